@@ -7,6 +7,9 @@ MAKEFLAGS += --no-print-directory
 
 # What this module's programs say they are: the tag, or the commit, "-dirty" where files are changed.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+DATE := $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
+BUILD := lodestone/pkg/build
 
 # Tools stand outside go.mod: golangci-lint alone would bring two hundred modules into it.
 GOLANGCI_VERSION := v2.15.0
@@ -23,11 +26,13 @@ WEB := crud/viewer crud/embed crud/dashboard/island ingest/beacon
 WEB_BUILT := $(WEB:%=%/dist/manifest.json)
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 
-# The modules of this repository. The laboratory and the tests of the Helm chart are of their own, so that the product does not depend on what
-# they need.
+# The modules of this repository. The laboratory, the tests of the Helm chart, what makes releases and what builds the documentation's site are of
+# their own, so that the product does not depend on what they need.
 LAB := cmd/lodestone-lab
+RELEASE := cmd/lodestone-release
 CHART := deploy/helm/test
-MODULES := . $(LAB) $(CHART)
+SITE := cmd/lodestone-site
+MODULES := . $(LAB) $(CHART) $(RELEASE) $(SITE)
 
 # Packages whose tests build and run the programs.
 UNCACHED := cmd|pkg/layout
@@ -35,7 +40,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab unit-chart helm-test helm-update chaos bench contract contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
+.PHONY: help up build install release audit web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab unit-chart unit-release unit-site site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -50,20 +55,40 @@ up: ## Build, then run everything on engines of its own, until Ctrl-C
 
 build: bin/lodestone bin/lodestone-clickhouse ## Build bin/lodestone and its ClickHouse launcher
 
+RELEASE_DIR ?= bin/release-$(VERSION)
+release: web bin/lodestone-release ## Build a release: archives, packages, image, checksums (VERSION=0.1.0, KEY=FILE signs, RELEASE_DIR=DIR)
+	@if [[ -n "$$(git status --porcelain)" ]]; then echo "the checkout has changes that are not committed: a release is built from a commit"; exit 1; fi
+	@bin/lodestone-release build --version '$(patsubst v%,%,$(VERSION))' --commit $(COMMIT) --date $(DATE) --out '$(RELEASE_DIR)' $(if $(KEY),--key '$(KEY)')
+
+audit: bin/lodestone-release ## Check the licences of all dependencies, and look up known vulnerabilities where a database answers
+	@bin/lodestone-release audit
+
+site: bin/lodestone-site ## Build the site of the documentation in .cache/site, and check its links (the first time, Hugo is compiled: about a minute)
+	@bin/lodestone-site build --version '$(patsubst v%,%,$(VERSION))'
+
+site-serve: bin/lodestone-site ## Build the site of the documentation, and serve it on this machine (SITE_LISTEN=127.0.0.1:8070)
+	@bin/lodestone-site serve --version '$(patsubst v%,%,$(VERSION))' $(if $(SITE_LISTEN),--listen '$(SITE_LISTEN)')
+
 PREFIX ?= /usr/local
 install: build ## Copy the programs to PREFIX/bin (/usr/local/bin)
 	@install -d $(DESTDIR)$(PREFIX)/bin
 	@install -m 755 bin/lodestone bin/lodestone-clickhouse $(DESTDIR)$(PREFIX)/bin/
 
 # Go knows best what has changed, so the binaries are asked for each time.
-.PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines bin/lodestone-lab
+.PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines bin/lodestone-lab bin/lodestone-release bin/lodestone-site
 bin/lodestone: web
-	@$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/lodestone
+	@$(GOBUILD) -ldflags '-s -w -X $(BUILD).version=$(VERSION) -X $(BUILD).commit=$(COMMIT) -X $(BUILD).date=$(DATE)' -o $@ ./cmd/lodestone
 bin/lodestone-clickhouse bin/lodestone-engines:
 	@$(GOBUILD) -ldflags '-s -w' -o $@ ./cmd/$(@F)
 
 bin/lodestone-lab:
 	@cd $(LAB) && $(GOBUILD) -ldflags '-s -w' -o $(CURDIR)/$@ .
+
+bin/lodestone-release:
+	@cd $(RELEASE) && $(GOBUILD) -ldflags '-s -w' -o $(CURDIR)/$@ .
+
+bin/lodestone-site: $(SITE)/web/node_modules/.package-lock.json
+	@cd $(SITE) && $(GOBUILD) -ldflags '-s -w' -o $(CURDIR)/$@ .
 
 warm: # compiles what embeds none, or little, of the front-ends
 	@$(GOBUILD) -o /dev/null ./ingest/... ./query/... ./pkg/...
@@ -95,8 +120,8 @@ crud/embed/dist/manifest.json: $(wildcard crud/catalogue/text/*.json)
 	@$(NPM_CI) --prefix $*
 	@touch $@ $*/node_modules/.package-lock.json
 
-web-check: $(WEB:%=%/web/node_modules/typescript/package.json) web
-	@for part in $(WEB); do npm --prefix $$part/web --silent run check; done
+web-check: $(WEB:%=%/web/node_modules/typescript/package.json) $(SITE)/web/node_modules/typescript/package.json web
+	@for part in $(WEB) $(SITE); do npm --prefix $$part/web --silent run check; done
 
 web-test: web
 	@for part in $(WEB); do npm --prefix $$part/web --silent test; done
@@ -106,7 +131,7 @@ engines: bin/lodestone-engines ## Download ClickHouse and PostgreSQL if they are
 
 setup: ## Install what `make test` needs and this machine lacks (as root, by apt-get)
 	@.ci/setup
-	@$(MAKE) contract-tools dbt-tools browser-tools duckdb-tools
+	@$(MAKE) contract-tools dbt-tools client-tools browser-tools duckdb-tools
 
 test: setup ## Install what is missing, then check and test everything
 	@$(MAKE) build
@@ -131,7 +156,7 @@ $(GOLANGCI):
 
 unit: web-test ## Run the tests alone (after `make build`)
 	@# Tests wait for engines more than they compute: two groups of packages at a time keep two cores busy.
-	@$(MAKE) -j2 unit-lab unit-race unit-plain unit-programs unit-chart
+	@$(MAKE) -j2 unit-lab unit-race unit-plain unit-programs unit-chart unit-release unit-site
 
 # Go keeps results until the files that a test opened change. Some packages run the compiler, git or the programs built
 # from all packages, which Go cannot see. Tests that draw what they try draw the same each time here; RAPID_SEED=0 lets
@@ -154,6 +179,12 @@ unit-lab:
 
 unit-chart: helm-test
 
+unit-release:
+	@cd $(RELEASE) && go test -count=1 -timeout 20m ./...
+
+unit-site: $(SITE)/web/node_modules/.package-lock.json browser-tools
+	@cd $(SITE) && go test -count=1 -timeout 20m ./...
+
 helm-test: ## Render the Helm chart, and check every object (the first time, Helm's packages are compiled: about a minute)
 	@cd $(CHART) && go test -count=1 -timeout 10m ./...
 
@@ -162,6 +193,18 @@ helm-update: ## Rewrite the golden files of the chart, the settings in its schem
 
 chaos: bin/lodestone-lab ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")
 	@bin/lodestone-lab chaos $(CHAOS)
+
+soak: web bin/lodestone-lab ## Run an installation for two hours at 10,000 events/s; kill, upgrade, back up and restore it, and erase a person meanwhile (SOAK="--duration 30m --rate 3000")
+	@bin/lodestone-lab soak $(SOAK)
+
+upgrade: web ## Upgrade an installation from the release before and roll it back, under load (UPGRADE_FROM=v0.1.0; UPGRADE_EVENTS=50000 in each step)
+	@cd $(LAB) && UPGRADE_EVENTS=$${UPGRADE_EVENTS:-20000} go test -count=1 -timeout 40m -v -run '^TestUpgradeAndRollback$$' ./upgrade
+
+test-cluster: bin/lodestone-lab ## The same on two ClickHouse shards, with PgBouncer, two query processes, files in S3, and a consumer of the version before (CLUSTER="--duration 10m")
+	@bin/lodestone-lab chaos --cluster $(if $(BEFORE),--before $(BEFORE)) $(CLUSTER)
+
+# The version before: the newest tag below this commit, else the commit before. It has to know shards.
+BEFORE ?= $(shell git describe --tags --abbrev=0 --match "v[0-9]*" HEAD^ 2>/dev/null || git rev-parse HEAD^)
 
 bench: build bin/lodestone-lab ## Measure everything on the embedded and on the real Kafka (BENCH="collect --only one/512")
 	@bin/lodestone-lab bench $(or $(BENCH),all --kafka both)
@@ -189,6 +232,19 @@ dbt-tools: .cache/dbt/installed
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $(DBT)
 	@touch $@
 
+clients: client-tools web ## Generate the TypeScript and the Python client from the description of the API
+	@go test -count=1 -timeout 20m -run '^TestClients$$' ./cmd/lodestone -update
+
+# Their generators, and what their tests need.
+CLIENTS := pkg/client/python/requirements.txt
+client-tools: .cache/clients/installed pkg/client/typescript/node_modules/typescript/package.json
+.cache/clients/installed: $(CLIENTS)
+	@echo "installing the generator of the Python client (once)"
+	@rm -rf $(@D)
+	@python3 -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $(CLIENTS)
+	@touch $@
+
 browser: browser-tools ## Test the pages in Chromium, each state on every size of screen; pictures and weights go to .cache/browser (BROWSER_ONLY="landing viewer")
 	@BROWSER_LOOKS=all go test -count=1 -timeout 40m -v -run '^TestBrowser$$' ./cmd/lodestone
 
@@ -201,7 +257,7 @@ fmt: $(GOLANGCI) ## Format the Go code
 
 generate: build ## Write again what programs write
 	@go generate ./...
-	@go test -run 'TestConfigurationDocument|TestAPIDocument' ./cmd/lodestone -update
+	@go test -run 'TestConfigurationDocument|TestReferenceDocuments|TestAPIDocument' ./cmd/lodestone -update
 	@$(MAKE) helm-update
 
 guide: ## Print the demo's PDF from its HTML source (needs Chromium)
@@ -227,6 +283,6 @@ compose-env: ## Write .env and .secrets for docker compose, if there are none
 	@deploy/compose-env
 
 clean: ## Remove what was built; data and downloaded engines stay
-	@rm -rf bin .cache
+	@rm -rf bin .cache pkg/client/typescript/dist
 	@for part in $(WEB); do find $$part/dist -mindepth 1 ! -name .gitkeep -delete; done
-	@find $(WEB:%=%/web) -name node_modules -prune -exec rm -rf {} +
+	@find $(WEB:%=%/web) $(SITE)/web -name node_modules -prune -exec rm -rf {} +

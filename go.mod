@@ -9,6 +9,7 @@ require (
 	code.dny.dev/ssrf v0.3.0 // refuses connections of webhooks and logos to private addresses
 	github.com/ClickHouse/ch-go v0.74.0 // writes blocks of columns to ClickHouse on the hot path
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0 // queries and migrations of ClickHouse
+	github.com/IBM/pgxpoolprometheus v1.1.3 // metrics of connections to Postgres
 	github.com/alecthomas/kong v1.17.0 // command line and environment variables
 	github.com/boombuler/barcode v1.1.0 // encodes QR codes
 	github.com/coreos/go-oidc/v3 v3.21.0 // signs people in by OpenID Connect
@@ -25,10 +26,13 @@ require (
 	github.com/makiuchi-d/gozxing v0.1.1 // tests: reads QR codes as phones do
 	github.com/maxmind/mmdbwriter v1.2.0 // tests: writes files of countries
 	github.com/minio/minio-go/v7 v7.4.1 // puts the daily export into a bucket
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // lodestone mcp: the Model Context Protocol
+	github.com/muesli/roff v0.1.0 // writes manual pages
 	github.com/oschwald/maxminddb-golang/v2 v2.4.1 // reads files that map addresses to countries
 	github.com/parquet-go/parquet-go v0.32.0 // writes submissions as Parquet; ClickHouse writes events
 	github.com/pressly/goose/v3 v3.29.0 // migrations
 	github.com/prometheus/client_golang v1.25.0 // metrics
+	github.com/prometheus/client_model v0.6.3 // metrics, as tests read them
 	github.com/riverqueue/river v0.51.1 // jobs in Postgres, in the transaction that causes them
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // River on pgx
 	github.com/riverqueue/river/rivertype v0.51.1 // the types of River's jobs
@@ -42,6 +46,11 @@ require (
 	github.com/ua-parser/uap-go v0.0.0-20260529044130-17c35e68e58c // the list of browsers and operating systems by user agent
 	github.com/valyala/fasthttp v1.77.0 // the collector's HTTP server
 	github.com/wneessen/go-mail v0.8.1 // writes and sends mail
+	go.opentelemetry.io/otel v1.47.0 // traces
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp v1.47.0 // sends traces
+	go.opentelemetry.io/otel/sdk v1.47.0 // makes traces
+	go.opentelemetry.io/otel/trace v1.47.0 // traces, as libraries see them
+	go.opentelemetry.io/proto/otlp v1.11.0 // tests: what a receiver of traces gets
 	go.uber.org/goleak v1.3.0 // tests: no goroutine is left
 	golang.org/x/net v0.61.0 // internationalised host names
 	golang.org/x/oauth2 v0.38.0 // trades the codes of OpenID Connect, with PKCE
@@ -50,11 +59,14 @@ require (
 	google.golang.org/protobuf v1.36.12 // protowire: the format of records
 	gopkg.in/yaml.v3 v3.0.1 // reads the list of uap-go, which brings it
 	lukechampine.com/blake3 v1.4.1 // hashes addresses, derives keys
+	mvdan.cc/sh/v3 v3.13.1 // tests: reads the commands in the documentation
 	pgregory.net/rapid v1.3.0 // tests: properties and models
 )
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0 // indirect
 	github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
 	github.com/klauspost/crc32 v1.3.0 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect
@@ -65,6 +77,7 @@ require (
 	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
 	github.com/riverqueue/river/rivershared v0.51.1 // indirect
 	github.com/rs/xid v1.6.0 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
@@ -72,9 +85,15 @@ require (
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/xyproto/randomstring v1.2.0 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.47.0 // indirect
 	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // indirect
+	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
+	google.golang.org/genproto/googleapis/api v0.0.0-20261005182115-fad411399dd8 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20261005182115-fad411399dd8 // indirect
+	google.golang.org/grpc v1.84.0 // indirect
 	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 
@@ -101,7 +120,6 @@ require (
 	github.com/pascaldekloe/name v1.0.1 // indirect
 	github.com/paulmach/orb v0.13.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
-	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
@@ -109,10 +127,8 @@ require (
 	github.com/shopspring/decimal v1.5.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
-	go.opentelemetry.io/otel v1.47.0 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
-	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.28.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
@@ -121,5 +137,5 @@ require (
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sys v0.49.0 // features of the processor, free disk, terminals
 	golang.org/x/text v0.43.0 // normal form of the letters of a slug; languages, plural forms and numbers of pages
-	golang.org/x/tools v0.51.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 )

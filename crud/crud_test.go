@@ -29,6 +29,7 @@ import (
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/gate"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/token"
@@ -105,7 +106,7 @@ func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fix
 	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &lines{}}
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	f.verifier = auth.NewVerifier(db, log)
-	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(db, log)})
 	require.NoError(t, err)
 	t.Cleanup(service.Close)
 	a := api.New(api.Deps{Verifier: f.verifier, Log: log})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -187,4 +188,51 @@ func TestReportsAreRepeatedUntilTaken(t *testing.T) {
 	heard := r.ears.all()
 	require.Equal(t, heard[0].event["event_id"], heard[2].event["event_id"])
 	require.Equal(t, "1", heard[0].header.Get("Sec-GPC"), "whoever asks not to be tracked is not")
+}
+
+// A document that is for reading only is not downloaded by any way, and its readers see so in the brand and language of its account.
+func TestDownloadSwitchedOff(t *testing.T) {
+	t.Parallel()
+	r := newReading(t, 0)
+	r.patch(t, "/api/v1/account", `{"name":"Northwind Research","brand_color":"#a01030"}`)
+	id, path := r.link("")
+	_, before := r.open(path, "{}")
+	changed := r.patch(t, "/api/v1/lead-magnets/"+r.magnet.ID, `{"downloadable":false}`).object(t)
+	require.Equal(t, false, changed["downloadable"])
+	for language, heading := range map[string]string{
+		"en": "This document is for reading", "de": "Dieses Dokument ist zum Lesen da", "fr": "Ce document est à lire en ligne", "es": "Este documento es para leerlo en línea",
+		"it": "Questo documento si legge online", "pt": "Este documento é para ler em linha", "nl": "Dit document is om te lezen", "pl": "Ten dokument jest do czytania",
+	} {
+		res, page := r.ask("GET", before.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "", "Accept-Language", language)
+		require.Equal(t, 403, res.StatusCode, language)
+		require.Contains(t, res.Header.Get("Content-Type"), "text/html")
+		for _, part := range []string{`lang="` + language + `"`, heading, "Northwind Research", "#a01030", `href="` + path + `"`} {
+			require.Contains(t, string(page), part)
+		}
+	}
+	// The session that had begun reads on, and those that begin get no address for a download.
+	_, body := r.ask("GET", before.File, "")
+	require.Equal(t, r.file, body)
+	_, o := r.open(path, "{}")
+	require.Empty(t, o.Download)
+	_, body = r.ask("GET", o.File, "")
+	require.Equal(t, r.file, body)
+	_, page := r.ask("GET", path, "")
+	for _, part := range []string{`id="download"`, `id="end-download"`, `id="print"`, `value="download"`} {
+		require.NotContains(t, string(page), part)
+	}
+	count := r.openedCount(id)
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	res, _ := r.ask("POST", path+"/open", "as=download", form...)
+	require.Equal(t, 403, res.StatusCode)
+	require.Equal(t, count, r.openedCount(id), "what is refused spends no view")
+	preview := r.post(t, "/api/v1/access-links/"+id+"/preview", "").object(t)["url"].(string)
+	_, o = r.open(path, fmt.Sprintf(`{"preview":%q}`, preview[strings.Index(preview, "=")+1:]))
+	require.Equal(t, uuid.Nil, o.SessionID)
+	require.Empty(t, o.Download, "owners see what readers see")
+	require.Empty(t, r.ears.all())
+	// On again, it is as it was.
+	r.patch(t, "/api/v1/lead-magnets/"+r.magnet.ID, `{"downloadable":true}`)
+	_, body = r.ask("GET", before.Download+"&d="+uuid.Must(uuid.NewV7()).String(), "")
+	require.Equal(t, r.file, body)
 }

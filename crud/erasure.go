@@ -8,15 +8,35 @@ import (
 	"lodestone/crud/chat"
 	"lodestone/crud/mail"
 	"lodestone/crud/person"
+	"lodestone/crud/queue"
+	"lodestone/crud/revocation"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/service"
 )
 
-// newEraser puts together what erases people. The log is in the bucket of files, if nothing else is set.
-func newEraser(c Config, d Deps, mails *mail.Queue, chats *chat.Channels) (*person.Eraser, error) {
+// erasureLog returns where erasures are on record: in the bucket of files, if nothing else is set.
+func erasureLog(c Config) string {
 	if c.Erasure.Log == "" && c.Files.Store != "" {
-		c.Erasure.Log = strings.TrimSuffix(c.Files.Store, "/") + "/erasures"
+		return strings.TrimSuffix(c.Files.Store, "/") + "/erasures"
 	}
+	return c.Erasure.Log
+}
+
+// newRevocations puts together the record of what was revoked, in the place of the log of erasures.
+func newRevocations(c Config, d Deps) (*revocation.Record, error) {
+	place, err := revocation.OpenPlace(erasureLog(c), c.Files.S3)
+	if err != nil {
+		return nil, err
+	}
+	return revocation.New(revocation.Deps{Postgres: d.Postgres, Place: place, Log: d.Log, Registerer: d.Registerer}), nil
+}
+
+// Revocations returns what puts revocations on record, for the process to start and stop.
+func (s *Service) Revocations() service.Service { return s.revocations }
+
+// newEraser puts together what erases people.
+func newEraser(c Config, d Deps, jobs *queue.Queue, mails *mail.Queue, chats *chat.Channels) (*person.Eraser, error) {
+	c.Erasure.Log = erasureLog(c)
 	log, err := person.OpenLog(c.Erasure, c.Files.S3)
 	if err != nil {
 		return nil, err
@@ -24,35 +44,57 @@ func newEraser(c Config, d Deps, mails *mail.Queue, chats *chat.Channels) (*pers
 	if log == nil {
 		d.Log.Warn("no one can be erased: there is no --erasure-log")
 	}
-	deps := person.EraserDeps{Postgres: d.Postgres, Mails: mails, Chats: chats, Answers: answers(d), Tokens: d.Tokens, Log: log, Logger: d.Log}
+	deps := person.EraserDeps{Postgres: d.Postgres, Queue: jobs, Mails: mails, Chats: chats, Answers: answers(d), Tokens: d.Tokens, Log: log, Logger: d.Log}
 	if d.Mailbox != nil {
 		deps.Mailbox = d.Mailbox
 	}
-	return person.NewEraser(c.Erasure, deps), nil
+	return person.NewEraser(c.Erasure, deps)
 }
 
 func answers(d Deps) *idempotency.Store {
 	return idempotency.New(idempotency.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log})
 }
 
-const replayPause = 5 * time.Second // after a failure
+const (
+	replayPause = 5 * time.Second // after a failure
+	gateEvery   = time.Second     // between two looks whether Postgres was restarted or restored
+)
 
 // Erasures returns what erases again those whom the log of erasures has and a restored database has not, for the process to start before
-// it serves requests: it is started when that is done.
+// it serves requests: it is started when that is done, or if there is no log. It does so again after each restart of Postgres; the gate is closed meanwhile.
 func (s *Service) Erasures() service.Service {
 	return service.NewLoop("erasures", func(ctx context.Context, ready func()) error {
-		err := service.Retry(ctx, replayPause, replayPause, func() error {
-			_, err := s.eraser.Replay(ctx)
-			return err
-		}, func(err error) (time.Duration, bool) {
-			s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then", "again_in", replayPause, "error", err)
-			return 0, true
-		})
-		if err != nil {
-			return err //nolint:wrapcheck // the process ends
+		if !s.eraser.Logs() {
+			ready()
 		}
-		ready()
-		<-ctx.Done()
-		return nil
+		for {
+			if err := s.compare(ctx); err != nil {
+				return err
+			}
+			ready()
+			for compared := true; compared; {
+				if err := service.Sleep(ctx, gateEvery); err != nil {
+					return err //nolint:wrapcheck // it ends
+				}
+				open, err := s.gate.Look(ctx)
+				compared = open || err != nil // Postgres cannot be reached: a later look tells
+			}
+		}
 	})
+}
+
+// compare compares Postgres with the log, until it has.
+func (s *Service) compare(ctx context.Context) error {
+	replay := func() error {
+		if err := s.revocations.Replay(ctx); err != nil {
+			return err
+		}
+		_, err := s.eraser.Replay(ctx)
+		return err
+	}
+	err := service.Retry(ctx, replayPause, replayPause, func() error { return s.gate.Compare(ctx, replay) }, func(err error) (time.Duration, bool) {
+		s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then", "retry_in", replayPause, "error", err)
+		return 0, true
+	})
+	return err //nolint:wrapcheck // the process ends
 }

@@ -3,6 +3,7 @@ package crud_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -200,6 +201,14 @@ func TestGenericLinkList(t *testing.T) {
 	got, p = ids(client.GenericLinkFilter{LeadMagnetID: b.ID, Paging: client.Paging{Page: 2, PerPage: 5}})
 	require.Equal(t, ofB[5:], got)
 	require.Equal(t, client.Pagination{Page: 2, PerPage: 5, Total: 8, TotalPages: 2}, p)
+	for query, want := range map[string][]string{"sort=created_at&per_page=100": all, "sort=created_at&per_page=100&lead_magnet_id=" + b.ID: ofB} {
+		var oldest []string
+		for _, link := range u.get(t, linksPath+"?"+query).object(t)["data"].([]any) {
+			oldest = append(oldest, link.(map[string]any)["id"].(string))
+		}
+		slices.Reverse(oldest)
+		require.Equal(t, want, oldest)
+	}
 	for _, none := range []string{uuid.NewString(), foreign.ID} {
 		got, p = ids(client.GenericLinkFilter{LeadMagnetID: none})
 		require.Empty(t, got)
@@ -207,7 +216,7 @@ func TestGenericLinkList(t *testing.T) {
 	}
 	for query, field := range map[string]string{
 		"page=0": "page", "page=x": "page", "per_page=0": "per_page", "per_page=101": "per_page",
-		"lead_magnet_id=": "lead_magnet_id", "page=1&page=2": "page", "active=true": "active", "cursor=x": "cursor", "page=1e2": "page",
+		"lead_magnet_id=": "lead_magnet_id", "page=1&page=2": "page", "active=true": "active", "cursor=x": "cursor", "sort=title": "sort", "page=1e2": "page",
 	} {
 		p := u.get(t, linksPath+"?"+query).problem(t)
 		require.Equal(t, problem.InvalidParameter, p.Code, query)

@@ -32,7 +32,7 @@ func TestLeadMagnet(t *testing.T) {
 	require.Equal(t, "/api/v1/lead-magnets/"+made["id"].(string), r.header.Get("Location"))
 	want := map[string]any{
 		"id": made["id"], "title": "Guide", "description": "two\nlines", "file_name": nil, "file_size": nil, "page_count": nil,
-		"author": nil, "author_about": nil, "end_text": nil, "end_button": nil, "end_url": nil,
+		"author": nil, "author_about": nil, "end_text": nil, "end_button": nil, "end_url": nil, "downloadable": true,
 		"content_type": nil, "is_active": true, "generic_link_count": 0.0, "access_link_count": 0.0,
 		"created_at": made["created_at"], "updated_at": made["updated_at"],
 	}

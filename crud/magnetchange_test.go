@@ -29,6 +29,9 @@ func TestChangeLeadMagnet(t *testing.T) {
 		{`{"is_active":true}`, map[string]any{"is_active": true}},
 		{`{"author":"Ada","author_about":"Writes\nprograms."}`, map[string]any{"author": "Ada", "author_about": "Writes\nprograms."}},
 		{`{"end_text":"Thanks.","end_button":"Next","end_url":"https://example.com/next"}`, map[string]any{"end_text": "Thanks.", "end_button": "Next", "end_url": "https://example.com/next"}},
+		{`{"downloadable":false}`, map[string]any{"downloadable": false}},
+		{`{"title":"Newer"}`, map[string]any{"title": "Newer"}},
+		{`{"downloadable":true}`, map[string]any{"downloadable": true}},
 		{`{"end_button":null,"end_url":null,"author":null}`, map[string]any{"end_button": nil, "end_url": nil, "author": nil}},
 	} {
 		got := u.patch(t, path, step.body).object(t)
@@ -39,7 +42,7 @@ func TestChangeLeadMagnet(t *testing.T) {
 	}
 	require.Equal(t, want, u.patch(t, path, "{}").object(t))
 	for body, field := range map[string]string{
-		`{"title":null}`: "title", `{"title":" "}`: "title", `{"is_active":null}`: "is_active", `{"file_name":"x"}`: "file_name", `{"page_count":1}`: "page_count",
+		`{"title":null}`: "title", `{"title":" "}`: "title", `{"is_active":null}`: "is_active", `{"downloadable":null}`: "downloadable", `{"downloadable":"no"}`: "downloadable", `{"file_name":"x"}`: "file_name", `{"page_count":1}`: "page_count",
 		`{"access_link_count":0}`: "access_link_count", `{"description":"\u0000"}`: "description", `{"file_version":1}`: "file_version",
 		`{"author":""}`: "author", `{"end_button":"Next"}`: "end_button", `{"end_url":"https://example.com/"}`: "end_button", `{"end_button":"Next","end_url":"javascript:alert(1)"}`: "end_url",
 		`{"end_button":"Next","end_url":"https://user:word@example.com/"}`: "end_url",

@@ -9,6 +9,7 @@ import (
 	"lodestone/crud/queue"
 	"lodestone/crud/session"
 	"lodestone/crud/viewer"
+	"lodestone/pkg/certificate"
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
@@ -22,7 +23,15 @@ func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue, files *fi
 	if collector == "" {
 		d.Log.Warn("there is no --collector-url: pages send no events, and finished downloads wait to be reported")
 	}
-	reporter, err := session.Report(jobs, internal, d.Tokens)
+	secure := d.Collector
+	if secure == nil {
+		files := certificate.Client{} // a public address has a certificate of a public authority
+		if c.CollectorInternalURL != "" {
+			files = c.Internal
+		}
+		secure = files.Dialer("internal-")
+	}
+	reporter, err := session.Report(jobs, internal, session.ReportDeps{Tokens: d.Tokens, Dialer: secure})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
+	"lodestone/pkg/gate"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/token"
 )
@@ -58,8 +59,9 @@ func (f *fixture) with(t *testing.T, keys string) *crud.Service {
 	t.Helper()
 	ring, err := token.Config{Keys: keys}.Ring()
 	require.NoError(t, err)
+	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	s, err := crud.New(crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Capture: capturing, Viewer: viewing},
-		crud.Deps{Postgres: f.db, Tokens: ring, Log: slog.New(slog.NewJSONHandler(f.log, nil)), Registerer: prometheus.NewRegistry()})
+		crud.Deps{Postgres: f.db, Tokens: ring, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(f.db, log)})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s

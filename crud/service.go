@@ -28,6 +28,7 @@ import (
 	"lodestone/crud/person"
 	"lodestone/crud/picture"
 	"lodestone/crud/queue"
+	"lodestone/crud/revocation"
 	"lodestone/crud/session"
 	"lodestone/crud/signin"
 	"lodestone/crud/submission"
@@ -36,9 +37,11 @@ import (
 	"lodestone/crud/webhook"
 	"lodestone/crud/weekly"
 	"lodestone/pkg/api"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
+	"lodestone/pkg/gate"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
@@ -46,21 +49,22 @@ import (
 
 // Config is the setting of the entities.
 type Config struct {
-	PublicURL            string            `name:"public-url" placeholder:"URL" help:"Address at which visitors reach this process. The URLs of links begin with it. Default: http:// and the address of --listen."`
-	QueryURL             string            `name:"query-url" placeholder:"URL" help:"Address of the query process, to which analytics requests are forwarded. If empty, this process does not serve them."`
-	CollectorURL         string            `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it. The pages send their events there. Default in up: http:// and the address of --collector-listen."`
-	CollectorInternalURL string            `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, to report finished downloads. Default: the value of --collector-url."`
-	MaxFileBytes         int64             `name:"magnet-max-file-bytes" default:"52428800" help:"Maximum size of a lead magnet's file, in bytes. The directory for temporary files needs space for five such files."`
-	Files                file.Config       `embed:""`
-	Limits               account.Limits    `embed:""`
-	Mail                 mail.Config       `embed:""`
-	Webhooks             webhook.Config    `embed:""`
-	Capture              capture.Config    `embed:""`
-	Viewer               viewer.Config     `embed:""`
-	Addresses            clientaddr.Config `embed:""`
-	Country              country.Config    `embed:""`
-	SignIn               signin.Config     `embed:""`
-	Erasure              person.Config     `embed:""`
+	PublicURL            string             `name:"public-url" placeholder:"URL" help:"Address at which visitors reach this process. The URLs of links begin with it. Default: http:// and the address of --listen."`
+	QueryURL             string             `name:"query-url" placeholder:"URL" help:"Address of the query process, to which analytics requests are forwarded. If empty, this process does not serve them."`
+	CollectorURL         string             `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it. The pages send their events there. Default in up: http:// and the address of --collector-listen."`
+	Internal             certificate.Client `embed:"" prefix:"internal-"`
+	CollectorInternalURL string             `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, to report finished downloads. Default: the value of --collector-url."`
+	MaxFileBytes         int64              `name:"magnet-max-file-bytes" default:"52428800" help:"Maximum size of a lead magnet's file, in bytes. The directory for temporary files needs space for five such files."`
+	Files                file.Config        `embed:""`
+	Limits               account.Limits     `embed:""`
+	Mail                 mail.Config        `embed:""`
+	Webhooks             webhook.Config     `embed:""`
+	Capture              capture.Config     `embed:""`
+	Viewer               viewer.Config      `embed:""`
+	Addresses            clientaddr.Config  `embed:""`
+	Country              country.Config     `embed:""`
+	SignIn               signin.Config      `embed:""`
+	Erasure              person.Config      `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -68,7 +72,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Files.Validate(), c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Erasure.Validate(c.Files.S3)}
+	errs := []error{c.Files.Validate(), c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Internal.Validate("internal-"), c.Erasure.Validate(c.Files.S3)}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}
@@ -92,15 +96,17 @@ func baseURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// Deps is what the service works with. All of it but HasHome and Mailbox is required.
+// Deps is what the service works with. All of it but HasHome, Mailbox and Collector is required.
 type Deps struct {
 	Postgres   *postgres.Pool
 	Tokens     *token.Ring
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
-	Grace      time.Duration // for jobs in flight when the process stops
-	HasHome    bool          // another page is at "/"
-	Mailbox    mail.Mailbox  // takes mails if there is no SMTP server; nil: they stay in the queue
+	Grace      time.Duration       // for jobs in flight when the process stops
+	HasHome    bool                // another page is at "/"
+	Mailbox    mail.Mailbox        // takes mails if there is no SMTP server; nil: they stay in the queue
+	Gate       *gate.Gate          // of the process
+	Collector  *certificate.Dialer // connects to --collector-internal-url; nil: as the settings say
 }
 
 // Service holds the operations on entities.
@@ -131,8 +137,10 @@ type Service struct {
 	people      peopleAPI
 	persons     *person.Persons
 	eraser      *person.Eraser
+	revocations *revocation.Record
+	gate        *gate.Gate
 	promotion   promotion
-	query       *http.Transport // to the query process
+	query       *certificate.Transport // to the query process
 }
 
 // New returns the service. The program's main function must begin with pdf.Main.
@@ -200,46 +208,52 @@ func New(c Config, d Deps) (*Service, error) {
 		return nil, err
 	}
 	chats.SendBy(webhooks)
-	eraser, err := newEraser(c, d, mails, chats)
+	eraser, err := newEraser(c, d, jobs, mails, chats)
+	if err != nil {
+		return nil, err
+	}
+	revocations, err := newRevocations(c, d)
 	if err != nil {
 		return nil, err
 	}
 	return &Service{
-		config:    c,
-		eraser:    eraser,
-		webhooks:  webhooks,
-		people:    people,
-		persons:   person.New(person.Deps{Postgres: d.Postgres, Mails: mails, Deliveries: webhooks, Answers: answers(d), Eraser: eraser}),
-		promotion: promoting,
-		closer:    session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
-		landing:   visitors,
-		viewer:    readers,
-		reporter:  reporter,
-		queue:     jobs,
-		mails:     mails,
-		postgres:  d.Postgres,
-		reader:    reader,
-		images:    picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
-		notices:   notices,
-		reports:   reports,
-		chats:     chats,
-		log:       d.Log,
-		pages:     pages,
-		hasHome:   d.HasHome,
-		account:   account.NewSelf(c.Limits, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
-		files:     files,
+		config:      c,
+		revocations: revocations,
+		eraser:      eraser,
+		gate:        d.Gate,
+		webhooks:    webhooks,
+		people:      people,
+		persons:     person.New(person.Deps{Postgres: d.Postgres, Mails: mails, Deliveries: webhooks, Answers: answers(d), Eraser: eraser}),
+		promotion:   promoting,
+		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
+		landing:     visitors,
+		viewer:      readers,
+		reporter:    reporter,
+		queue:       jobs,
+		mails:       mails,
+		postgres:    d.Postgres,
+		reader:      reader,
+		images:      picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
+		notices:     notices,
+		reports:     reports,
+		chats:       chats,
+		log:         d.Log,
+		pages:       pages,
+		hasHome:     d.HasHome,
+		account:     account.NewSelf(c.Limits, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
+		files:       files,
 		magnets: magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Limits: c.Limits}, magnet.Deps{
 			Postgres: d.Postgres, Files: files, Reader: reader, Renderer: thumbnailer, Intake: intake, Log: d.Log,
 		}),
 		links:       link.New(c.Limits, link.Deps{Postgres: d.Postgres, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
 		submissions: submission.New(d.Postgres),
 		access:      accesslink.New(c.Limits, accesslink.Deps{Postgres: d.Postgres, Site: site, Tokens: d.Tokens, Log: d.Log}),
-		query: &http.Transport{
+		query: c.Internal.Dialer("internal-").HTTP(&http.Transport{
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       90 * time.Second,
 			ResponseHeaderTimeout: 40 * time.Second, // longer than an operation may take
 			DisableCompression:    true,             // what comes is passed on as it is
-		},
+		}),
 	}, nil
 }
 
@@ -269,9 +283,7 @@ func (s *Service) Close() {
 
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
-	if strings.HasPrefix(s.config.PublicURL, "https:") {
-		a.RequireTLS()
-	}
+	a.RequireTLS(s.config.PublicURL)
 	if !s.hasHome {
 		s.pages.MountBranded(a, "GET /{$}", page.NothingHere, page.Unbranded) // visitors who shorten an address learn no more than that
 	}

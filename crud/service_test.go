@@ -19,6 +19,7 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/gate"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/token"
 )
@@ -42,9 +43,11 @@ func TestAnswersRequireTLS(t *testing.T) {
 	t.Parallel()
 	secure := start(t)
 	plain := start(t, func(c *crud.Config) { c.PublicURL = "http://127.0.0.1:8080" })
+	local := start(t, func(c *crud.Config) { c.PublicURL = "https://127.0.0.1:8080" }) // other programs of the machine serve plain HTTP
 	for _, path := range []string{"/", "/l/none", "/a/none", "/api/v1/account", "/api/v1/none", "/none"} {
 		require.Equal(t, []string{"max-age=31536000"}, secure.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
 		require.Empty(t, plain.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
+		require.Empty(t, local.public(t, "GET", path).header.Values("Strict-Transport-Security"), path)
 	}
 }
 
@@ -102,7 +105,7 @@ func TestPostgresGone(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	config := crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}
 	config.Erasure.Log = t.TempDir()
-	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(db, log)})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))

@@ -38,9 +38,11 @@ func TestSubmission(t *testing.T) {
 	first, _ := u.submit(t, named, "Jo@Example.com", submitted)
 	second, _ := u.submit(t, named, "al@example.com", submitted.Add(time.Millisecond))
 	other, _ := u.submit(t, plain, "jo@example.com", submitted)
-	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE submissions SET name = 'Jo Doe', verified = true, viewed = true, view_count = 3,
-		first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-03T00:00:00.5Z',
+	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE submissions SET name = 'Jo Doe', verified = true,
 		utm = '{"utm_source":"news"}', consented_at = '2026-03-01T09:30:00Z', verification_required = true WHERE id IN ($1, $2)`, first, other)
+	require.NoError(t, err)
+	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE access_links SET viewed = true, view_count = 3,
+		first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-03T00:00:00.5Z' WHERE submission_id IN ($1, $2)`, first, other)
 	require.NoError(t, err)
 	want := map[string]any{
 		"id": first, "generic_link_id": named.ID, "email": "Jo@Example.com", "name": "Jo Doe", "verified": true, "viewed": true, "view_count": 3.0,
@@ -230,6 +232,28 @@ func TestSubmissionPages(t *testing.T) {
 		}
 	}
 	require.Equal(t, pages, cursors)
+
+	// The oldest first, they are the same the other way round, by pages and by cursors.
+	want := slices.Concat(pages...)
+	slices.Reverse(want)
+	var byPage, byCursor []any
+	for n := range 5 {
+		byPage = append(byPage, u.get(t, fmt.Sprintf("%s&sort=submitted_at&page=%d", path, n+1)).object(t)["data"].([]any)...)
+	}
+	for next = path + "&sort=submitted_at"; next != ""; {
+		body := u.get(t, next).object(t)
+		byCursor = append(byCursor, body["data"].([]any)...)
+		cursor, more := body["pagination"].(map[string]any)["next_cursor"].(string)
+		next = ""
+		if more {
+			next = path + "&sort=submitted_at&cursor=" + url.QueryEscape(cursor)
+			require.Equal(t, "cursor", fields(u.get(t, path+"&cursor="+url.QueryEscape(cursor)).problem(t)), "it belongs to the other order")
+			u.submit(t, link, fmt.Sprintf("late%d@example.com", len(byCursor)), submitted.Add(-time.Hour)) // before all that are listed
+		}
+	}
+	require.Equal(t, want, byPage)
+	require.Equal(t, want, byCursor)
+	require.Equal(t, "sort", fields(u.get(t, path+"&sort=email").problem(t)))
 }
 
 // While submissions come in, a walk by cursors shows each of those that were there once, in order.

@@ -61,6 +61,7 @@ func New(c Config, d Deps) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	ch.Watch(d.Registerer)
 	exports, err := export.New(c.exports(), export.Deps{ClickHouse: d.ClickHouse, HTTP: d.ClickHouseHTTP})
 	if err != nil {
 		return nil, errors.Join(err, ch.Close())
@@ -131,6 +132,9 @@ func Describe(a *api.API) { new(Query).Register(a.DescriptionOnly()) }
 
 // Live returns the streams of events, also for pages of the same process. They are a service, to be stopped before Close.
 func (q *Query) Live() *live.Live { return q.live }
+
+// Reports returns what answers questions for numbers, also for pages of the same process.
+func (q *Query) Reports() *report.Reporter { return q.reports }
 
 // Ready returns nil if both databases answer.
 func (q *Query) Ready(ctx context.Context) error {

@@ -49,6 +49,11 @@ type ReaderFilter struct {
 	Q             string      `query:"q" maxLength:"254" doc:"Only people whose address has this text in it, in its local part or its domain. Case-insensitive."`
 	LeadMagnetID  *uuid.UUID  `query:"lead_magnet_id" doc:"Count only events of this lead magnet, and list only people with such page views."`
 	GenericLinkID *uuid.UUID  `query:"generic_link_id" doc:"Count only events of access links that came from this generic link, and list only people with such page views."`
+	UTMSource     *string     `query:"utm_source" maxLength:"2048" doc:"Count only events of access links with this utm_source, and list only people with such page views."`
+	ReferrerHost  *string     `query:"referrer_host" maxLength:"2048" doc:"Likewise, by the host of the page before the landing page."`
+	Without       string      `query:"without" enum:"utm_source,referrer_host" doc:"Count only events of access links that have no such source."`
+	Device        *string     `query:"device" maxLength:"64" doc:"Count only events of such a device: desktop, mobile, tablet, other or unknown."`
+	MagnetVersion *int        `query:"magnet_version" minimum:"0" maximum:"1000000" doc:"Count only events of this version of a document. 0: not known."`
 	MinPages      int         `query:"min_pages" minimum:"1" maximum:"1000000" doc:"Only people who viewed at least as many different pages."`
 	Finished      *bool       `query:"finished" doc:"true: only people who viewed the last page of a document; false: only others."`
 	From          *time.Time  `query:"from" doc:"Count only events at or after this time (ISO 8601)."`
@@ -67,6 +72,7 @@ func (in *ReaderFilter) filter() (reader.Filter, error) {
 	}
 	return reader.Filter{
 		Text: in.Q, LeadMagnetID: in.LeadMagnetID, GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
+		UTMSource: in.UTMSource, ReferrerHost: in.ReferrerHost, Without: in.Without, Device: in.Device, MagnetVersion: in.MagnetVersion,
 		MinPages: in.MinPages, Finished: in.Finished, Order: reader.Order(in.Sort),
 	}, nil
 }
@@ -118,7 +124,7 @@ type ReaderScore struct {
 type ReaderPage struct {
 	Data         []Reader             `json:"data" nullable:"false"`
 	Pagination   api.CursorPagination `json:"pagination"`
-	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match q, lead_magnet_id, generic_link_id, from and to, and were left out."`
+	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match all filters but min_pages and finished, and were left out."`
 	AsOf         api.Time             `json:"as_of" doc:"Everything stored until then is included. Newer events may be. Pages that are requested by cursor have the time of the first page."`
 	Labels       map[string]string    `json:"labels" doc:"Titles of the lead magnets."`
 }

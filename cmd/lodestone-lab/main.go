@@ -14,12 +14,16 @@ import (
 
 	"lodestone/cmd/lodestone-lab/bench"
 	"lodestone/cmd/lodestone-lab/chaos"
+	"lodestone/cmd/lodestone-lab/sizing"
+	"lodestone/cmd/lodestone-lab/soak"
 	"lodestone/pkg/config"
 )
 
 type commands struct {
-	Bench bench.Command `cmd:"" help:"Measure this machine's Lodestone against the limits of its parts."`
-	Chaos chaos.Command `cmd:"" help:"Try to make Lodestone lose or double an event."`
+	Bench bench.Command  `cmd:"" help:"Measure this machine's Lodestone against the limits of its parts."`
+	Chaos chaos.Command  `cmd:"" help:"Try to make Lodestone lose or double an event."`
+	Soak  soak.Command   `cmd:"" help:"Run an installation for hours, and kill, upgrade, back up and restore it meanwhile; its memory has to stay flat."`
+	Size  sizing.Command `cmd:"" help:"Print the machines that a number of events a day needs, and simulate them."`
 }
 
 func main() {
@@ -42,6 +46,7 @@ func main() {
 func run(ctx context.Context) error {
 	given := &config.Files{Getenv: os.Getenv}
 	command := kong.Parse(&commands{}, kong.Name("lodestone-lab"), kong.Description("Measure Lodestone, and break it."),
+		kong.Bind(given),
 		kong.DefaultEnvars(config.EnvPrefix), kong.Resolvers(given), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	var errs []error
 	for _, p := range given.Problems {

@@ -14,17 +14,19 @@ import (
 	"lodestone/ingest/spool"
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
-	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
+	"lodestone/pkg/tracing"
 )
 
 type collectorCommand struct {
 	Process   processConfig    `embed:""`
 	Admin     adminConfig      `embed:""`
+	Trace     tracing.Config   `embed:""`
 	Drain     drainConfig      `embed:""`
 	Collector collector.Config `embed:""`
+	URL       string           `name:"collector-url" placeholder:"URL" help:"Address at which browsers reach the collector. If it begins with https, answers tell browsers to use TLS only (Strict-Transport-Security)."`
 	Country   country.Config   `embed:""`
 	Producer  producer.Config  `embed:""`
 	Spool     spool.Config     `embed:""`
@@ -34,7 +36,7 @@ type collectorCommand struct {
 }
 
 func (c *collectorCommand) check() error {
-	return errors.Join(validate(c.Admin, c.Drain, c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Postgres, c.Token),
+	return errors.Join(validate(c.Admin, c.Trace, c.Drain, c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Postgres, c.Token),
 		checkSpool(c.Collector, c.Spool))
 }
 
@@ -43,8 +45,12 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.Collector.PublicURL = c.URL
 	collector.CollectEagerly()
 	p := newProcess(c.Process)
+	if err := p.addTracing(c.Trace, "collector"); err != nil {
+		return err
+	}
 	p.drainDelay, p.stopTimeout = c.Drain.Delay, stopTimeout+c.Spool.SendTimeout
 	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
@@ -52,7 +58,7 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	}
 	delete(p.checks, "postgres") // events are stored without it as well; all collectors would be unready at once
 	p.addAdmin(c.Admin)
-	if err := p.addGuard(c.Kafka, pool, c.Spool.Enabled(), event.Topic, event.LinkViewTopic); err != nil {
+	if err := p.addGuard(c.Kafka, pool, c.Spool.Enabled(), kafka.KeyedTopics()...); err != nil {
 		return err
 	}
 	if err := p.addCollector(c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Token, pool); err != nil {
@@ -87,24 +93,24 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 	if err != nil {
 		return err
 	}
-	kafka, err := producer.New(pc, producer.Deps{
-		Kafka: k.Options(p.log), Topics: []string{event.Topic, event.LinkViewTopic}, StartAway: sc.Enabled(),
+	sender, err := producer.New(pc, producer.Deps{
+		Kafka: k.Options(p.log, p.kafkaHooks()...), Topics: kafka.KeyedTopics(), Partitions: kafka.Ledger{Pool: pool}, StartAway: sc.Enabled(),
 		Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
 		return err
 	}
-	var sink collector.Sink = kafka
-	durable := kafka.Ready
+	var sink collector.Sink = sender
+	durable := sender.Ready
 	p.stack.Add("salts", salts)
-	p.stack.Add("producer", kafka)
+	p.stack.Add("producer", sender)
 	if sc.Enabled() {
-		disk, err := spool.New(sc, spool.Deps{Kafka: kafka, Log: p.log, Registerer: p.metrics})
+		disk, err := spool.New(sc, spool.Deps{Kafka: sender, Log: p.log, Registerer: p.metrics})
 		if err != nil {
 			return err
 		}
 		sink = disk
-		durable = func(ctx context.Context) error { return disk.Ready(ctx, kafka.Ready) }
+		durable = func(ctx context.Context) error { return disk.Ready(ctx, sender.Ready) }
 		p.stack.Add("spool", disk)
 	}
 	quotas, err := quota.NewExceeded(quota.Deps{Postgres: pool, Log: p.log, Registerer: p.metrics})
@@ -117,7 +123,7 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 		p.log.Warn("the collector serves no /v1/beacon.js", "error", err)
 	}
 	server, err := collector.New(c, collector.Deps{
-		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Countries: countries, Quotas: quotas, Beacon: script, Log: p.log, Registerer: p.metrics,
+		Tokens: ring, Sink: sink, Addresses: salts, Bots: bots, Countries: countries, Quotas: quotas, Beacon: script, Trace: p.trace, Log: p.log, Registerer: p.metrics,
 	})
 	if err != nil {
 		return err

@@ -52,7 +52,9 @@ func TestACollectorThatStopsSendsItsSpool(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusAccepted, got.status, got.text)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	s.await("the listener is closed", func() bool { return strings.Contains(p.out.String(), "msg=stopped service=collector") })
+	s.await("the listener is closed", func() bool {
+		return strings.Contains(p.out.String(), "msg=stopped component=collector service=collector")
+	})
 	s.kafka()
 	require.Zero(t, p.wait(), "%s", p.out)
 	require.Contains(t, p.out.String(), "the spool is empty")

@@ -10,16 +10,21 @@ import (
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/quota"
+	"lodestone/ingest/replica"
 	"lodestone/ingest/retention"
+	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
+	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/tracing"
 )
 
 type consumerCommand struct {
 	Process    processConfig       `embed:""`
 	Admin      adminConfig         `embed:""`
+	Trace      tracing.Config      `embed:""`
 	Consumer   consumer.Config     `embed:""`
 	Counter    counter.Config      `embed:""`
 	Mirror     mirror.Config       `embed:""`
@@ -27,6 +32,7 @@ type consumerCommand struct {
 	Verify     verify.Config       `embed:""`
 	Quota      quota.Config        `embed:""`
 	Erasure    erasure.Config      `embed:""`
+	SpoolAge   spool.Age           `embed:""`
 	Kafka      kafka.Config        `embed:""`
 	ClickHouse clickhouse.Config   `embed:""`
 	Postgres   postgres.Config     `embed:""`
@@ -34,7 +40,7 @@ type consumerCommand struct {
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.Kafka, c.ClickHouse, c.Postgres, c.Reads)
+	return validate(c.Admin, c.Trace, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.SpoolAge, c.Kafka, c.ClickHouse, c.Postgres, c.Reads)
 }
 
 // Run is the consumer's process.
@@ -44,14 +50,22 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	}
 	consumer.CollectEagerly(c.Consumer)
 	p := newProcess(c.Process)
+	if err := p.addTracing(c.Trace, "consumer"); err != nil {
+		return err
+	}
 	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
 	if err != nil {
 		return err
 	}
+	c.ClickHouse.Writers = replica.NewLedger(pool)
 	if err := p.addClickHouseCheck(c.ClickHouse); err != nil {
 		return err
 	}
+	if err := p.addShardCheck(ctx, c.ClickHouse, pool); err != nil {
+		return err
+	}
 	p.addAdmin(c.Admin)
+	c.Erasure.SpoolMaxAge = c.SpoolAge.MaxAge
 	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.Kafka, c.ClickHouse, pool); err != nil {
 		return err
 	}
@@ -63,7 +77,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, e erasure.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
 	erased := &erasure.Set{}
 	p.stack.Add("erasures", erasure.New(e, erasure.Deps{Set: erased, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
-	events, err := consumer.New(c, consumer.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Erased: erased, Log: p.log, Registerer: p.metrics})
+	events, err := consumer.New(c, consumer.Deps{Kafka: k, Hooks: p.kafkaHooks(), Trace: p.trace, ClickHouse: s, Postgres: pool, Erased: erased, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}
@@ -72,10 +86,14 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	}
 	p.stack.Add("watch of lost records", logbook.NewWatch(logbook.WatchDeps{Book: logbook.New(pool), Log: p.log, Registerer: p.metrics}))
 	p.checks["consumer"] = events.Check
+	if err := p.addFailover(s, pool); err != nil {
+		return err
+	}
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("mirror", mirror.New(m, mirror.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("names of old rows", backfill.New(backfill.Deps{ClickHouse: s, Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("pulse of the stores", backup.NewPulse(backup.PulseDeps{Postgres: pool, ClickHouse: s, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("retention", retention.New(keep, retention.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("running check", verify.NewWatch(v, verify.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	meter, err := quota.NewMeter(q, quota.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})
@@ -83,5 +101,18 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 		return err
 	}
 	p.stack.Add("events a month", meter)
+	return nil
+}
+
+// addFailover puts what replaces writers onto the stack, if a shard has several replicas.
+func (p *process) addFailover(s clickhouse.Config, pool *postgres.Pool) error {
+	if !s.Replicated() {
+		return nil
+	}
+	cluster, err := replica.NewCluster(s, replica.ClusterDeps{Postgres: pool, Log: p.log})
+	if err != nil {
+		return err
+	}
+	p.stack.Add("writers of shards", replica.NewFailover(replica.FailoverDeps{Cluster: cluster, Log: p.log}))
 	return nil
 }

@@ -10,12 +10,14 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/token"
+	"lodestone/pkg/tracing"
 	"lodestone/query"
 )
 
 type crudCommand struct {
 	Process  processConfig       `embed:""`
 	Admin    adminConfig         `embed:""`
+	Trace    tracing.Config      `embed:""`
 	Drain    drainConfig         `embed:""`
 	Site     siteConfig          `embed:""`
 	Limits   ratelimit.Config    `embed:""`
@@ -26,7 +28,7 @@ type crudCommand struct {
 }
 
 func (c *crudCommand) check() error {
-	return validate(c.Admin, c.Drain, c.Site, c.Limits, c.Crud, c.Postgres, c.Reads, c.Token)
+	return validate(c.Admin, c.Trace, c.Drain, c.Site, c.Limits, c.Crud, c.Postgres, c.Reads, c.Token)
 }
 
 // Run is the process of lead magnets and links. Requests for analytics go on to the query process.
@@ -36,7 +38,10 @@ func (c *crudCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p := newProcess(c.Process)
-	p.drainDelay = c.Drain.Delay
+	if err := p.addTracing(c.Trace, "crud"); err != nil {
+		return err
+	}
+	p.drainDelay, p.servesTLS = c.Drain.Delay, c.Site.TLS.Enabled()
 	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
 	if err != nil {
 		return err
@@ -67,7 +72,7 @@ func publicURL(c crud.Config, site siteConfig) string {
 	if c.PublicURL != "" {
 		return c.PublicURL
 	}
-	return "http://" + visible(site.Listen)
+	return site.local()
 }
 
 // crudGrace is the time that mails and webhooks in flight get when the process stops.
@@ -76,12 +81,12 @@ const crudGrace = 10 * time.Second
 // addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack. The log and the
 // registerer are those of the process.
 func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
-	d.Log, d.Registerer = p.log, p.metrics
+	d.Log, d.Registerer, d.Gate = p.log, p.metrics, p.gate
 	service, err := crud.New(c, d)
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(c.PublicURL, "https:") && len(c.Addresses.TrustedProxies) == 0 {
+	if strings.HasPrefix(c.PublicURL, "https:") && !p.servesTLS && len(c.Addresses.TrustedProxies) == 0 {
 		p.log.Warn("the public URL is https, which a proxy has to serve, and no proxy is trusted: all visitors share the limits of one",
 			"remedy", "set --trusted-proxies to the network of the proxy")
 	}
@@ -93,6 +98,7 @@ func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
 		return nil
 	}))
 	p.stack.Add("erasures", service.Erasures())
+	p.stack.Add("record of revocations", service.Revocations())
 	p.stack.Add("files", service.Files())
 	p.stack.Add("queue", service.Queue())
 	p.stack.Add("pictures", service.Pictures())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
@@ -19,6 +20,12 @@ type exportDailyCommand struct {
 	Postgres   postgres.Config   `embed:""`
 	Data       dataConfig        `embed:""`
 	Once       bool              `name:"once" help:"Write the days that are complete, and end."`
+}
+
+// AfterApply implements the hook of kong.
+func (c *exportDailyCommand) AfterApply(f *config.Files) error {
+	c.ClickHouse.HTTPSecret = f.Secret(&c.HTTPURL, clickhouse.SameServer("--clickhouse-http-url", c.HTTPURL))
+	return nil
 }
 
 func (c *exportDailyCommand) check() error {
@@ -38,6 +45,10 @@ func (c *exportDailyCommand) Run(ctx context.Context) error {
 	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
 		return err
+	}
+	c.ClickHouse.Writers = replica.NewLedger(pool)
+	if err := p.addShardCheck(ctx, c.ClickHouse, pool); err != nil {
+		return errors.Join(err, p.stop(stopTimeout))
 	}
 	daily, err := archive.New(c.Archive, archive.Deps{ClickHouse: c.ClickHouse, HTTP: c.HTTPURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {

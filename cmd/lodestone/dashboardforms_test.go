@@ -124,10 +124,13 @@ func (v *owner) change(t *testing.T, self string) {
 	var stored struct {
 		Author  string `json:"author"`
 		EndText string `json:"end_text"`
+
+		Downloadable bool `json:"downloadable"`
 	}
 	v.call(http.MethodGet, "/api/v1/lead-magnets/"+v.magnetsList()[0].ID, "", &stored)
 	require.Equal(t, hostile, stored.Author)
 	require.Equal(t, "The\nend", stored.EndText)
+	require.True(t, stored.Downloadable, "as the form had it")
 	require.NotContains(t, s.text, "<script>alert")
 	require.Equal(t, hostile, v.magnetsList()[0].Title)
 

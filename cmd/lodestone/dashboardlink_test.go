@@ -255,6 +255,7 @@ func (v *owner) submissions(path, id string) {
 		}
 	}
 	v.open(older).has("reader0@example.com")
+	v.turned(s, "submissions", "reader0@example.com")
 
 	found := v.open(path + "?q=READER13@")
 	found.has("reader13@example.com")
@@ -283,6 +284,38 @@ func (v *owner) submissions(path, id string) {
 	require.NoError(v.t, code.Body.Close())
 	require.Equal(v.t, "image/png", code.Header.Get("Content-Type"))
 	v.acts(link)
+}
+
+// turned opens a list in the other order, which a link of the screen and its address keep, and turns it back. oldest is the last row of all, if
+// they fill more than a page.
+func (v *owner) turned(s screen, class, oldest string) {
+	v.t.Helper()
+	named := func(s screen, words string) string {
+		for _, a := range s.find("a", "") {
+			if textOf(a) == words {
+				return attr(a, "href")
+			}
+		}
+		require.Fail(v.t, "no link is called "+words)
+		return ""
+	}
+	first := func(s screen) string {
+		for n := range s.find("table", class)[0].Descendants() {
+			if n.Data == "th" && attr(n, "scope") == "row" {
+				return textOf(n)
+			}
+		}
+		return ""
+	}
+	newest, other := first(s), v.open(named(s, "Oldest first"))
+	require.NotEqual(v.t, newest, first(other))
+	if oldest != "" {
+		require.Equal(v.t, oldest, first(other))
+		other = v.open(named(other, "Newer"))
+		other.has(newest)
+		require.Equal(v.t, oldest, first(v.open(named(other, "Oldest"))))
+	}
+	require.Equal(v.t, newest, first(v.open(named(other, "Newest first"))))
 }
 
 // acts tries what can be done about one reader: see the document, the QR code, everything that is stored, and delete form and link.
@@ -370,6 +403,7 @@ func (v *owner) links(t *testing.T, p span) {
 		v.link(t, p, id)
 	}
 	require.NotZero(t, found)
+	v.turned(screen, "links", "")
 	these := v.ask(`{"metrics":["link_views"],"filters":{"generic_link_id":["` + strings.Join(listed, `","`) + `"]},` + p.whole() + `}`)
 	require.Equal(t, []string{exact(these.ExcludedBots)}, shown(screen.root, "excluded_bots"))
 	screen.requireAllCompared()

@@ -294,11 +294,15 @@ func (v *owner) magnets(t *testing.T, p span) {
 			v.magnet(t, p, m.ID, "1", total)
 		}
 		query := p.times(url.Values{"lead_magnet_id": {m.ID}})
-		var people struct{ Pagination struct{ Total float64 } }
-		v.call(http.MethodGet, "/api/v1/analytics/readers?finished=false&"+query, "", &people)
-		step := v.open("/dashboard/readers?finished=false&lead_magnet_id=" + m.ID + "&" + p.query)
-		require.Equal(t, []string{exact(people.Pagination.Total)}, shown(step.find("h1", "")[0], "people"))
-		require.Contains(t, step.text, html.EscapeString(m.Title))
+		for _, only := range []string{"finished=false", "utm_source=newsletter", "without=utm_source", "device=mobile", "magnet_version=1"} {
+			var people struct{ Pagination struct{ Total float64 } }
+			v.call(http.MethodGet, "/api/v1/analytics/readers?"+only+"&"+query, "", &people)
+			step := v.open("/dashboard/readers?" + only + "&lead_magnet_id=" + m.ID + "&" + p.query)
+			require.Equal(t, []string{exact(people.Pagination.Total)}, shown(step.find("h1", "")[0], "people"), only)
+			if people.Pagination.Total > 0 {
+				require.Contains(t, step.text, html.EscapeString(m.Title))
+			}
+		}
 	}
 	require.NotZero(t, checked)
 }
@@ -318,7 +322,9 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "magnet="+id), "forms lead to the landing pages that have them")
 	require.NotEmpty(t, tiles.linkTo("/dashboard/readers?", "finished=true", id), "a number leads to its people")
 	require.NotEmpty(t, tiles.linkTo("/dashboard/readers?", "sort=-downloads", id))
-	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "generic_link_id=", id), "a landing page leads to its readers")
+	for _, of := range []string{"generic_link_id=", "utm_source=", "without=utm_source", "device=", "magnet_version="} {
+		require.NotEmpty(t, s.linkTo("/dashboard/readers?", of, id), "a row leads to its readers")
+	}
 	figures := s.find("figure", "chart")
 	var funnel struct {
 		Data []struct {

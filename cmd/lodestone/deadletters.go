@@ -14,9 +14,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/deadletter"
+	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -49,13 +51,7 @@ func (p *pointInTime) UnmarshalText(text []byte) error {
 
 // withBox calls fn with the dead letters.
 func withBox(p processConfig, k kafka.Config, fn func(*deadletter.Box) error) error {
-	options := k.Options(p.logger())
-	client, err := kgo.NewClient(options...)
-	if err != nil {
-		return fmt.Errorf("make Kafka client: %w", err)
-	}
-	defer client.Close()
-	return fn(deadletter.NewBox(client, options))
+	return withKafka(p, k, func(client *kgo.Client) error { return fn(deadletter.NewBox(client, k.Options(p.logger()))) })
 }
 
 type deadLettersListCommand struct {
@@ -205,11 +201,15 @@ func (c *deadLettersReplayCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer pool.Close()
+	c.ClickHouse.Writers = replica.NewLedger(pool)
 	conn, err := clickhouse.Open(c.ClickHouse, 2)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
+		return err
+	}
 	return withBox(c.Process, c.Kafka, func(box *deadletter.Box) error {
 		replayer := deadletter.Replayer{Box: box, ClickHouse: c.ClickHouse, Conn: conn, Pool: pool, Group: c.Group, Log: c.Process.logger()}
 		r, err := replayer.Replay(ctx, f)

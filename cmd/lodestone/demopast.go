@@ -20,11 +20,11 @@ import (
 	"lodestone/cmd/lodestone/history"
 	"lodestone/ingest/producer"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
-	"lodestone/pkg/token"
 )
 
 // demoAccountFile is the file of the data directory that names the demo account.
@@ -33,12 +33,13 @@ const demoAccountFile = "demo-account"
 // pastSetting is what the demo needs for days that are over. Its parts are checked only if there are days: without them the demo needs
 // none of it.
 type pastSetting struct {
-	Days      int          `name:"days" placeholder:"N" help:"Number of past days to write to the account, with their campaigns and readers, instead of sending events now. Uses the stores and token keys of the installation, by default those of the data directory."`
-	Account   uuid.UUID    `name:"account" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
-	Postgres  pastPostgres `embed:""`
-	Kafka     pastKafka    `embed:""`
-	TokenKeys string       `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: those of the data directory. Secret."`
-	SQLURL    string       `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
+	Days      int                `name:"days" placeholder:"N" help:"Number of past days to write to the account, with their campaigns and readers, instead of sending events now. Uses the stores and token keys of the installation, by default those of the data directory."`
+	Account   uuid.UUID          `name:"account" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
+	Postgres  pastPostgres       `embed:""`
+	Kafka     pastKafka          `embed:""`
+	TokenKeys string             `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: those of the data directory. Secret."`
+	TLS       certificate.Client `embed:"" prefix:"clickhouse-"`
+	SQLURL    string             `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
 }
 
 // The settings of the stores without their checks.
@@ -54,7 +55,7 @@ func (c *demoCommand) runPast(ctx context.Context) (err error) {
 	if err := validate(c.Past, cfg, pg, k); err != nil {
 		return err
 	}
-	keys, err := c.tokenKeys()
+	keys, err := tokenKeys(c.Past.TokenKeys, c.Data.Data)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (c *demoCommand) runPast(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	log := processConfig{LogLevel: slog.LevelWarn}.logger()
+	log := (&processConfig{LogLevel: slog.LevelWarn, component: "demo"}).logger()
 	pool, err := postgres.Open(ctx, pg)
 	if err != nil {
 		return err
@@ -76,7 +77,10 @@ func (c *demoCommand) runPast(ctx context.Context) (err error) {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer kafkaClient.Close()
-	writer, err := producer.New(pastProducer, producer.Deps{Kafka: k.Options(log), Topics: kafka.Topics(), Log: log, Registerer: prometheus.NewRegistry()})
+	if err := history.CheckKafka(ctx, pool, kafkaClient); err != nil {
+		return err
+	}
+	writer, err := producer.New(pastProducer, producer.Deps{Kafka: k.Options(log), Topics: kafka.Topics(), Partitions: kafka.Ledger{Pool: pool}, Log: log, Registerer: prometheus.NewRegistry()})
 	if err != nil {
 		return err
 	}
@@ -92,11 +96,11 @@ func (c *demoCommand) runPast(ctx context.Context) (err error) {
 		return err
 	}
 	deps := history.Deps{
-		API: client.New(client.Config{URL: c.Demo.URL, Key: c.Demo.APIKey}), Postgres: pool, Kafka: writer, Client: kafkaClient, Tokens: ring,
+		API: client.New(client.Config{URL: c.Demo.URL, Key: c.Demo.APIKey, HTTP: apiConfig{TLS: c.Demo.TLS}.http()}), Postgres: pool, Kafka: writer, Tokens: ring,
 		Guide: demo.Guide(), Settings: settings, Out: os.Stdout,
 	}
 	if c.Past.SQLURL != "" {
-		sql, err := newSQLClient(c.Past.SQLURL)
+		sql, err := newSQLClient(c.Past.SQLURL, c.Past.TLS)
 		if err != nil {
 			return err
 		}
@@ -131,18 +135,6 @@ func (s pastSetting) Validate() error {
 		return config.Invalid("--days", "is negative", "give a number of days, or leave it out")
 	}
 	return nil
-}
-
-// tokenKeys returns the keys that are given, else those of the data directory.
-func (c *demoCommand) tokenKeys() (token.Config, error) {
-	if c.Past.TokenKeys != "" {
-		return token.Config{Keys: c.Past.TokenKeys}, nil
-	}
-	text, err := os.ReadFile(filepath.Join(c.Data.Data, "token-keys"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return token.Config{}, fmt.Errorf("read the token keys: %w", err)
-	}
-	return token.Config{Keys: strings.TrimSpace(string(text))}, nil
 }
 
 // pastAccount returns the account that the past is written to: that of the API key, which is the demo account of the data directory, or

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -171,17 +170,8 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 	require.Contains(t, p.out.String(), "goes back further than events are kept")
 
 	// Neither does one that fails half-way: the lead magnet is there, and its file cannot be made.
-	text := func(name string) string { return strings.Trim(u.env[name], "'") }
-	itsKafka := kafka.Config{
-		Brokers: strings.Split(text("LODESTONE_KAFKA_BROKERS"), ","), Login: kafka.Login{
-			Mechanism: text("LODESTONE_KAFKA_SASL_MECHANISM"), User: text("LODESTONE_KAFKA_SASL_USER"), Password: text("LODESTONE_KAFKA_SASL_PASSWORD"),
-		},
-	}
-	log, err := kgo.NewClient(itsKafka.Options(slog.New(slog.DiscardHandler))...)
-	require.NoError(t, err)
-	defer log.Close()
 	err = history.New(history.Config{Account: id, Days: 2, Until: time.Now()}, history.Deps{
-		API: client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: other.Text}), Postgres: pool, Client: log, Guide: []byte("%PDF-1.4"), Out: io.Discard,
+		API: client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: other.Text}), Postgres: pool, Guide: []byte("%PDF-1.4"), Out: io.Discard,
 	}).Run(t.Context())
 	require.ErrorContains(t, err, "page tree")
 

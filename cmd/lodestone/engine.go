@@ -2,8 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -13,6 +19,7 @@ func (p *process) addPostgres(ctx context.Context, c postgres.Config) (*postgres
 	if err != nil {
 		return nil, err
 	}
+	pool.Watch(p.metrics, "main")
 	p.checks["postgres"] = pool.CheckSchema
 	p.stack.Add("Postgres pool", closing(func() error { pool.Close(); return nil }))
 	return pool, nil
@@ -27,13 +34,32 @@ func (p *process) addReadingPostgres(ctx context.Context, c postgres.Config, rea
 	return pool, pool.AddReplica(ctx, reads, c.MaxConns, p.log, p.metrics)
 }
 
+// addShardCheck refuses to run without a shard that stores events, and makes the process unready when one is added that it lacks. Without
+// an answer of Postgres the process starts: nothing is read or stored meanwhile.
+func (p *process) addShardCheck(ctx context.Context, c clickhouse.Config, pool *postgres.Pool) error {
+	p.checks["shards"] = func(ctx context.Context) error { return checkShards(ctx, c, pool) }
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	if err := checkShards(ctx, c, pool); config.IsInvalid(err) {
+		return err
+	}
+	return nil
+}
+
+// checkShards returns an error of settings if the settings lack a shard that stores events, or a replica on record.
+func checkShards(ctx context.Context, c clickhouse.Config, pool *postgres.Pool) error {
+	return errors.Join(placement.Check(ctx, pool, c), (&replica.Cluster{Ledger: replica.NewLedger(pool)}).Check(ctx, c))
+}
+
 // addClickHouseCheck makes the process unready while ClickHouse does not answer or its schema does not suit this program.
 func (p *process) addClickHouseCheck(c clickhouse.Config) error {
 	conn, err := clickhouse.Open(c, 1)
 	if err != nil {
 		return err
 	}
-	p.checks["clickhouse"] = func(ctx context.Context) error { return clickhouse.CheckSchema(ctx, conn) }
+	p.checks["clickhouse"] = func(ctx context.Context) error {
+		return clickhouse.EachServer(ctx, conn, func(server driver.Conn) error { return clickhouse.CheckSchema(ctx, server) })
+	}
 	p.stack.Add("ClickHouse check", closing(conn.Close))
 	return nil
 }

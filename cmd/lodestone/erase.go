@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
 	"lodestone/pkg/email"
@@ -15,9 +17,10 @@ import (
 
 // apiConfig is how a command reaches the API.
 type apiConfig struct {
-	Data   dataConfig `embed:""`
-	URL    string     `name:"url" placeholder:"URL" help:"Address of the API."`
-	APIKey string     `name:"api-key" placeholder:"KEY" help:"API key with the scope that the command needs. Secret."`
+	Data   dataConfig         `embed:""`
+	URL    string             `name:"url" placeholder:"URL" help:"Address of the API."`
+	APIKey string             `name:"api-key" placeholder:"KEY" help:"API key with the scope that the command needs. Secret."`
+	TLS    certificate.Client `embed:"" prefix:"api-"`
 }
 
 // client returns a client of the API. The error is one of the settings.
@@ -26,7 +29,15 @@ func (c apiConfig) client() (*client.Client, error) {
 		return nil, config.Invalid("--data", "is "+c.Data.Data+", where no `lodestone up` has been started",
 			"start `lodestone up --data "+c.Data.Data+"` first, or give --url and --api-key")
 	}
-	return client.New(client.Config{URL: c.URL, Key: c.APIKey}), nil
+	if err := c.TLS.Validate("api-"); err != nil {
+		return nil, err
+	}
+	return client.New(client.Config{URL: c.URL, Key: c.APIKey, HTTP: c.http()}), nil
+}
+
+// http returns what connects to the API.
+func (c apiConfig) http() *http.Client {
+	return &http.Client{Transport: c.TLS.Dialer("api-").Default()}
 }
 
 type eraseCommand struct {

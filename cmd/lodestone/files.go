@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -46,7 +44,7 @@ func (c *filesMoveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	return withPool(ctx, c.Postgres, func(pool *postgres.Pool) error {
-		log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+		log := (&processConfig{component: "files move"}).logger()
 		files, err := file.New(c.Files, file.Deps{Postgres: pool, Log: log, Registerer: prometheus.NewRegistry()})
 		if err != nil {
 			return err

@@ -62,12 +62,18 @@ func (c *groupHandOverCommand) Run(ctx context.Context) error {
 }
 
 func withLogbookAndKafka(ctx context.Context, p processConfig, k kafka.Config, c postgres.Config, fn func(*logbook.Book, *kgo.Client) error) error {
+	return withKafka(p, k, func(client *kgo.Client) error {
+		return withLogbook(ctx, c, func(l *logbook.Book) error { return fn(l, client) })
+	})
+}
+
+func withKafka(p processConfig, k kafka.Config, fn func(*kgo.Client) error) error {
 	client, err := kgo.NewClient(k.Options(p.logger())...)
 	if err != nil {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
-	return withLogbook(ctx, c, func(l *logbook.Book) error { return fn(l, client) })
+	return fn(client)
 }
 
 func printOwners(ctx context.Context, l *logbook.Book, cl *kgo.Client) error {

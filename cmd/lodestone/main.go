@@ -17,14 +17,12 @@ import (
 	"lodestone/pkg/config"
 )
 
-// version is set by the linker.
-var version = "devel"
-
 // Exit codes.
 const (
 	exitFailed     = 1
 	exitSettings   = 2 // the settings are wrong: starting again will not help
-	exitUnfinished = 3 // of verify and spool: not everything could be compared, read or sent
+	exitUnfinished = 3 // of verify and spool: not everything could be compared, read or sent; of migrate --check: something is pending
+	exitStop       = 4 // of migrate --check: something is pending for which processes have to stop
 )
 
 // exitError is an error that ends the program with a code of its own.
@@ -49,19 +47,33 @@ type commands struct {
 	DeadLetters deadLettersCommand `cmd:"" group:"Operate it:" name:"dead-letters" help:"List, show, replay and discard dead letters: records that could not be stored as rows."`
 	Losses      lossesCommand      `cmd:"" group:"Operate it:" help:"List and acknowledge records that Kafka deleted before they were stored."`
 	Group       groupCommand       `cmd:"" group:"Operate it:" name:"consumer-group" help:"Show which consumer group stores the events, or switch to another group."`
+	Partitions  partitionsCommand  `cmd:"" group:"Operate it:" help:"Show how many partitions the topics use, or double them while everything runs."`
+	Shard       shardCommand       `cmd:"" group:"Operate it:" help:"Show the replicas of ClickHouse shards, let another one write, or remove one."`
 	Spool       spoolCommand       `cmd:"" group:"Operate it:" help:"List, check, send and drop the contents of a stopped collector's spool."`
 	RepairLog   repairLogCommand   `cmd:"" group:"Operate it:" name:"repair-log" help:"Repair a partition whose log lost its end: write the records again whose offsets are those of stored ones. Stop the consumers first."`
 	Verify      verifyCommand      `cmd:"" group:"Operate it:" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
 	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Recompute the counters of all links from the stored events."`
+	TokenKeys   tokenKeysCommand   `cmd:"" group:"Operate it:" name:"token-keys" help:"Count what is encrypted under each token key. Exits with 3 while something is under another key than the first."`
 	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set how long events are kept."`
 	Files       filesCommand       `cmd:"" group:"Operate it:" help:"Show where the files of lead magnets are stored, and move them between Postgres and a bucket."`
 	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Run an SQL query as the read-only user of the database analytics."`
+	Backup      backupCommand      `cmd:"" group:"Operate it:" help:"Back up everything that is stored, while it is used; list and check backups."`
+	Restore     restoreCommand     `cmd:"" group:"Operate it:" help:"Restore a backup into empty engines, and resume mails and webhooks afterwards."`
 	Erase       eraseCommand       `cmd:"" group:"Operate it:" help:"Erase everything that is stored about an email address in the account of the API key. Prints a receipt."`
+	BlankAgain  blankAgainCommand  `cmd:"" group:"Operate it:" name:"blank-again" help:"Blank the stored events of all erased people again, and remove the copies for SQL, after ClickHouse was restored from a backup. The consumers do it."`
+	Engines     enginesCommand     `cmd:"" group:"Run it:" help:"Download the packages of ClickHouse and PostgreSQL that lodestone up runs, for a machine without npm or network: copy the directory there, and give it to up as --engine-cache."`
 	Export      exportCommand      `cmd:"" group:"Ask and try:" help:"Write events or submissions to a CSV, NDJSON or Parquet file."`
+	Link        linkCommand        `cmd:"" group:"Ask and try:" help:"List and create generic links."`
+	Leads       leadsCommand       `cmd:"" group:"Ask and try:" help:"List the people who asked for a document through a generic link."`
+	Report      reportCommand      `cmd:"" group:"Ask and try:" help:"Print counts and rates over a range, by time and dimensions."`
+	MCP         mcpCommand         `cmd:"" group:"Ask and try:" name:"mcp" help:"Serve the operations of the API to agents, by the Model Context Protocol. Reads only, without --write."`
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`
 	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent. With --days, write weeks of campaigns that are over."`
 	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Check whether the process at the admin address is ready, for container platforms."`
-	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version."`
+	Doctor      doctorCommand      `cmd:"" group:"Operate it:" help:"Examine settings, engines, rights, clocks, disks, topics, migrations, secrets and certificates, and print what to fix. Changes nothing."`
+	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version of this program, and those of what it shares with other releases."`
+	Completion  completionCommand  `cmd:"" group:"This program:" help:"Print the completion of commands and flags for a shell."`
+	Manual      manualCommand      `cmd:"" hidden:"" help:"Write the manual pages into a directory."`
 }
 
 func main() {
@@ -110,6 +122,7 @@ func newParser(cli *commands, given *config.Files) (*kong.Kong, error) {
 		kong.Name("lodestone"),
 		kong.Description("Lodestone records how people read the documents you offer them, page by page, each event counted once. Every flag can also be set by the environment variable shown beside it, and secrets by a file that the variable with _FILE appended names."),
 		kong.PostBuild(nameVariables),
+		kong.Bind(given),
 		kong.Resolvers(runningUp{given.Getenv}, given),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.PostBuild(groupFlags),

@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/schema"
 )
 
 // migrateTimeout bounds a migration, with its wait for another process that migrates. An index of a large table takes long, and stops
@@ -25,6 +29,7 @@ type migrateCommand struct {
 	Workload   clickhouse.WorkloadConfig `embed:""`
 	Kafka      kafka.Config              `embed:""`
 	Topics     kafka.TopicConfig         `embed:""`
+	Check      bool                      `name:"check" help:"Change nothing: list the pending migrations, and say whether the release that runs may go on meanwhile. Exits with 0 if none is pending, 3 if all can be applied while it runs, 4 if its processes have to be stopped before."`
 }
 
 func (c *migrateCommand) check() error {
@@ -35,6 +40,9 @@ func (c *migrateCommand) check() error {
 func (c *migrateCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
+	}
+	if c.Check {
+		return c.list(ctx, os.Stdout)
 	}
 	log := c.Process.logger()
 	if err := migrate(ctx, log, c.Postgres, c.ClickHouse, c.Kafka, c.Topics); err != nil {
@@ -56,6 +64,44 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 	return clickhouse.MakeWorkload(ctx, c.ClickHouse, c.Workload.Queries)
 }
 
+// list prints the migrations that are pending. The code of its error says whether there are some, and whether they can wait for a stop.
+func (c *migrateCommand) list(ctx context.Context, to io.Writer) error {
+	pool, err := postgres.Open(ctx, c.Postgres)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	code, pending := 0, 0
+	for _, store := range []struct {
+		name string
+		ask  func() ([]schema.Migration, error)
+	}{
+		{"Postgres", func() ([]schema.Migration, error) { return pool.Pending(ctx) }},
+		{"ClickHouse", func() ([]schema.Migration, error) { return clickhouse.Pending(ctx, c.ClickHouse) }},
+	} {
+		migrations, err := store.ask()
+		if err != nil {
+			return err
+		}
+		pending += len(migrations)
+		for _, m := range migrations {
+			how := "while the release before runs"
+			code = max(code, exitUnfinished)
+			if !m.Beside {
+				how, code = "after its processes were stopped", exitStop
+			}
+			if _, err := fmt.Fprintf(to, "%s %d (%s): %s\n", store.name, m.Number, m.Name, how); err != nil {
+				return fmt.Errorf("print: %w", err)
+			}
+		}
+	}
+	if pending == 0 {
+		_, err := fmt.Fprintln(to, "no migration is pending")
+		return err
+	}
+	return exitError{fmt.Errorf("%d migrations are pending", pending), code}
+}
+
 // migrate brings the schemas up to date and makes the topics, while no other process does.
 func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickhouse.Config, k kafka.Config, t kafka.TopicConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
@@ -70,7 +116,7 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 		if err != nil {
 			return err
 		}
-		report(log, "Postgres", applied)
+		report(log, "postgres", applied)
 		repaired, err := pool.RepairAccess(ctx)
 		if err != nil {
 			return err
@@ -81,7 +127,10 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 		if applied, err = clickhouse.Migrate(ctx, s); err != nil {
 			return err
 		}
-		report(log, "ClickHouse", applied)
+		report(log, "clickhouse", applied)
+		if err := enrol(ctx, log, pool, s); err != nil {
+			return err
+		}
 		client, err := kgo.NewClient(k.Options(log)...)
 		if err != nil {
 			return fmt.Errorf("make Kafka client: %w", err)
@@ -95,9 +144,6 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			log.Info("created Kafka topics", "topics", strings.Join(created, " "))
 		}
 		ledger := kafka.Ledger{Pool: pool}
-		if t.AcceptPartitions {
-			return ledger.Accept(ctx, client)
-		}
 		// Puts the number of partitions on record, if it is not yet.
 		findings, err := kafka.Check(ctx, client, ledger, kafka.Topics()...)
 		if err != nil {
@@ -111,6 +157,15 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 		}
 		return nil
 	})
+}
+
+// enrol records the replicas of shards that have several.
+func enrol(ctx context.Context, log *slog.Logger, pool *postgres.Pool, s clickhouse.Config) error {
+	cluster, err := replica.NewCluster(s, replica.ClusterDeps{Postgres: pool, Log: log})
+	if err != nil {
+		return err
+	}
+	return cluster.Enrol(ctx)
 }
 
 func report(log *slog.Logger, engine string, applied []int64) {

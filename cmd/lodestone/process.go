@@ -10,12 +10,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
+	"lodestone/pkg/gate"
 	"lodestone/pkg/httpserver"
+	"lodestone/pkg/kafka"
 	"lodestone/pkg/service"
+	"lodestone/pkg/tracing"
 )
 
 // stopTimeout bounds an orderly end of a process after the drain delay, without the time that a collector sends its spool. Under a
@@ -26,9 +32,27 @@ const stopTimeout = 25 * time.Second
 type processConfig struct {
 	LogLevel  slog.Level `name:"log-level" default:"INFO" help:"Minimum level of messages to log: DEBUG, INFO, WARN or ERROR."`
 	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Format of the log: text or json."`
+	component string     // the command
+	// Files has the secrets' files that the process watches.
+	Files *config.Files `kong:"-"`
 }
 
-func (c processConfig) logger() *slog.Logger {
+// AfterApply implements a hook of kong.
+func (c *processConfig) AfterApply(ctx *kong.Context, files *config.Files) error {
+	c.Files = files
+	if selected := ctx.Selected(); selected != nil {
+		c.component = selected.Path()
+	}
+	return nil
+}
+
+// component is the field that says which part of Lodestone writes a line.
+const component = "component"
+
+func (c *processConfig) logger() *slog.Logger { return c.bare().With(component, c.component) }
+
+// bare returns a log whose lines lack the component.
+func (c *processConfig) bare() *slog.Logger {
 	options := &slog.HandlerOptions{Level: c.LogLevel, ReplaceAttr: uniform}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
@@ -36,12 +60,8 @@ func (c processConfig) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// uniform gives attributes of all parts and libraries one form: errors are under "error", and durations have a unit, which
-// slog's JSON leaves out.
+// uniform gives durations a unit, which slog's JSON leaves out.
 func uniform(_ []string, a slog.Attr) slog.Attr {
-	if a.Key == "err" {
-		a.Key = "error"
-	}
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())
 	}
@@ -50,11 +70,14 @@ func uniform(_ []string, a slog.Attr) slog.Attr {
 
 // adminConfig is the setting of the server for operators.
 type adminConfig struct {
-	Listen string `name:"admin-listen" default:"127.0.0.1:8090" help:"Address to listen on for /metrics, /healthz and /readyz. Do not expose it to the public."`
+	Listen string             `name:"admin-listen" default:"127.0.0.1:8090" help:"Address to listen on for /metrics, /healthz and /readyz. Do not expose it to the public."`
+	TLS    certificate.Server `embed:"" prefix:"admin-"`
 }
 
 // Validate returns every problem of the settings.
-func (c adminConfig) Validate() error { return validateAddress("--admin-listen", c.Listen) }
+func (c adminConfig) Validate() error {
+	return errors.Join(validateAddress("--admin-listen", c.Listen), c.TLS.Validate("admin-"))
+}
 
 func validateAddress(setting, address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
@@ -78,11 +101,16 @@ func (c drainConfig) Validate() error {
 
 // process holds the shared state of the parts of one operating system process while it is assembled.
 type process struct {
-	log     *slog.Logger
+	log     *slog.Logger // of the component whose parts are added
+	bare    *slog.Logger
 	metrics *prometheus.Registry
 	stack   *service.Stack
 	checks  map[string]httpserver.Check
+	gate    *gate.Gate // of processes that serve the API
+	kafka   *kafka.Meter
+	trace   *tracing.Tracer // nil: no traces
 
+	servesTLS   bool          // the site does, so that no proxy has to
 	stopping    atomic.Bool   // /readyz says so
 	leave       []func()      // ends connections with their next answer, one server each
 	drainDelay  time.Duration // between the end of readiness and that of the listeners
@@ -91,11 +119,18 @@ type process struct {
 
 var errStopping = errors.New("the process is stopping")
 
+// as says to which component of `up` the parts belong that are added from now on.
+func (p *process) as(name string) { p.log = p.bare.With(component, name) }
+
 func newProcess(c processConfig) *process {
 	log := c.logger()
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	p := &process{log: log, metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}, stopTimeout: stopTimeout}
+	registerBuild(metrics)
+	p := &process{log: log, bare: c.bare(), metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}, stopTimeout: stopTimeout}
+	if c.Files != nil {
+		p.stack.Add("watch of secrets' files", c.Files.Watch(config.WatchDeps{Log: log, Registerer: metrics}))
+	}
 	p.checks["process"] = func(context.Context) error {
 		if p.stopping.Load() {
 			return errStopping
@@ -105,10 +140,29 @@ func newProcess(c processConfig) *process {
 	return p
 }
 
+// addTracing sends the traces of the process, if the settings name a collector of them.
+func (p *process) addTracing(c tracing.Config, name string) (err error) {
+	p.trace, err = tracing.New(c, tracing.Deps{Service: "lodestone-" + name, Log: p.log})
+	if err == nil && p.trace != nil {
+		p.stack.Add("traces", p.trace)
+	}
+	return err
+}
+
+// kafkaHooks returns what the clients of Kafka are watched by.
+func (p *process) kafkaHooks() []kgo.Hook {
+	if p.kafka == nil {
+		p.kafka = kafka.NewMeter(p.metrics)
+	}
+	return []kgo.Hook{p.kafka}
+}
+
 // addAdmin puts the operators' server on the stack.
 func (p *process) addAdmin(c adminConfig) {
-	p.stack.Add("admin server", httpserver.New(httpserver.Config{Name: "admin server", Setting: "--admin-listen", Address: c.Listen},
-		httpserver.Deps{Handler: httpserver.Admin(p.metrics, p.checks), Log: p.log}))
+	needCertificate := c.TLS.ClientCA != ""
+	p.stack.Add("admin server", httpserver.New(
+		httpserver.Config{Name: "admin server", Setting: "--admin-listen", Address: c.Listen, TLS: c.TLS, OptionalClients: needCertificate},
+		httpserver.Deps{Handler: httpserver.Admin(p.metrics, p.checks, needCertificate), Log: p.log, Registerer: p.metrics}))
 }
 
 // run starts the services of the stack, waits for the end of ctx or of a service, and stops everything.

@@ -2,30 +2,43 @@ package main
 
 import (
 	"context"
+	"errors"
 
+	"lodestone/ingest/replica"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/clientaddr"
+	"lodestone/pkg/config"
+	"lodestone/pkg/gate"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/token"
+	"lodestone/pkg/tracing"
 	"lodestone/query"
 )
 
 // siteConfig is the setting of a process that serves the API.
 type siteConfig struct {
-	Listen string `name:"listen" default:"127.0.0.1:8080" help:"Address to listen on for the site and the API."`
+	Listen string             `name:"listen" default:"127.0.0.1:8080" help:"Address to listen on for the site and the API."`
+	TLS    certificate.Server `embed:""`
 }
 
 // Validate returns every problem of the settings.
-func (c siteConfig) Validate() error { return validateAddress("--listen", c.Listen) }
+func (c siteConfig) Validate() error {
+	return errors.Join(validateAddress("--listen", c.Listen), c.TLS.Validate(""))
+}
+
+// local returns the address of the site on this machine.
+func (c siteConfig) local() string { return c.TLS.Scheme() + "://" + visible(c.Listen) }
 
 type queryCommand struct {
 	Process    processConfig       `embed:""`
 	Admin      adminConfig         `embed:""`
+	Trace      tracing.Config      `embed:""`
 	Drain      drainConfig         `embed:""`
 	Site       siteConfig          `embed:""`
 	Limits     ratelimit.Config    `embed:""`
@@ -36,10 +49,19 @@ type queryCommand struct {
 	Reads      postgres.ReadConfig `embed:""`
 	HTTPURL    string              `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. User and password are those of its native address, unless the address has its own. Secret."`
 	SQLURL     string              `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
+
+	sqlSecret *config.Secret
+}
+
+// AfterApply implements the hook of kong.
+func (c *queryCommand) AfterApply(f *config.Files) error {
+	c.ClickHouse.HTTPSecret = f.Secret(&c.HTTPURL, clickhouse.SameServer("--clickhouse-http-url", c.HTTPURL))
+	c.sqlSecret = f.Secret(&c.SQLURL, clickhouse.SameServer("--sql-url", c.SQLURL))
+	return nil
 }
 
 func (c *queryCommand) check() error {
-	return validate(c.Admin, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres, c.Reads)
+	return validate(c.Admin, c.Trace, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres, c.Reads)
 }
 
 // Run is the query service's process.
@@ -48,9 +70,16 @@ func (c *queryCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p := newProcess(c.Process)
+	if err := p.addTracing(c.Trace, "query"); err != nil {
+		return err
+	}
 	p.drainDelay = c.Drain.Delay
 	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
 	if err != nil {
+		return err
+	}
+	c.ClickHouse.Writers = replica.NewLedger(pool)
+	if err := p.addShardCheck(ctx, c.ClickHouse, pool); err != nil {
 		return err
 	}
 	p.addAdmin(c.Admin)
@@ -61,7 +90,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if _, err := p.addQuery(site, c.Query, c.ClickHouse, c.HTTPURL, pool); err != nil {
 		return err
 	}
-	if err := p.addCanary(c.SQLURL, nil); err != nil {
+	if err := p.addCanary(clickhouse.CanaryConfig{URL: c.SQLURL, Secret: c.sqlSecret, TLS: c.ClickHouse.TLS}, nil); err != nil {
 		return err
 	}
 	if err := p.addSite(c.Site, c.Addresses, site); err != nil {
@@ -72,11 +101,11 @@ func (c *queryCommand) Run(ctx context.Context) error {
 
 // addCanary watches whether the SQL user with an address is answered, if there is one. The API does not depend on it, so
 // the process stays ready.
-func (p *process) addCanary(url string, repair func(context.Context, int) error) error {
-	if url == "" {
+func (p *process) addCanary(c clickhouse.CanaryConfig, repair func(context.Context, int) error) error {
+	if c.URL == "" {
 		return nil
 	}
-	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: url}, clickhouse.CanaryDeps{Log: p.log, Registerer: p.metrics, Repair: repair})
+	canary, err := clickhouse.NewCanary(c, clickhouse.CanaryDeps{Log: p.log, Registerer: p.metrics, Repair: repair})
 	if err != nil {
 		return err
 	}
@@ -106,6 +135,7 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 	if err != nil {
 		return nil, err
 	}
+	counters.Watch(p.metrics, "rate limits")
 	p.stack.Add("rate limits", closing(func() error { counters.Close(); return nil }))
 	verifier := auth.NewVerifier(pool, p.log)
 	p.stack.Add("API keys", verifier)
@@ -114,8 +144,12 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 		answers = idempotency.New(idempotency.Deps{Postgres: pool, Tokens: tokens, Log: p.log})
 		p.stack.Add("idempotency keys", answers)
 	}
+	p.gate = gate.New(pool, p.log)
+	p.checks["erasures"] = p.gate.Ready
+	p.stack.Add("erasure gate", p.gate)
 	return api.New(api.Deps{
-		Verifier: verifier, Sessions: verifier, Log: p.log, Metrics: p.metrics,
+		Gate:     p.gate.Check,
+		Verifier: verifier, Sessions: verifier, Log: p.log, Metrics: p.metrics, Trace: p.trace,
 		Limits: ratelimit.New(c, ratelimit.Deps{Postgres: counters, Log: p.log, Registerer: p.metrics}), Idempotency: answers, Addresses: finder,
 		Unavailable: []func(error) bool{query.IsUnavailable},
 	}), nil
@@ -123,6 +157,7 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 
 // addQuery registers the analytics endpoints. httpURL is the address that exports read from; "": there are none.
 func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) (*query.Query, error) {
+	s.MaxLag = c.MaxLag
 	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return nil, err
@@ -140,7 +175,8 @@ func (p *process) addSite(c siteConfig, addresses clientaddr.Config, site *api.A
 	if err != nil {
 		return err
 	}
-	server := httpserver.New(httpserver.Config{Name: "site", Setting: "--listen", Address: c.Listen}, httpserver.Deps{Handler: site, Log: p.log})
+	server := httpserver.New(httpserver.Config{Name: "site", Setting: "--listen", Address: c.Listen, TLS: c.TLS},
+		httpserver.Deps{Handler: site, Log: p.log, Registerer: p.metrics})
 	server.LimitClients(finder.Trusts)
 	p.leave = append(p.leave, server.Leave)
 	p.stack.Add("site", server)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lodestone/pkg/build"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/service"
 )
@@ -34,7 +35,7 @@ func (p *process) addReadinessLog() {
 			switch {
 			case ready && last != "ok":
 				last = "ok"
-				p.log.Info("ready", "version", version)
+				p.log.Info("ready", "version", build.Current().Version)
 			case !ready && failing != last:
 				last = failing
 				p.log.Warn("not ready", "checks", failing)

@@ -20,8 +20,9 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 	clickhouse := enginetest.NewClickHouse(t, enginetest.Dir(t))
 	require.NoError(t, clickhouse.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, clickhouse.Stop(context.Background())) }) // the test's context has ended by then
+	database := enginetest.Postgres(t)
 	env := []string{
-		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
+		"LODESTONE_POSTGRES_URL=" + database,
 		"LODESTONE_CLICKHOUSE_URL=" + clickhouse.URL(),
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","),
 		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys,
@@ -30,10 +31,14 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 	address := func() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))) }
 	admins := map[string]string{}
 	programs := map[string]*program{}
-	for _, command := range []string{"crud", "query"} {
-		admins[command] = address()
-		programs[command] = launch(t, dir, append(env, "LODESTONE_LISTEN="+address(), "LODESTONE_ADMIN_LISTEN="+admins[command],
+	sites := map[string]string{}
+	begin := func(command string) {
+		programs[command] = launch(t, dir, append(env, "LODESTONE_LISTEN="+sites[command], "LODESTONE_ADMIN_LISTEN="+admins[command],
 			"LODESTONE_PUBLIC_URL=https://links.example.com"), command)
+	}
+	for _, command := range []string{"crud", "query"} {
+		admins[command], sites[command] = address(), address()
+		begin(command)
 	}
 	for command, admin := range admins {
 		require.Eventually(t, func() bool {
@@ -54,6 +59,26 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 		require.Eventually(t, func() bool {
 			status, _ := get(t, "http://"+admin+"/readyz", "")
 			return status == http.StatusOK && strings.Contains(programs[command].out.String(), "msg=ready")
+		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
+	}
+
+	// A restored database is served by none of them before crud has compared it with the log of erasures.
+	programs["crud"].kill()
+	pool := enginetest.PostgresPool(t, database)
+	_, err := pool.Unscoped().Exec(t.Context(), "UPDATE erasure_comparison SET written_by = '3'")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		status, text := get(t, "http://"+admins["query"]+"/readyz", "")
+		return status == http.StatusServiceUnavailable && strings.Contains(text, "log of erasures")
+	}, enginetest.Timeout, interval, "%s", programs["query"].out)
+	status, text := get(t, "http://"+sites["query"]+"/api/v1/none", "")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, text, "log of erasures")
+	begin("crud")
+	for command, site := range sites {
+		require.Eventually(t, func() bool {
+			status, _ := get(t, "http://"+site+"/api/v1/none", "")
+			return status == http.StatusNotFound
 		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"lodestone/ingest/counter"
+	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -30,11 +32,15 @@ func (c *recountCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer pool.Close()
+	c.ClickHouse.Writers = replica.NewLedger(pool)
 	conn, err := clickhouse.Open(c.ClickHouse, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
+		return err
+	}
 	counted := 0
 	err = counter.RecountAll(ctx, pool, conn, func(links int) {
 		counted = links

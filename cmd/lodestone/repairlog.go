@@ -9,12 +9,15 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/erasure"
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/repair"
+	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -38,13 +41,26 @@ func (c *repairLogCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	var erased erasure.Set
+	pool, err := postgres.Open(ctx, c.Postgres)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	c.ClickHouse.Writers = replica.NewLedger(pool)
+	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil { // rows of another shard would be written again
+		return err //nolint:wrapcheck // it says what failed
+	}
+	if err := erased.Load(ctx, pool); err != nil {
+		return err
+	}
 	conn, err := clickhouse.Open(c.ClickHouse, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	return withLogbookAndKafka(ctx, c.Process, c.Kafka, c.Postgres, func(book *logbook.Book, _ *kgo.Client) error {
-		r := repair.Repairer{Options: c.Kafka.Options(c.Process.logger()), Conn: conn, Book: book, Group: c.Group}
+		r := repair.Repairer{Options: c.Kafka.Options(c.Process.logger()), Conn: conn, Book: book, Group: c.Group, Erased: &erased}
 		done, err := r.Partition(ctx, of, c.Partition)
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ func (r runningUp) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 	}
 	flags := ctx.Flags()
 	i := slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == "data" })
-	if i < 0 || flag.Name == "data" {
+	if i < 0 || flag.Name == "data" || slices.ContainsFunc(flags, func(f *kong.Flag) bool { return f.Name == "engine-cache" }) { // the latter run engines themselves
 		return nil, nil
 	}
 	dir, _ := ctx.FlagValue(flags[i]).(string)

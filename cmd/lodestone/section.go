@@ -13,7 +13,7 @@ var sections = []struct {
 }{
 	{"Every process", []string{"log-", "admin-"}},
 	{"Stores", []string{"postgres-", "kafka-", "clickhouse-"}},
-	{"Site and API", []string{"listen", "trusted-", "forwarded-", "public-", "collector-url", "query-url", "token-", "url", "magnet-", "plan-", "api-", "auth-", "limit-", "rate-"}},
+	{"Site and API", []string{"listen", "tls-", "internal-", "trusted-", "forwarded-", "public-", "collector-url", "query-url", "token-", "url", "magnet-", "plan-", "api-", "auth-", "limit-", "rate-"}},
 	{"Capture and mail", []string{"capture-", "smtp-", "mail-", "notice-"}},
 	{"Webhooks", []string{"webhook-"}},
 	{"Collector", []string{"collector-"}},
@@ -26,6 +26,7 @@ var sections = []struct {
 	{"Running check", []string{"verify-"}},
 	{"Query", []string{"query-"}},
 	{"Daily export", []string{"export-"}},
+	{"Backups", []string{"backup-"}},
 }
 
 // sectionOf returns the index of the section of a setting, or -1.

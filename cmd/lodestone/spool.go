@@ -229,11 +229,11 @@ func (c *spoolSendCommand) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		topics := []string{event.Topic, event.LinkViewTopic}
+		topics := kafka.KeyedTopics()
 		if err := p.addGuard(c.Kafka, pool, false, topics...); err != nil {
 			return err
 		}
-		writer, err := producer.New(c.Producer, producer.Deps{Kafka: c.Kafka.Options(p.log), Topics: topics, Log: p.log, Registerer: p.metrics})
+		writer, err := producer.New(c.Producer, producer.Deps{Kafka: c.Kafka.Options(p.log), Topics: topics, Partitions: kafka.Ledger{Pool: pool}, Log: p.log, Registerer: p.metrics})
 		if err != nil {
 			return err
 		}

@@ -17,16 +17,18 @@ import (
 
 	"golang.org/x/term"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 )
 
 type sqlCommand struct {
-	Data   dataConfig `embed:""`
-	URL    string     `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
-	Format string     `name:"format" default:"auto" enum:"auto,table,vertical,csv,tsv,json,parquet" help:"Output format: table, vertical, csv, tsv, json (one object per line) or parquet. auto is table on a terminal, otherwise csv. A FORMAT clause in the query takes precedence."`
-	Output string     `name:"output" short:"o" placeholder:"FILE" help:"File to write the answer to, once it is complete. Default: standard output."`
-	Query  string     `arg:"" optional:"" help:"The query. Default: read from standard input."`
+	Data   dataConfig         `embed:""`
+	URL    string             `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
+	TLS    certificate.Client `embed:"" prefix:"clickhouse-"`
+	Format string             `name:"format" default:"auto" enum:"auto,table,vertical,csv,tsv,json,parquet" help:"Output format: table, vertical, csv, tsv, json (one object per line) or parquet. auto is table on a terminal, otherwise csv. A FORMAT clause in the query takes precedence."`
+	Output string             `name:"output" short:"o" placeholder:"FILE" help:"File to write the answer to, once it is complete. Default: standard output."`
+	Query  string             `arg:"" optional:"" help:"The query. Default: read from standard input."`
 }
 
 // sqlFormats are ClickHouse's names of the forms of an answer.
@@ -37,7 +39,7 @@ var sqlFormats = map[string]string{
 
 // Run answers one query.
 func (c *sqlCommand) Run(ctx context.Context) error {
-	client, err := newSQLClient(c.URL)
+	client, err := newSQLClient(c.URL, c.TLS)
 	if err != nil {
 		return err
 	}
@@ -79,9 +81,12 @@ type sqlClient struct {
 	http           *http.Client
 }
 
-func newSQLClient(address string) (*sqlClient, error) {
+func newSQLClient(address string, files certificate.Client) (*sqlClient, error) {
 	if address == "" {
 		return nil, config.Invalid("--sql-url", "is missing", "give the address of the read-only user, or with --data the directory of a lodestone up")
+	}
+	if err := files.Validate("clickhouse-"); err != nil {
+		return nil, err
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -103,7 +108,7 @@ func newSQLClient(address string) (*sqlClient, error) {
 	}
 	c.address = *u
 	c.http = &http.Client{
-		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext},
+		Transport:     files.Dialer("clickhouse-").HTTP(&http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil

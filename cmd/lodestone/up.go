@@ -23,12 +23,15 @@ import (
 	"lodestone/ingest/retention"
 	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/token"
+	"lodestone/pkg/tracing"
 	"lodestone/query"
 )
 
@@ -50,6 +53,7 @@ type upCommand struct {
 
 	Site      siteConfig       `embed:""`
 	Admin     adminConfig      `embed:""`
+	Trace     tracing.Config   `embed:""`
 	Drain     drainConfig      `embed:""`
 	Engines   engine.Config    `embed:""`
 	Copies    kafka.Copies     `embed:""`
@@ -67,12 +71,31 @@ type upCommand struct {
 	Verify    verify.Config    `embed:""`
 	Erasure   erasure.Config   `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: a key that is generated on the first start and stored in the data directory. Secret."`
+	// ownCertificate is the file of the certificate that everyone sees at the site's public URL; "": there is none, or a proxy has its own.
+	ownCertificate string
+	// ownCollector connects to the collector of this process; nil: over plain HTTP, or by a public address.
+	ownCollector *certificate.Dialer
+
+	files                                              *config.Files
+	postgresURL, clickHouseURL, clickHouseHTTP, sqlURL *config.Secret
+	tokenKeys                                          *config.Secret
+}
+
+// AfterApply implements the hook of kong.
+func (c *upCommand) AfterApply(f *config.Files) error {
+	c.files = f
+	c.postgresURL = f.Secret(&c.Engines.PostgresURL, postgres.SameServer("--postgres-url", c.Engines.PostgresURL))
+	c.clickHouseURL = f.Secret(&c.Engines.ClickHouseURL, clickhouse.SameServer("--clickhouse-url", c.Engines.ClickHouseURL))
+	c.clickHouseHTTP = f.Secret(&c.Engines.ClickHouseHTTPURL, clickhouse.SameServer("--clickhouse-http-url", c.Engines.ClickHouseHTTPURL))
+	c.sqlURL = f.Secret(&c.Engines.SQLURL, clickhouse.SameServer("--sql-url", c.Engines.SQLURL))
+	c.tokenKeys = f.Secret(&c.TokenKeys, token.Follows(c.TokenKeys))
+	return nil
 }
 
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure))
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes of
@@ -80,9 +103,8 @@ func (c *upCommand) check() error {
 func (c *upCommand) Run(ctx context.Context) (err error) {
 	begin := time.Now()
 	withDev := c.Crud.PublicURL == "" && loopback(c.Site.Listen) && loopback(c.Collector.Listen) && loopback(c.Admin.Listen)
-	c.Crud.PublicURL = publicURL(c.Crud, c.Site)
-	if c.Crud.CollectorURL == "" {
-		c.Crud.CollectorURL = "http://" + visible(c.Collector.Listen)
+	if err := c.fillAddresses(); err != nil {
+		return err
 	}
 	if len(c.Crud.Webhooks.AllowNetworks) == 0 && c.local() {
 		c.Crud.Webhooks.AllowNetworks = []string{"127.0.0.0/8", "::1/128"}
@@ -91,8 +113,11 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	collector.CollectEagerly() // 44 MiB less at rest, with four million events
-	p := newProcess(processConfig{LogLevel: c.LogLevel, LogFormat: c.LogFormat})
-	p.drainDelay = c.Drain.Delay
+	p := newProcess(processConfig{LogLevel: c.LogLevel, LogFormat: c.LogFormat, component: "up", Files: c.files})
+	p.drainDelay, p.servesTLS = c.Drain.Delay, c.Site.TLS.Enabled()
+	if err := p.addTracing(c.Trace, "up"); err != nil {
+		return err
+	}
 	observe, err := engine.Observer(p.metrics)
 	if err != nil {
 		return err
@@ -154,6 +179,24 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	return err
 }
 
+// fillAddresses sets the addresses that are not given, and what trusts their certificates on this machine.
+func (c *upCommand) fillAddresses() (err error) {
+	if c.Crud.PublicURL == "" && c.Site.TLS.Enabled() {
+		if c.ownCertificate, err = filepath.Abs(c.Site.TLS.Cert); err != nil {
+			return fmt.Errorf("find the certificate of the site: %w", err)
+		}
+	}
+	c.Crud.PublicURL = publicURL(c.Crud, c.Site)
+	if c.Crud.CollectorURL == "" {
+		c.Crud.CollectorURL = c.Collector.TLS.Scheme() + "://" + visible(c.Collector.Listen)
+		if c.Collector.TLS.Enabled() && c.Crud.CollectorInternalURL == "" {
+			c.ownCollector = c.Collector.TLS.Self(c.Crud.Internal)
+		}
+	}
+	c.Collector.PublicURL = c.Crud.CollectorURL
+	return nil
+}
+
 // visible returns an address that a browser on this machine can open.
 func visible(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
@@ -192,8 +235,8 @@ func (c *upCommand) keepIn(dir string) {
 
 // wire migrates what the engines hold and puts every part onto the stack, with the pages for the person who started it if they are wanted.
 func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*wired, error) {
-	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
-	s := clickhouse.Config{URL: engines.ClickHouseURL()}
+	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns, Secret: c.postgresURL}
+	s := clickhouse.Config{URL: engines.ClickHouseURL(), TLS: c.Engines.ClickHouseTLS, Secret: c.clickHouseURL, HTTPSecret: c.clickHouseHTTP}
 	k := engines.Kafka()
 	k.Copies = c.Copies
 	if err := migrate(ctx, p.log, pg, s, k, kafka.TopicConfig{Partitions: upPartitions, Replication: -1}); err != nil {
@@ -205,6 +248,9 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	}
 	pool, err := p.addPostgres(ctx, pg)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.addShardCheck(ctx, s, pool); err != nil {
 		return nil, err
 	}
 	owner := ""
@@ -220,10 +266,13 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 		return nil, err
 	}
 	p.addAdmin(c.Admin)
+	c.Erasure.SpoolMaxAge = c.Spool.MaxAge
+	p.as("consumer")
 	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, k, s, pool); err != nil {
 		return nil, err
 	}
 	c.keepIn(engines.DataDir())
+	p.as("collector")
 	if err := p.addCollector(c.Collector, c.Crud.Country, c.Producer, c.Spool, k, tokens, pool); err != nil {
 		return nil, err
 	}
@@ -231,22 +280,25 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
+	p.as("crud") // which serves the API
 	site, err := p.addAPI(ctx, c.Limits, c.Crud.Addresses, pg, pool, ring)
 	if err != nil {
 		return nil, err
 	}
+	p.as("query")
 	answers, err := p.addQuery(site, c.Query, s, engines.ClickHouseHTTPURL(), pool)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addCanary(engines.SQLURL(), engines.RepairSQL()); err != nil {
+	if err := p.addCanary(clickhouse.CanaryConfig{URL: engines.SQLURL(), Secret: c.sqlURL, TLS: c.Engines.ClickHouseTLS}, engines.RepairSQL()); err != nil {
 		return nil, err
 	}
+	p.as("crud")
 	dev, err := newDevPages(engines.DataDir(), c.Site.Listen)
 	if err != nil {
 		return nil, err
 	}
-	w := &wired{command: c, engines: engines, account: account, key: key, dashboard: dashboard, devSecret: dev.secret}
+	w := &wired{command: c, site: site, engines: engines, account: account, key: key, dashboard: dashboard, devSecret: dev.secret}
 	if withDev {
 		w.dev = dev
 	}
@@ -260,27 +312,35 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	}
 	if withDev {
 		first, err := home.New(home.Deps{
-			Pages: private, Account: account, Postgres: pool, Live: answers.Live(), Sample: w.sampleID, Mailbox: w.mailbox,
+			Pages: private, Account: account, Postgres: pool, Live: answers.Live(), Reports: answers.Reports(), Sample: w.sampleID, Mailbox: w.mailbox,
 		})
 		if err != nil {
 			return nil, err
 		}
 		first.Register(site)
 	}
-	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, HasHome: withDev, Mailbox: box}); err != nil {
+	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, HasHome: withDev, Mailbox: box, Collector: c.ownCollector}); err != nil {
 		return nil, err
 	}
-	return w, p.addSite(c.Site, c.Crud.Addresses, site)
+	err = p.addSite(c.Site, c.Crud.Addresses, site)
+	p.as("up")
+	return w, err
 }
 
 // tokens returns the keys of tracking tokens: those given, else those of the data directory.
 func (c *upCommand) tokens(dir string) (token.Config, error) {
 	if c.TokenKeys != "" {
-		given := token.Config{Keys: c.TokenKeys}
+		given := token.Config{Keys: c.TokenKeys, Secret: c.tokenKeys}
 		return given, given.Validate()
 	}
-	keys, err := readOrMake(filepath.Join(dir, "token-keys"), func() (string, error) { return token.NewKeys(1).Keys, nil })
-	return token.Config{Keys: keys}, err
+	path := filepath.Join(dir, tokenKeysFile)
+	keys, err := readOrMake(path, func() (string, error) { return token.NewKeys(1).Keys, nil })
+	if err != nil {
+		return token.Config{}, err
+	}
+	file := config.NewSecret(config.SecretConfig{Setting: "--token-keys", Path: path, Value: keys, Check: token.Follows(keys)})
+	c.files.Add(file)
+	return token.Config{Keys: keys, Secret: file}, nil
 }
 
 // warnAboutExposure warns about the missing guarantees of an embedded Kafka that others depend on.

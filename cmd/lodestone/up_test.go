@@ -36,6 +36,20 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	status, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
 	require.Equal(t, 200, status)
 	requireWatched(t, metrics)
+	requireDocumented(t, metrics+secureMetrics(t))
+
+	examined := launch(t, u.dir, nil, "doctor")
+	require.Zero(t, examined.wait(), "%s", examined.out)
+	require.Contains(t, examined.out.String(), " 0 fail")
+	var env []string
+	for name, value := range u.env {
+		if name != "LODESTONE_SQL_URL" { // others are settings of `migrate`, or of no command
+			env = append(env, name+"="+strings.Trim(value, "'"))
+		}
+	}
+	pending := launch(t, u.dir, env, "migrate", "--check")
+	require.Zero(t, pending.wait(), "%s", pending.out)
+	require.Contains(t, pending.out.String(), "no migration is pending")
 
 	demo := launch(t, u.dir, nil, "demo")
 	require.Zero(t, demo.wait(), "%s", demo.out)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/pkg/build"
 	"lodestone/pkg/client"
 	"lodestone/pkg/engine"
 )
@@ -22,7 +24,8 @@ type wired struct {
 	command *upCommand
 	engines *engine.Set
 	account uuid.UUID // the demo account
-	key     string    // its API key; secret
+	site    http.Handler
+	key     string // its API key; secret
 
 	dashboard string    // path of the page that signs the account's owner in once; secret
 	devSecret string    // opens the pages for the person who started it
@@ -46,7 +49,9 @@ func (w *wired) addSample(ctx context.Context, log *slog.Logger) {
 	if w.command.NoSample {
 		return
 	}
-	own := client.New(client.Config{URL: w.local(), Key: w.key})
+	// Within this process: over TLS, the names of the certificate are those that visitors use.
+	inside := &client.Transport{Handler: w.site, For: &http.Request{RemoteAddr: "127.0.0.1:0", Host: visible(w.command.Site.Listen), Header: http.Header{}}}
+	own := client.New(client.Config{URL: w.local(), Key: w.key, HTTP: &http.Client{Transport: inside}})
 	id, url, err := sample(ctx, own, w.engines.DataDir(), w.account)
 	if err != nil {
 		log.Warn("there is no sample to try out; the next start tries again", "error", err)
@@ -69,8 +74,9 @@ func (w *wired) settings() []envLine {
 	return []envLine{
 		{"LODESTONE_URL", w.command.Crud.PublicURL},
 		{"LODESTONE_COLLECTOR_URL", w.collectorURL()},
-		{"LODESTONE_ADMIN_URL", "http://" + visible(w.command.Admin.Listen)},
+		{"LODESTONE_ADMIN_URL", w.adminURL()},
 		{"LODESTONE_API_KEY", w.key},
+		{"LODESTONE_API_TLS_CA", w.command.ownCertificate},
 		{"LODESTONE_DASHBOARD_URL", w.dashboardURL()},
 		{"LODESTONE_DEV_SECRET", w.devSecret},
 		{"LODESTONE_POSTGRES_URL", w.engines.PostgresURL()},
@@ -82,7 +88,16 @@ func (w *wired) settings() []envLine {
 		{"LODESTONE_CLICKHOUSE_HTTP_URL", w.engines.ClickHouseHTTPURL()},
 		{"LODESTONE_SQL_URL", w.engines.SQLURL()},
 		{"LODESTONE_ERASURE_LOG", w.command.Crud.Erasure.Log},
+		{"LODESTONE_BACKUP_CLICKHOUSE_DIR", w.backupDir()},
 	}
+}
+
+// backupDir is where the embedded ClickHouse may write backups; "" for another one.
+func (w *wired) backupDir() string {
+	if w.command.Engines.ClickHouseURL != "" {
+		return ""
+	}
+	return backupsOf(w.engines.DataDir())
 }
 
 // print prints all addresses and what to try. It shows no key, since the output may be stored in a log: the file has it. The
@@ -103,15 +118,15 @@ Lodestone %s is ready after %.1f s.
 %s%s%s%s  API           %s/api/v1
   API docs      %s/api/v1/docs
   Collector     %s/v1/events
-  Metrics       http://%s/metrics
+  Metrics       %s/metrics
   Settings      %s  (with the API key)
 
 Try next, in a second terminal:
 
   %s demo%s
   source %s; curl -s -H "Authorization: Bearer $LODESTONE_API_KEY" "$LODESTONE_URL/api/v1/analytics?per_page=3"
-`, version, took.Seconds(), urlLine("Dashboard", w.dashboardURL()), urlLine("Landing page", w.landing), w.devLine("Live view", "/"), w.devLine("Mailbox", w.mailbox), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
-		visible(w.command.Admin.Listen),
+`, build.Current().Version, took.Seconds(), urlLine("Dashboard", w.dashboardURL()), urlLine("Landing page", w.landing), w.devLine("Live view", "/"), w.devLine("Mailbox", w.mailbox), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
+		w.adminURL(),
 		env, program, data, env)
 	if w.engines.SQLURL() != "" {
 		fmt.Fprintf(out, "  %s sql%s 'SELECT event_type, count() FROM events GROUP BY 1'\n", program, data)
@@ -120,7 +135,11 @@ Try next, in a second terminal:
 }
 
 // local returns the address of the site on this machine, which alone shows what is for who sits at it.
-func (w *wired) local() string { return "http://" + visible(w.command.Site.Listen) }
+func (w *wired) local() string { return w.command.Site.local() }
+
+func (w *wired) adminURL() string {
+	return w.command.Admin.TLS.Scheme() + "://" + visible(w.command.Admin.Listen)
+}
 
 // devLine returns the line of a page for the person who started it, "" if there is none.
 func (w *wired) devLine(name, path string) string {

@@ -12,11 +12,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/erasure"
+	"lodestone/ingest/replica"
 	"lodestone/ingest/verify"
+	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/email"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -76,11 +79,15 @@ func (c *verifyCommand) look(ctx context.Context) (err error) {
 		return err
 	}
 	defer pool.Close()
+	c.ClickHouse.Writers = replica.NewLedger(pool)
 	conn, err := clickhouse.Open(c.ClickHouse, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
+		return err
+	}
 	found, err := erasure.Find(ctx, pool, conn, email.Key(c.Person))
 	if err != nil {
 		return exitError{err, exitUnfinished}
@@ -103,6 +110,7 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 		return nil, err
 	}
 	defer pool.Close()
+	c.ClickHouse.Writers = replica.NewLedger(pool)
 	conn, err := clickhouse.Open(c.ClickHouse, 2)
 	if err != nil {
 		return nil, err
@@ -114,6 +122,14 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 		return nil, fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
+	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
+		return nil, err
+	}
+	if apart, err := backup.Compare(ctx, pool, conn); err != nil {
+		return nil, err
+	} else if apart != nil {
+		fmt.Println(apart)
+	}
 	v := &verify.Verifier{Client: client, Options: options, Conn: conn, Pool: pool, Group: c.Group, Settle: verifySettle, Log: log}
 	return v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time})
 }

@@ -1,12 +1,22 @@
 package main
 
 import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/certificate"
+	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/httpserver"
 )
 
 // requireWatched fails unless a process that has just started shows every metric that docs/operations.md says to watch,
@@ -43,4 +53,55 @@ func requireWatched(t *testing.T, metrics string) {
 		}
 	}
 	require.Greater(t, watched, 25)
+}
+
+// secureMetrics returns what a listener of TLS shows besides.
+func secureMetrics(t *testing.T) string {
+	t.Helper()
+	server, registry := certificatetest.NewAuthority(t).Issue("server"), prometheus.NewRegistry()
+	_, err := certificate.Server{Cert: server.Cert, Key: server.Key}.Open(certificate.Deps{Name: "site", Log: slog.New(slog.DiscardHandler), Registerer: registry})
+	require.NoError(t, err)
+	page := httptest.NewRecorder()
+	httpserver.Admin(registry, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	return page.Body.String()
+}
+
+// requireDocumented requires that docs/metrics.md has every metric of the program, and that the alerts of deploy/prometheus ask for no other.
+func requireDocumented(t *testing.T, metrics string) {
+	t.Helper()
+	histograms, rows := map[string]bool{}, map[string]string{}
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^# HELP ((?:lodestone|pgxpool)_\S+) (.*)\n# TYPE \S+ (\S+)\n[^ {]+(?:\{(.*)\})? `).FindAllStringSubmatch(metrics, -1) {
+		name, help, kind := m[1], m[2], m[3]
+		var labels []string
+		for _, l := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(m[4], -1) {
+			if l[1] != "le" {
+				labels = append(labels, "`"+l[1]+"`")
+			}
+		}
+		names, histograms[name] = append(names, name), kind == "histogram"
+		rows[name] = fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, kind, strings.Join(labels, ", "), help)
+	}
+	slices.Sort(names)
+	var table strings.Builder
+	table.WriteString("| Metric | Type | Labels | What it says |\n|---|---|---|---|\n")
+	for _, name := range names {
+		table.WriteString(rows[name])
+	}
+	const file = "../../docs/metrics.md"
+	document, err := os.ReadFile(file)
+	require.NoError(t, err)
+	before, _, found := strings.Cut(string(document), "| Metric |")
+	require.True(t, found)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(before+table.String()), 0o600))
+	} else {
+		require.Equal(t, before+table.String(), string(document), "go test ./cmd/lodestone -run TestUpFromTheFirstStart -update writes it")
+	}
+	rules, err := os.ReadFile("../../deploy/prometheus/rules.yaml")
+	require.NoError(t, err)
+	for _, name := range regexp.MustCompile(`lodestone_[a-z_]+`).FindAllString(string(rules), -1) {
+		_, exists := rows[name]
+		require.True(t, exists || histograms[strings.TrimSuffix(name, "_count")], "an alert asks for %s, which is no metric", name)
+	}
 }

@@ -4,7 +4,6 @@ package accesslink
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -113,12 +112,9 @@ type idInput struct {
 func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[AccessLink], error) {
 	var row store.GetAccessLinkRow
 	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		row, err = store.New(tx).GetAccessLink(ctx, in.ID)
+		row, err = read(ctx, tx, in.ID)
 		return err
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, problem.Missing("access link")
-	}
 	if err != nil {
 		return nil, fmt.Errorf("get access link: %w", err)
 	}
@@ -154,6 +150,13 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[A
 			RowOffset: in.Offset(), RowLimit: in.Limit(),
 		})
 		if err != nil {
+			return err
+		}
+		counted := make([]*store.AccessLink, len(rows))
+		for i := range rows {
+			counted[i] = &rows[i].AccessLink
+		}
+		if err := q.FillAccessLinkCounts(ctx, counted...); err != nil {
 			return err
 		}
 		for _, row := range rows {

@@ -76,8 +76,9 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 		return nil, err
 	}
 	params.AccountID, params.LeadMagnetID = auth.From(ctx).AccountID, in.ID
+	keys := l.deps.Tokens.Frozen() // they are sealed by one key
 	for _, id := range params.IDs {
-		t, err := NewToken(l.deps.Tokens, id)
+		t, err := NewToken(keys, id)
 		if err != nil {
 			return nil, err
 		}

@@ -64,14 +64,15 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Access
 
 // read returns a link, or the problem that there is none.
 func read(ctx context.Context, tx pgx.Tx, id uuid.UUID) (store.GetAccessLinkRow, error) {
-	row, err := store.New(tx).GetAccessLink(ctx, id)
+	q := store.New(tx)
+	row, err := q.GetAccessLink(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, problem.Missing("access link")
 	}
 	if err != nil {
 		return row, fmt.Errorf("read access link: %w", err)
 	}
-	return row, nil
+	return row, q.FillAccessLinkCounts(ctx, &row.AccessLink)
 }
 
 type deleteInput struct {
@@ -85,12 +86,8 @@ func (l *Links) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Em
 		return nil, err
 	}
 	err = l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
-		submission, err := store.New(tx).DeleteAccessLink(ctx, store.DeleteAccessLinkParams{ID: in.ID, Revisions: revisions})
-		if err == nil && submission != nil {
-			// The counters' service does not come to a link again that is gone.
-			err = store.New(tx).SetViewsOfSubmission(ctx, *submission)
-		}
-		if !errors.Is(err, pgx.ErrNoRows) {
+		deleted, err := store.New(tx).DeleteAccessLink(ctx, store.DeleteAccessLinkParams{ID: in.ID, Revisions: revisions})
+		if err != nil || deleted > 0 {
 			return err
 		}
 		if _, err := read(ctx, tx, in.ID); err != nil {

@@ -34,6 +34,7 @@ func NewToken(keys *token.Ring, id uuid.UUID) (Token, error) {
 }
 
 func seal(keys *token.Ring, id uuid.UUID, text string) (Token, error) {
+	keys = keys.Frozen()
 	sealed, err := keys.Seal(sealing, []byte(text), id[:])
 	if err != nil {
 		return Token{}, fmt.Errorf("seal token of access link: %w", err)

@@ -58,7 +58,6 @@ type Deps struct {
 type Capture struct {
 	config Config
 	deps   Deps
-	keys   [][token.KeyBytes]byte // the first one derives secrets; those of the others are still sent again
 }
 
 // New returns the capture of an installation.
@@ -66,8 +65,11 @@ func New(c Config, d Deps) *Capture {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	return &Capture{config: c, deps: d, keys: d.Tokens.DeriveEach("verification")}
+	return &Capture{config: c, deps: d}
 }
+
+// keys returns what derives secrets: the first one new ones. Those of the others are still sent again.
+func (c *Capture) keys() [][token.KeyBytes]byte { return c.deps.Tokens.DeriveEach("verification") }
 
 // Limited is the error of a visitor who did something too often.
 type Limited struct{ Wait time.Duration }

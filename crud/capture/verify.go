@@ -100,7 +100,7 @@ func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.G
 	if err != nil {
 		return "", fmt.Errorf("make id: %w", err)
 	}
-	secrets := proof.New(c.keys[0])
+	secrets := proof.New(c.keys()[0])
 	ends := now.Add(c.config.VerificationTime)
 	err = store.New(tx).InsertVerification(ctx, store.InsertVerificationParams{
 		ID: id, AccountID: s.AccountID, SubmissionID: s.ID, Email: typed, PageHash: proof.Hash(secrets.Page), LinkHash: proof.Hash(secrets.Link),
@@ -230,15 +230,8 @@ func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.Gene
 	if err := q.VerifyMailboxLink(ctx, own.ID); err != nil {
 		return own, fmt.Errorf("mark access link as verified: %w", err)
 	}
-	detached, err := q.DetachFormLinks(ctx, s.ID)
-	if err != nil {
+	if err := q.DetachFormLinks(ctx, s.ID); err != nil {
 		return own, fmt.Errorf("detach links of forms: %w", err)
-	}
-	if detached == 0 {
-		return own, nil
-	}
-	if err := q.SetViewsOfSubmission(ctx, s.ID); err != nil {
-		return own, fmt.Errorf("count views of submission: %w", err)
 	}
 	return own, nil
 }
@@ -265,7 +258,7 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 	if wait > 0 {
 		return false, v, &Limited{wait}
 	}
-	secrets := proof.Again(c.keys, page, v.row.LinkHash)
+	secrets := proof.Again(c.keys(), page, v.row.LinkHash)
 	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		counted, err := store.New(tx).ResendVerification(ctx, store.ResendVerificationParams{
 			ID: v.row.ID, Now: now, MaxMails: maxMails, SentBefore: now.Add(-mailPause), LinkHash: proof.Hash(secrets.Link), CodeHash: proof.CodeHash(page, secrets.Code),

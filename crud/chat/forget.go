@@ -1,23 +1,24 @@
 package chat
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/email"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 
-// Forget removes the messages that mention an address from the queue, in a transaction of the account. It returns how many it removed. A
+// Forget removes the messages that mention an address from the queue, asked for until a time, in a transaction of the account. It returns how many it removed. A
 // message of a day that lists others as well is removed whole: what waits here was refused by its channel before.
-func (c *Channels) Forget(ctx context.Context, tx pgx.Tx, key string) (n int, err error) {
+func (c *Channels) Forget(ctx context.Context, tx pgx.Tx, key string, until time.Time) (n int, err error) {
 	queries := store.New(tx)
-	rows, err := queries.JobsOfAccount(ctx, message{}.Kind())
+	rows, err := queries.JobsOfAccount(ctx, store.JobsOfAccountParams{Kind: message{}.Kind(), Until: until})
 	if err != nil {
 		return 0, fmt.Errorf("read chat messages: %w", err)
 	}
@@ -33,7 +34,7 @@ func (c *Channels) Forget(ctx context.Context, tx pgx.Tx, key string) (n int, er
 		if err != nil {
 			return n, fmt.Errorf("open chat message: %w", err)
 		}
-		if !bytes.Contains(bytes.ToLower(text), []byte(key)) {
+		if !email.MentionsJSON(text, key) {
 			continue
 		}
 		if err := queries.RemoveJob(ctx, row.ID); err != nil {

@@ -160,7 +160,7 @@ func (c *Channels) send(ctx context.Context, row store.ChatChannel, words mail.W
 	result := failed
 	if o.gone {
 		result = refused
-		c.deps.Log.Info("a chat channel is gone and was switched off", "account", row.AccountID, "channel", row.ID, "status", *a.StatusCode)
+		c.deps.Log.Info("a chat channel is gone and was switched off", "account_id", row.AccountID, "channel_id", row.ID, "status", *a.StatusCode)
 	}
 	c.messages.WithLabelValues(row.Kind, result).Inc()
 	return o, q.ChatFailed(ctx, store.ChatFailedParams{ID: row.ID, Error: o.err, Gone: o.gone})
@@ -196,7 +196,7 @@ func (c *Channels) test(ctx context.Context, in *idInput) (*api.Answer[Trial], e
 }
 
 func (c *Channels) cannotOpen(id uuid.UUID, err error) {
-	c.deps.Log.Error("cannot open the URL of a chat channel: give the token key that sealed it, or set the URL again", "channel", id, "error", err)
+	c.deps.Log.Error("cannot open the URL of a chat channel: give the token key that sealed it, or set the URL again", "channel_id", id, "error", err)
 }
 
 // Seal seals with the first token key the URLs that are sealed under another one.

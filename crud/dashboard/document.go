@@ -85,6 +85,9 @@ func magnetValues(m *client.LeadMagnet) url.Values {
 			q.Set(name, *value)
 		}
 	}
+	if m.Downloadable {
+		q.Set("downloadable", "true")
+	}
 	return q
 }
 
@@ -101,6 +104,7 @@ func (d *Dashboard) editMagnet(v *frame.Visit) error {
 	change := map[string]any{}
 	if typed.Has("title") {
 		change["title"] = typed.Get("title")
+		change["downloadable"] = typed.Get("downloadable") == "true" // browsers leave out what is not checked
 	}
 	for _, name := range []string{"description", "author", "author_about", "end_text", "end_button", "end_url"} {
 		if typed.Has(name) {

@@ -158,7 +158,7 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	all := m.answers.Of(byTime)
 	data := magnetData{
 		Magnet: m.magnet, Self: "/dashboard/magnets/" + m.magnet.ID, Headline: headline(v, all.Totals), Published: v.R.URL.Query().Has("published"), Links: linkRows(v, m.links.Data),
-		Funnel: chart.Figure(m.funnel.chart(v, m.magnet.ID)), Stopped: peopleOf(v, m.magnet.ID, "finished", "false"), Finished: peopleOf(v, m.magnet.ID, "finished", "true"),
+		Funnel: chart.Figure(m.funnel.chart(v, m.magnet.ID)), Stopped: v.People("lead_magnet_id", m.magnet.ID, "finished", "false"), Finished: v.People("lead_magnet_id", m.magnet.ID, "finished", "true"),
 		Times: chart.Figure(whenRead(v, m.answers.Of(hours))), Empty: !all.Totals.HasAny("readers"),
 	}
 	data.MoreLinks, data.AllLinks = m.links.Pagination.Total-int64(len(m.links.Data)), linksOf(v, m.magnet.ID)
@@ -260,7 +260,9 @@ func (m *magnetReports) breakDown(v *frame.Visit, a frame.Answer, dimension, key
 		case dimension == "magnet_version" && text == "0":
 			row.Name = v.Say("magnet.by.unknown")
 		}
-		row.URL = rowURL(v, m.magnet.ID, dimension, text)
+		if !r.Is("other") {
+			row.URL = rowURL(v, m.magnet.ID, dimension, text)
+		}
 		row.Share = chart.Proportion(r.Number(metrics[0]) / highest)
 		for _, metric := range metrics {
 			row.Numbers = append(row.Numbers, v.Figure(r, metric))

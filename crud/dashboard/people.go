@@ -81,6 +81,7 @@ type peopleData struct {
 	Sort     []option
 	Keep     url.Values // parameters that the form keeps
 	Of       string     // title of the lead magnet or landing page that the list is of
+	Only     string     // what narrows it further, in words
 	Everyone string     // address of the list without filters
 	Narrowed bool       // by a filter or a search
 	People   []personRow
@@ -94,25 +95,28 @@ type personRow struct {
 	Numbers                    []frame.Figure
 }
 
+// narrowing are the parameters that narrow the list.
+var narrowing = []string{"q", "lead_magnet_id", "generic_link_id", "utm_source", "referrer_host", "without", "device", "magnet_version", "min_pages", "finished"}
+
 // people lists who read in the period.
 func (d *Dashboard) people(v *frame.Visit) error {
 	asked := v.R.URL.Query()
 	query := v.Period.Times()
-	for _, name := range []string{"q", "lead_magnet_id", "generic_link_id", "min_pages", "finished", "sort", "cursor"} {
+	for _, name := range slices.Concat(narrowing, []string{"sort", "cursor"}) {
 		if value := asked.Get(name); value != "" {
 			query.Set(name, value)
 		}
 	}
 	query.Set("per_page", "50")
-	narrowed := slices.ContainsFunc([]string{"q", "lead_magnet_id", "generic_link_id", "min_pages", "finished"}, query.Has)
+	narrowed := slices.ContainsFunc(narrowing, query.Has)
 	found, err := frame.Get[readerPage](v, readersPath, query)
 	if err != nil {
 		return err
 	}
 	data := peopleData{Q: asked.Get("q"), Keep: v.Period.Query(), Everyone: v.Link("/dashboard/readers"), Narrowed: narrowed}
-	for _, name := range []string{"lead_magnet_id", "generic_link_id", "min_pages"} {
-		if value := asked.Get(name); value != "" {
-			data.Keep.Set(name, value)
+	for _, name := range narrowing {
+		if query.Has(name) && name != "q" && name != "finished" { // which the form has
+			data.Keep.Set(name, query.Get(name))
 		}
 	}
 	for _, o := range []struct{ value, key string }{{"", "people.everyone"}, {"true", "people.finished"}, {"false", "people.unfinished"}} {
@@ -129,6 +133,7 @@ func (d *Dashboard) people(v *frame.Visit) error {
 	case id != "":
 		data.Of = found.Labels[id]
 	}
+	data.Only = only(v, asked)
 	for i := range found.Data {
 		data.People = append(data.People, found.Data[i].shown(v, found.Labels))
 	}
@@ -140,6 +145,19 @@ func (d *Dashboard) people(v *frame.Visit) error {
 	return v.ShowStatus(d.screens["people"], http.StatusOK, frame.Screen{
 		Title: v.Say("frame.nav.readers"), Nav: frame.Readers, AsOf: found.AsOf, Bots: found.ExcludedBots, Periods: true, Data: data,
 	})
+}
+
+// only says which source, device or version the people of the list have in common; "" if the list is not narrowed by one.
+func only(v *frame.Visit, asked url.Values) string {
+	for _, name := range []string{"utm_source", "referrer_host", "device", "magnet_version"} {
+		if value := asked.Get(name); value != "" {
+			return v.Say("people.only."+name, "value", value)
+		}
+	}
+	if name := asked.Get("without"); name == "utm_source" || name == "referrer_host" {
+		return v.Say("people.only." + name + ".none")
+	}
+	return ""
 }
 
 // linkTitle is what people call a landing page; "" if there is none.

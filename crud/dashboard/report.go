@@ -39,7 +39,7 @@ func (f funnelReport) chart(v *frame.Visit, magnet string) chart.Funnel {
 		case "submission", "verified":
 			step.URL = behind(v, "submissions", magnet)
 		case "opened":
-			step.URL = peopleOf(v, magnet, "finished", "false")
+			step.URL = v.People("lead_magnet_id", magnet, "finished", "false")
 		case "finished":
 			step.URL = behind(v, "finished", magnet)
 		case "downloaded":
@@ -62,39 +62,21 @@ func behind(v *frame.Visit, metric, magnet string) string {
 		q.Set("magnet", magnet)
 		return v.Path("/dashboard/links") + "?" + q.Encode()
 	case "finished":
-		return peopleOf(v, magnet, "finished", "true")
+		return v.People("lead_magnet_id", magnet, "finished", "true")
 	case "downloads":
-		return peopleOf(v, magnet, "sort", "-downloads") // the API has no filter for them: they come first
+		return v.People("lead_magnet_id", magnet, "sort", "-downloads") // the API has no filter for them: they come first
 	default:
-		return peopleOf(v, magnet, "", "")
+		return v.People("lead_magnet_id", magnet)
 	}
-}
-
-// peopleOf returns the address of the list of people who read a lead magnet in the period, with one more filter. Empty values do not restrict.
-func peopleOf(v *frame.Visit, magnet, filter, value string) string {
-	q := v.Period.Query()
-	if magnet != "" {
-		q.Set("lead_magnet_id", magnet)
-	}
-	if filter != "" {
-		q.Set(filter, value)
-	}
-	if len(q) == 0 {
-		return v.Path("/dashboard/readers")
-	}
-	return v.Path("/dashboard/readers") + "?" + q.Encode()
 }
 
 // rowURL returns the address of what is behind a row of a lead magnet's numbers by a dimension; "" if no screen lists it.
 func rowURL(v *frame.Visit, magnet, dimension, value string) string {
-	switch {
-	case value == "":
-		return ""
-	case dimension == "generic_link_id":
-		return peopleOf(v, magnet, dimension, value)
-	default:
+	filter, value := frame.Source(dimension, value)
+	if value == "" { // people without a landing page have no list
 		return ""
 	}
+	return v.People("lead_magnet_id", magnet, filter, value)
 }
 
 // number returns a gap for null.
@@ -158,7 +140,7 @@ func (p pagesReport) rows() (list []chart.PageRow) {
 
 func (p pagesReport) chart(v *frame.Visit, magnet string, before *pagesReport) chart.Pages {
 	c := chart.Pages{Title: v.Say("magnet.pages.title"), Rows: p.rows(), URL: func(page int) string {
-		return peopleOf(v, magnet, "min_pages", strconv.Itoa(page))
+		return v.People("lead_magnet_id", magnet, "min_pages", strconv.Itoa(page))
 	}}
 	if before != nil {
 		c.Before, c.Was = before.rows(), before.version(v)

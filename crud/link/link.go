@@ -95,7 +95,7 @@ func (l *Links) Register(a *api.API) {
 	}, l.create)
 	api.Register(a, api.Operation{
 		ID: "list-generic-links", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
-		Summary: "List generic links, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List generic links, newest or oldest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, l.list)
 	api.Register(a, api.Operation{
 		ID: "get-generic-link", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
@@ -150,8 +150,20 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink],
 	return api.OK(found).At(revision), nil
 }
 
+// order is how generic links are listed.
+type order string
+
+const (
+	newest order = "-created_at"
+	oldest order = "created_at"
+)
+
+// EnumValues implements jsonschema.Enum.
+func (order) EnumValues() []string { return jsonschema.Values([]order{newest, oldest}) }
+
 type listInput struct {
 	api.Paging
+	Sort         order   `query:"sort" default:"-created_at" doc:"The order: newest first (-created_at), or oldest first (created_at)."`
 	LeadMagnetID *string `query:"lead_magnet_id" doc:"Only links of this lead magnet; none if it does not exist."`
 }
 
@@ -171,7 +183,12 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[G
 		if total, err = q.CountListedLinks(ctx, magnetID); err != nil {
 			return err
 		}
-		rows, err := q.ListLinks(ctx, store.ListLinksParams{LeadMagnetID: magnetID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+		var rows []store.GenericLink
+		if in.Sort == oldest {
+			rows, err = q.ListLinksOldest(ctx, store.ListLinksOldestParams{LeadMagnetID: magnetID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+		} else {
+			rows, err = q.ListLinks(ctx, store.ListLinksParams{LeadMagnetID: magnetID, RowOffset: in.Offset(), RowLimit: in.Limit()})
+		}
 		if err != nil {
 			return err
 		}
@@ -204,6 +221,9 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 	}
 	covers, err := picture.Covers(ctx, tx, l.deps.Site, magnets)
 	if err != nil {
+		return nil, err
+	}
+	if err := store.New(tx).FillGenericLinkCounts(ctx, rows); err != nil {
 		return nil, err
 	}
 	shown := make([]GenericLink, len(rows))

@@ -51,7 +51,7 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 	if err != nil {
 		return err
 	}
-	var row store.GenericLink
+	rows := make([]store.GenericLink, 1)
 	err = l.deps.Postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
 		if err := clearThumbnail(ctx, tx, in); err != nil {
 			return err
@@ -60,13 +60,16 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 		if err != nil {
 			return err
 		}
-		row, err = store.New(tx).SetLinkThumbnail(ctx, store.SetLinkThumbnailParams{ID: in.ID, ThumbnailPicture: &shown})
-		return err
+		q := store.New(tx)
+		if rows[0], err = q.SetLinkThumbnail(ctx, store.SetLinkThumbnailParams{ID: in.ID, ThumbnailPicture: &shown}); err != nil {
+			return err
+		}
+		return q.FillGenericLinkCounts(ctx, rows)
 	})
 	if err != nil {
 		return fmt.Errorf("set thumbnail: %w", err)
 	}
-	return api.WriteJSON(w, http.StatusOK, nil, l.fromRow(row))
+	return api.WriteJSON(w, http.StatusOK, nil, l.fromRow(rows[0]))
 }
 
 func (l *Links) deleteThumbnail(ctx context.Context, in *idInput) (*api.Answer[api.Empty], error) {

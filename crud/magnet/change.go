@@ -25,14 +25,15 @@ type updateInput struct {
 }
 
 type changedLeadMagnet struct {
-	Title       *string            `json:"title" required:"false" nullable:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
-	Description api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document; null clears it."`
-	Author      api.Change[string] `json:"author" required:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Who wrote it, as landing pages show it; null clears it."`
-	AuthorAbout api.Change[string] `json:"author_about" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"A sentence about the author; null clears it."`
-	EndText     api.Change[string] `json:"end_text" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"Text behind the last page; null clears it."`
-	EndButton   api.Change[string] `json:"end_button" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of a button behind the last page; needs end_url; null clears it."`
-	EndURL      api.Change[string] `json:"end_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/next" doc:"http or https URL that the button behind the last page opens; needs end_button; null clears it."`
-	IsActive    *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether links to it can be created and opened."`
+	Title        *string            `json:"title" required:"false" nullable:"false" minLength:"1" maxLength:"200" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 200 characters, not only blanks" doc:"Title of the document."`
+	Description  api.Change[string] `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document; null clears it."`
+	Author       api.Change[string] `json:"author" required:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Who wrote it, as landing pages show it; null clears it."`
+	AuthorAbout  api.Change[string] `json:"author_about" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"A sentence about the author; null clears it."`
+	EndText      api.Change[string] `json:"end_text" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"Text behind the last page; null clears it."`
+	EndButton    api.Change[string] `json:"end_button" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of a button behind the last page; needs end_url; null clears it."`
+	EndURL       api.Change[string] `json:"end_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/next" doc:"http or https URL that the button behind the last page opens; needs end_button; null clears it."`
+	Downloadable *bool              `json:"downloadable" required:"false" nullable:"false" doc:"Whether the reading page offers the file for download and printing. It holds for links that exist, from the next request on."`
+	IsActive     *bool              `json:"is_active" required:"false" nullable:"false" doc:"Whether links to it can be created and opened."`
 }
 
 func (m *Magnets) update(ctx context.Context, in *updateInput) (*api.Answer[LeadMagnet], error) {
@@ -52,7 +53,7 @@ func (m *Magnets) update(ctx context.Context, in *updateInput) (*api.Answer[Lead
 				ID: in.ID, Revisions: revisions, Title: b.Title, SetDescription: b.Description.Given, Description: b.Description.Value,
 				IsActive: b.IsActive, SetAuthor: b.Author.Given, Author: b.Author.Value, SetAuthorAbout: b.AuthorAbout.Given, AuthorAbout: b.AuthorAbout.Value,
 				SetEndText: b.EndText.Given, EndText: b.EndText.Value, SetEndButton: b.EndButton.Given, EndButton: b.EndButton.Value,
-				SetEndURL: b.EndURL.Given, EndURL: b.EndURL.Value,
+				SetEndURL: b.EndURL.Given, EndURL: b.EndURL.Value, Downloadable: b.Downloadable,
 			})
 			if err != nil {
 				return endProblem(err)

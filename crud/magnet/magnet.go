@@ -36,6 +36,7 @@ type LeadMagnet struct {
 	EndText          *string   `json:"end_text" doc:"Text behind the last page."`
 	EndButton        *string   `json:"end_button" doc:"Label of the button behind the last page."`
 	EndURL           *string   `json:"end_url" doc:"URL that the button behind the last page opens."`
+	Downloadable     bool      `json:"downloadable" doc:"Whether the reading page offers the file for download and printing."`
 	FileName         *string   `json:"file_name" doc:"Name of the file."`
 	FileSize         *int64    `json:"file_size" doc:"Size of the file in bytes."`
 	PageCount        *int32    `json:"page_count" doc:"Pages of the file."`
@@ -126,6 +127,8 @@ type newLeadMagnet struct {
 	EndText     *string `json:"end_text" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"Text behind the last page."`
 	EndButton   *string `json:"end_button" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of a button behind the last page; needs end_url."`
 	EndURL      *string `json:"end_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/next" doc:"http or https URL that the button behind the last page opens; needs end_button."`
+
+	Downloadable *bool `json:"downloadable" required:"false" nullable:"false" default:"true" doc:"Whether the reading page offers the file for download and printing. A browser that shows a document has its bytes: false keeps honest readers from a copy, and no one else."`
 }
 
 func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[LeadMagnet], error) {
@@ -146,6 +149,7 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 		row, err = store.New(tx).InsertMagnet(ctx, store.InsertMagnetParams{
 			ID: id, AccountID: caller.AccountID, Title: in.Body.Title, Description: in.Body.Description,
 			Author: in.Body.Author, AuthorAbout: in.Body.AuthorAbout, EndText: in.Body.EndText, EndButton: in.Body.EndButton, EndURL: in.Body.EndURL,
+			Downloadable: in.Body.Downloadable == nil || *in.Body.Downloadable,
 		})
 		return err
 	})
@@ -224,7 +228,7 @@ func fromRow(row store.GetMagnetRow) LeadMagnet {
 	return LeadMagnet{
 		ID: row.LeadMagnet.ID, Title: row.LeadMagnet.Title, Description: row.LeadMagnet.Description,
 		Author: row.LeadMagnet.Author, AuthorAbout: row.LeadMagnet.AuthorAbout,
-		EndText: row.LeadMagnet.EndText, EndButton: row.LeadMagnet.EndButton, EndURL: row.LeadMagnet.EndURL,
+		EndText: row.LeadMagnet.EndText, EndButton: row.LeadMagnet.EndButton, EndURL: row.LeadMagnet.EndURL, Downloadable: row.LeadMagnet.Downloadable,
 		FileName: row.FileName, FileSize: row.FileSize, PageCount: row.PageCount, ContentType: row.ContentType,
 		IsActive: row.LeadMagnet.IsActive, GenericLinkCount: row.GenericLinkCount, AccessLinkCount: row.AccessLinkCount,
 		CreatedAt: api.TimeOf(row.LeadMagnet.CreatedAt), UpdatedAt: api.TimeOf(row.LeadMagnet.UpdatedAt),

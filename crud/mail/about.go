@@ -45,11 +45,11 @@ func (q *Queue) About(ctx context.Context, tx pgx.Tx, key string) ([]Kept, error
 	return kept, nil
 }
 
-// Forget removes the mails to an address from the queue, and the address from those to the owner, in a transaction of the account. It
+// Forget removes the mails to an address from the queue, and the address from those to the owner, asked for until a time, in a transaction of the account. It
 // leaves those to a user of the dashboard. It returns how many mails it removed or changed.
-func (q *Queue) Forget(ctx context.Context, tx pgx.Tx, key string) (n int, err error) {
+func (q *Queue) Forget(ctx context.Context, tx pgx.Tx, key string, until time.Time) (n int, err error) {
 	queries := store.New(tx)
-	rows, err := queries.JobsOfAccount(ctx, kind)
+	rows, err := queries.JobsOfAccount(ctx, store.JobsOfAccountParams{Kind: kind, Until: until})
 	if err != nil {
 		return 0, fmt.Errorf("read mails: %w", err)
 	}

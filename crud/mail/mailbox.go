@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"time"
 
 	gomail "github.com/wneessen/go-mail"
 )
@@ -14,13 +15,15 @@ import (
 type Mailbox interface {
 	// Deliver keeps one mail. After an error the same mail is delivered again later.
 	Deliver(m Rendered) error
-	// Forget removes the mails to an address, a key of package email, and those that mention it. It returns how many it removed.
-	Forget(key string) (int, error)
+	// Forget removes the mails to an address, a key of package email, and those that mention it, which were delivered until a time. It
+	// returns how many it removed.
+	Forget(key string, until time.Time) (int, error)
 }
 
 // Rendered is a mail as it would be sent.
 type Rendered struct {
-	To     string `json:"to"` // address alone, without a name
+	Kind   Kind   `json:"kind,omitempty"` // "": kept by an earlier release
+	To     string `json:"to"`             // address alone, without a name
 	Text   string `json:"text"`
 	HTML   string `json:"html"`   // with its pictures in it
 	Source []byte `json:"source"` // header and body, as in SMTP
@@ -29,8 +32,8 @@ type Rendered struct {
 // mailboxSender hands mails to a mailbox.
 type mailboxSender struct{ mailbox Mailbox }
 
-func (s mailboxSender) send(_ context.Context, m *gomail.Msg) error {
-	var r Rendered
+func (s mailboxSender) send(_ context.Context, kind Kind, m *gomail.Msg) error {
+	r := Rendered{Kind: kind}
 	for _, receiver := range m.GetTo() { // compose sets one
 		r.To = receiver.Address
 	}

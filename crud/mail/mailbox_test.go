@@ -3,6 +3,7 @@ package mail
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,7 +14,7 @@ import (
 // kept is a mailbox in memory.
 type kept []Rendered
 
-func (k *kept) Forget(string) (int, error) { return 0, nil }
+func (k *kept) Forget(string, time.Time) (int, error) { return 0, nil }
 
 func (k *kept) Deliver(m Rendered) error {
 	*k = append(*k, m)
@@ -30,7 +31,7 @@ func TestMailboxGetsPictures(t *testing.T) {
 	require.NoError(t, err)
 	msg, err := w.compose(m.To, submitted, l, b)
 	require.NoError(t, err)
-	require.NoError(t, mailboxSender{box}.send(t.Context(), msg))
+	require.NoError(t, mailboxSender{box}.send(t.Context(), m.Kind, msg))
 	require.Contains(t, (*box)[0].HTML, `src="data:image/png;base64,cGl4ZWxz"`)
 	require.Contains(t, string((*box)[0].Source), "cGl4ZWxz")
 }
@@ -46,8 +47,9 @@ func TestMailboxGetsTheRenderedMail(t *testing.T) {
 		l.Language = locale.English
 		msg, err := w.compose(m.To, submitted, l, Brand{Accent: page.Token("accent")})
 		require.NoError(t, err)
-		require.NoError(t, mailboxSender{box}.send(t.Context(), msg))
+		require.NoError(t, mailboxSender{box}.send(t.Context(), m.Kind, msg))
 		got := (*box)[len(*box)-1]
+		require.Equal(t, m.Kind, got.Kind)
 		require.Equal(t, m.To, got.To)
 		require.Equal(t, o.text, got.Text)
 		require.Equal(t, strings.ReplaceAll(o.html, "\r\n", "\n"), got.HTML)

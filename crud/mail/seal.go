@@ -69,7 +69,7 @@ func (q *Queue) Seal(ctx context.Context, db *postgres.Pool) error {
 		}
 		if err := json.Unmarshal(row.Args, &m); err != nil {
 			// It can be neither sealed nor sent. The error may repeat what the mail says.
-			q.log.Error("a waiting mail is not one of Lodestone's: delete its row of river_job", "job", row.ID)
+			q.log.Error("a waiting mail is not one of Lodestone's: delete its row of river_job", "job_id", row.ID)
 			return row.ID, nil //nolint:nilerr // one mail that cannot be read keeps no other in clear
 		}
 		j, err := seal(q.tokens, m.Message, m.ID)

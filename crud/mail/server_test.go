@@ -187,7 +187,7 @@ func withLogin(userPassword string, insecure bool) option {
 }
 
 // certificate is one for a name, with the authority that vouches for it.
-func certificate(t *testing.T, name string) (*tls.Config, *x509.CertPool) {
+func serverCertificate(t *testing.T, name string) (*tls.Config, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)

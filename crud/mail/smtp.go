@@ -13,6 +13,8 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"lodestone/pkg/certificate"
 )
 
 // smtpTimeout bounds the dialogue with the server: the connection, and what comes after it.
@@ -20,15 +22,17 @@ const smtpTimeout = 20 * time.Second
 
 // smtpSender hands mails to the SMTP server, each over a connection of its own.
 type smtpSender struct {
-	server server
+	config Config
+	server server // of the present mail
 	tls    string
-	roots  *x509.CertPool // nil: the system's
+	trust  *certificate.Dialer
+	roots  *x509.CertPool // of a test; nil: those of trust
 	dial   dialer
 }
 
 func newSMTPSender(c Config, roots *x509.CertPool) (*smtpSender, error) {
 	s, err := parseServer(c.URL)
-	return &smtpSender{server: s, tls: c.TLS, roots: roots, dial: (&net.Dialer{}).DialContext}, err
+	return &smtpSender{config: c, server: s, tls: c.TLS, trust: c.Trust.Dialer("smtp-"), roots: roots, dial: (&net.Dialer{}).DialContext}, err
 }
 
 // client returns a client for one mail; the connection it makes is closed when ctx ends, in whatever it
@@ -38,14 +42,20 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read SMTP port: %w", err)
 	}
-	config := &tls.Config{ServerName: s.server.host, MinVersion: tls.VersionTLS12, RootCAs: s.roots}
+	config, err := s.trust.TLS(s.server.host)
+	if err != nil {
+		return nil, nil, fmt.Errorf("prepare TLS with the SMTP server: %w", err)
+	}
+	if s.roots != nil {
+		config.RootCAs = s.roots
+	}
 	policy := gomail.TLSMandatory
 	if s.tls == tlsOptional || s.server.loopback() {
 		policy = gomail.TLSOpportunistic
 	}
 	// No one is between this process and a server of the same machine, whose certificate rarely has a
 	// name that could be checked.
-	config.InsecureSkipVerify = s.server.loopback() && s.roots == nil
+	config.InsecureSkipVerify = s.server.loopback() && config.RootCAs == nil
 	watch := &watched{}
 	options := []gomail.Option{
 		gomail.WithPort(port), gomail.WithTimeout(smtpTimeout), gomail.WithTLSConfig(config), gomail.WithTLSPolicy(policy), gomail.WithoutNoop(),
@@ -98,7 +108,26 @@ func (w *watched) release() {
 
 // send hands over one mail. An error says nothing about what is in it, nor to whom it goes, and is a
 // *replyError if the server answered.
-func (s *smtpSender) send(ctx context.Context, m *gomail.Msg) error {
+func (s *smtpSender) send(ctx context.Context, _ Kind, m *gomail.Msg) error {
+	return s.config.Secret.Try(s.config.URL, isLogin, func(url string) error {
+		to := *s
+		var err error
+		if to.server, err = parseServer(url); err != nil {
+			return err
+		}
+		return to.sendOnce(ctx, m)
+	})
+}
+
+// isLogin reports whether an error is a server's answer to a login.
+func isLogin(err error) bool {
+	r, ok := errors.AsType[*replyError](err)
+	return ok && r.stage == stageLogin
+}
+
+const stageLogin = "the login or the greeting"
+
+func (s *smtpSender) sendOnce(ctx context.Context, m *gomail.Msg) error {
 	client, release, err := s.client(ctx)
 	if err != nil {
 		return err
@@ -111,7 +140,7 @@ func (s *smtpSender) send(ctx context.Context, m *gomail.Msg) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("send mail: %w", context.Cause(ctx))
 	}
-	return classify(err)
+	return classify(s.trust.Explain(err, s.server.host))
 }
 
 // replyError is a server's answer that is no success.
@@ -151,10 +180,12 @@ func classify(err error) error {
 		return r
 	}
 	if answer, ok := errors.AsType[*textproto.Error](err); ok {
-		return &replyError{stage: "the login or the greeting", code: answer.Code}
+		return &replyError{stage: stageLogin, code: answer.Code}
 	}
 	var unknown *tls.CertificateVerificationError
 	switch {
+	case certificate.IsExplained(err):
+		return fmt.Errorf("talk to the SMTP server: %w", err)
 	case errors.As(err, &unknown):
 		return fmt.Errorf("check the SMTP server's certificate: %w", unknown.Err)
 	case isNetwork(err):

@@ -2,8 +2,11 @@ package mail
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,6 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/catalogue"
+	"lodestone/pkg/certificate"
+	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/config"
 )
 
 const receiver = "jo@example.com"
@@ -20,7 +26,11 @@ const receiver = "jo@example.com"
 // sendTo sends one mail to a server that calls itself by a name that is not of this machine.
 func sendTo(ctx context.Context, t *testing.T, s *smtpServer, url, tls string, roots *x509.CertPool) error {
 	t.Helper()
-	c := Config{URL: url, TLS: tls, From: "Example <hello@example.com>"}
+	return sendBy(ctx, t, s, Config{URL: url, TLS: tls, From: "Example <hello@example.com>"}, roots)
+}
+
+func sendBy(ctx context.Context, t *testing.T, s *smtpServer, c Config, roots *x509.CertPool) error {
+	t.Helper()
 	out, err := newSMTPSender(c, roots)
 	require.NoError(t, err)
 	from, _, err := c.senders()
@@ -37,13 +47,34 @@ func sendTo(ctx context.Context, t *testing.T, s *smtpServer, url, tls string, r
 	require.NoError(t, err)
 	msg, err := w.compose(receiver, time.Now(), l, Brand{})
 	require.NoError(t, err)
-	return out.send(ctx, msg)
+	return out.send(ctx, KindDocument, msg)
+}
+
+// The password changes, first in the file and then at the server: every mail goes.
+func TestMailsOutliveANewPassword(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, false, withLogin("u:first", true))
+	file := filepath.Join(t.TempDir(), "smtp-url")
+	secret := config.NewSecret(config.SecretConfig{Setting: "--smtp-url", Path: file, Value: "smtp://u:first@localhost"})
+	c := Config{URL: "smtp://u:first@localhost", TLS: tlsRequired, From: "Example <hello@example.com>", Secret: secret}
+	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
+	require.NoError(t, os.WriteFile(file, []byte("smtp://u:second@localhost\n"), 0o600))
+	_, err := secret.Look()
+	require.NoError(t, err)
+	_, err = secret.Look()
+	require.NoError(t, err)
+	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
+	s.set(func() { s.user = "u:second" })
+	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
+	require.Len(t, secret.Candidates(""), 1)
+	s.set(func() { s.user = "u:third" })
+	require.ErrorContains(t, sendBy(t.Context(), t, s, c, nil), "login")
 }
 
 func TestTLSIsRequired(t *testing.T) {
 	t.Parallel()
-	config, roots := certificate(t, "mail.example")
-	_, strangers := certificate(t, "mail.example")
+	config, roots := serverCertificate(t, "mail.example")
+	_, strangers := serverCertificate(t, "mail.example")
 	for name, c := range map[string]struct {
 		url, tls string
 		server   []option
@@ -175,4 +206,30 @@ func TestConfig(t *testing.T) {
 	for _, setting := range []string{"--smtp-url", "--smtp-tls", "--mail-from", "--mail-reply-to"} {
 		require.ErrorContains(t, err, setting)
 	}
+}
+
+// The server's certificate is of an authority of its own, whose file is read for each mail.
+func TestAnAuthorityOfItsOwn(t *testing.T) {
+	t.Parallel()
+	a := certificatetest.NewAuthority(t)
+	issued := a.IssueFor("mail", time.Now().Add(time.Hour), "mail.example")
+	pair, err := tls.LoadX509KeyPair(issued.Cert, issued.Key)
+	require.NoError(t, err)
+	s := startServer(t, false, withTLS(&tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}))
+	c := Config{URL: "smtp://mail.example", TLS: tlsRequired, From: "hello@example.com", Trust: certificate.Authority{CA: filepath.Join(a.Dir, "trusted.pem")}}
+	trust := func(file string) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(c.Trust.CA, text, 0o600))
+	}
+	trust(certificatetest.NewAuthority(t).CA)
+	require.NoError(t, c.Validate())
+	err = sendBy(t.Context(), t, s, c, nil)
+	require.ErrorContains(t, err, "which is not in the file of --smtp-tls-ca")
+	require.False(t, isPermanent(err))
+	trust(a.CA)
+	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
+	require.True(t, wait(t.Context(), t, s.got).tls)
+	c.Trust.CA = ""
+	require.ErrorContains(t, sendBy(t.Context(), t, s, c, nil), "name a file with that authority's certificate in --smtp-tls-ca")
 }

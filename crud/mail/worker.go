@@ -49,7 +49,7 @@ type Deps struct {
 
 // sender hands over mails. Errors say nothing about a mail's content or receiver; isPermanent classifies them.
 type sender interface {
-	send(ctx context.Context, m *gomail.Msg) error
+	send(ctx context.Context, kind Kind, m *gomail.Msg) error
 }
 
 // New returns the mails of a process, whose worker it registers in the queue.
@@ -123,7 +123,7 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 	m, err := j.Args.open(w.tokens)
 	if err != nil {
 		if j.Attempt == 3 || j.Attempt == j.MaxAttempts {
-			w.log.Error("cannot open a mail of the queue: give the token key that sealed it", "job", j.ID, "error", err)
+			w.log.Error("cannot open a mail of the queue: give the token key that sealed it", "job_id", j.ID, "error", err)
 		}
 		return err
 	}
@@ -156,18 +156,18 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		w.count(m, "refused")
 		return river.JobCancel(err)
 	}
-	switch err := w.sender.send(ctx, msg); {
+	switch err := w.sender.send(ctx, m.Kind, msg); {
 	case err == nil:
 		w.count(m, "sent")
 		return nil
 	case isPermanent(err):
 		w.count(m, "refused")
-		w.log.Info("a mail cannot be delivered", "kind", m.Kind, "account", m.AccountID, "job", j.ID, "cause", err)
+		w.log.Info("a mail cannot be delivered", "kind", m.Kind, "account_id", m.AccountID, "job_id", j.ID, "error", err)
 		return river.JobCancel(err)
 	default:
 		w.count(m, "failed")
 		if j.Attempt == 3 || j.Attempt == j.MaxAttempts { // once it is no hiccup, and when it is over
-			w.log.Warn("a mail cannot be sent", "kind", m.Kind, "account", m.AccountID, "job", j.ID, "attempt", j.Attempt, "of", j.MaxAttempts, "cause", err)
+			w.log.Warn("a mail cannot be sent", "kind", m.Kind, "account_id", m.AccountID, "job_id", j.ID, "attempt", j.Attempt, "max_attempts", j.MaxAttempts, "error", err)
 		}
 		return err
 	}

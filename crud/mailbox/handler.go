@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"lodestone/crud/mail"
+	letters "lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 )
@@ -24,9 +25,9 @@ const Path = "/dev/mailbox"
 
 // Pages shows a mailbox.
 type Pages struct {
-	mailbox   *Mailbox
-	site      *page.Site
-	list, one *page.Template
+	mailbox *Mailbox
+	site    *page.Site
+	panes   *page.Template
 }
 
 // NewPages returns the pages of a mailbox. The site has to be private, since mails hold links that open documents and codes that
@@ -37,10 +38,7 @@ func NewPages(m *Mailbox, site *page.Site) (*Pages, error) {
 		return nil, fmt.Errorf("read the pages of the mailbox: %w", err)
 	}
 	p := &Pages{mailbox: m, site: site}
-	if p.list, err = site.Parse(files, "list.html", "mailbox.css"); err != nil {
-		return nil, err
-	}
-	p.one, err = site.Parse(files, "mail.html", "mailbox.css")
+	p.panes, err = site.Parse(files, "mailbox.html", "mailbox.css")
 	return p, err
 }
 
@@ -48,38 +46,18 @@ func NewPages(m *Mailbox, site *page.Site) (*Pages, error) {
 func (p *Pages) Register(a *api.API) {
 	p.site.Mount(a, "GET "+Path, p.showList)
 	p.site.Mount(a, "GET "+Path+".json", p.showJSON)
+	p.site.Mount(a, "POST "+Path+"/seen", p.seeAll)
 	p.site.Mount(a, "GET "+Path+"/{id}", p.showMail)
 	p.site.Mount(a, "GET "+Path+"/{id}/html", p.showHTML)
 	p.site.Mount(a, "GET "+Path+"/{id}/raw", p.showRaw)
 }
 
 func (p *Pages) showList(w http.ResponseWriter, r *http.Request) error {
-	mails, err := p.mailbox.list("", Keep)
+	d, err := p.listOf(r, "")
 	if err != nil {
 		return err
 	}
-	d := listData{Q: strings.TrimSpace(r.URL.Query().Get("q")), Mails: mails, All: len(mails)}
-	if len(mails) > 0 {
-		d.Newest = mails[0].ID
-	}
-	if d.Q != "" {
-		d.Mails = slices.DeleteFunc(mails, func(m Mail) bool { return !m.has(d.Q) })
-	}
-	return p.list.Write(w, r, http.StatusOK, page.Page{Title: title(d.All), Class: "mailbox", Policy: page.Policy{Scripts: true}, Data: d})
-}
-
-type listData struct {
-	Q      string // what is searched for; "": all are shown
-	Mails  []Mail
-	All    int
-	Newest string // id of the newest mail of all
-}
-
-func title(mails int) string {
-	if mails == 0 {
-		return "Mailbox"
-	}
-	return fmt.Sprintf("Mailbox (%d)", mails)
+	return p.panes.Write(w, r, http.StatusOK, page.Page{Title: title(d.Unread), Class: "mailbox", Policy: page.Policy{Scripts: true}, Data: d})
 }
 
 func (p *Pages) showMail(w http.ResponseWriter, r *http.Request) error {
@@ -88,10 +66,119 @@ func (p *Pages) showMail(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	m := view(r.PathValue("id"), found)
-	return p.one.Write(w, r, http.StatusOK, page.Page{Title: m.Subject, Class: "mailbox", Policy: page.Policy{Frames: true}, Data: m})
+	if err := p.mailbox.see(m.ID); err != nil {
+		return err
+	}
+	d, err := p.listOf(r, m.ID)
+	if err != nil {
+		return err
+	}
+	d.Open = &m
+	return p.panes.Write(w, r, http.StatusOK, page.Page{Title: m.Subject, Class: "mailbox", Policy: page.Policy{Scripts: true, Frames: true}, Data: d})
 }
 
-func (p *Pages) find(r *http.Request) (mail.Rendered, error) {
+// seeAll marks all mails as opened.
+func (p *Pages) seeAll(w http.ResponseWriter, r *http.Request) error {
+	if err := p.mailbox.see(); err != nil {
+		return err
+	}
+	http.Redirect(w, r, p.site.Path(Path), http.StatusSeeOther)
+	return nil
+}
+
+// listData is the content of the page: the list, and the mail that is open.
+type listData struct {
+	Q       string // what is searched for; "": all are shown
+	Kind    string // the kind that is shown; "": all
+	Mails   []entry
+	Filters []filter
+	All     int
+	Unread  int    // of all mails
+	Newest  string // id of the newest mail of all
+	Back    string // the list as it is, without a mail
+	Open    *Mail  // nil: none is
+}
+
+// entry is a mail of the list.
+type entry struct {
+	Mail
+	URL     string
+	Current bool
+}
+
+// filter leads to the mails of one kind.
+type filter struct {
+	Words, URL string
+	Count      int
+	Chosen     bool
+}
+
+// listOf returns the list that a request asks for, with the mail of an id open.
+func (p *Pages) listOf(r *http.Request, open string) (listData, error) {
+	mails, err := p.mailbox.list("", Keep)
+	if err != nil {
+		return listData{}, err
+	}
+	d := listData{Q: strings.TrimSpace(r.URL.Query().Get("q")), All: len(mails)}
+	if len(mails) > 0 {
+		d.Newest = mails[0].ID
+	}
+	for _, m := range mails {
+		if m.Unread {
+			d.Unread++
+		}
+	}
+	if d.Q != "" {
+		mails = slices.DeleteFunc(mails, func(m Mail) bool { return !m.has(d.Q) })
+	}
+	counts := map[letters.Kind]int{}
+	for _, m := range mails {
+		counts[m.kind]++
+	}
+	asked := letters.Kind(r.URL.Query().Get("kind"))
+	d.Filters = []filter{{"All", d.address("", ""), len(mails), true}}
+	for _, k := range kinds {
+		if counts[k.kind] == 0 && k.kind != asked {
+			continue
+		}
+		f := filter{k.words, d.address("", string(k.kind)), counts[k.kind], k.kind == asked}
+		if f.Chosen {
+			d.Kind, d.Filters[0].Chosen = string(k.kind), false
+		}
+		d.Filters = append(d.Filters, f)
+	}
+	d.Back = d.address("", d.Kind)
+	for _, m := range mails {
+		if d.Kind == "" || string(m.kind) == d.Kind {
+			d.Mails = append(d.Mails, entry{m, d.address("/"+m.ID, d.Kind), m.ID == open})
+		}
+	}
+	return d, nil
+}
+
+// address returns that of the list, or of a mail beside it, with what is searched for.
+func (d listData) address(mail, kind string) string {
+	q := url.Values{}
+	if d.Q != "" {
+		q.Set("q", d.Q)
+	}
+	if kind != "" {
+		q.Set("kind", kind)
+	}
+	if len(q) == 0 {
+		return Path + mail
+	}
+	return Path + mail + "?" + q.Encode()
+}
+
+func title(unread int) string {
+	if unread == 0 {
+		return "Mailbox"
+	}
+	return fmt.Sprintf("Mailbox (%d)", unread)
+}
+
+func (p *Pages) find(r *http.Request) (letters.Rendered, error) {
 	m, err := p.mailbox.get(r.PathValue("id"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, &page.Status{Kind: page.NotFound, Action: page.Action{Words: "Open the mailbox", URL: Path}}

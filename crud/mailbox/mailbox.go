@@ -27,7 +27,8 @@ const Keep = 200
 type Mailbox struct {
 	dir   string
 	mu    sync.Mutex
-	names []string // of files, the oldest first
+	names []string        // of files, the oldest first
+	seen  map[string]bool // ids of the mails that were opened
 }
 
 var _ mail.Mailbox = (*Mailbox)(nil)
@@ -50,11 +51,14 @@ func New(dir string) (*Mailbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open mailbox: %w", err)
 	}
-	m := &Mailbox{dir: dir}
+	m := &Mailbox{dir: dir, seen: map[string]bool{}}
 	for _, e := range entries {
 		if isName.MatchString(e.Name()) {
 			m.names = append(m.names, e.Name())
 		}
+	}
+	if err := m.loadSeen(); err != nil {
+		return nil, err
 	}
 	return m, nil
 }
@@ -70,12 +74,7 @@ func (m *Mailbox) add(r mail.Rendered, at time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	name := at.UTC().Format(idTime) + "-" + rand.Text()[:8] + extension
-	// A killed process leaves no part of a mail under its name.
-	unfinished := filepath.Join(m.dir, "unfinished")
-	if err = os.WriteFile(unfinished, content, 0o600); err == nil {
-		err = os.Rename(unfinished, filepath.Join(m.dir, name))
-	}
-	if err != nil {
+	if err := m.write(name, content); err != nil {
 		return fmt.Errorf("keep mail: %w", err)
 	}
 	m.names = append(m.names, name)
@@ -89,17 +88,31 @@ func (m *Mailbox) add(r mail.Rendered, at time.Time) error {
 	return nil
 }
 
+// write writes a file whole: a killed process leaves no part of it under its name. The caller holds the lock.
+func (m *Mailbox) write(name string, content []byte) error {
+	unfinished := filepath.Join(m.dir, "unfinished")
+	if err := os.WriteFile(unfinished, content, 0o600); err != nil {
+		return err //nolint:wrapcheck // the caller does
+	}
+	return os.Rename(unfinished, filepath.Join(m.dir, name)) //nolint:wrapcheck // as above
+}
+
 // Forget implements mail.Mailbox.
-func (m *Mailbox) Forget(key string) (n int, err error) {
+func (m *Mailbox) Forget(key string, until time.Time) (n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var kept []string
+	last := until.UTC().Format(idTime)
 	for i, name := range m.names {
+		if name[:len(idTime)] > last {
+			kept = append(kept, name)
+			continue
+		}
 		r, err := m.read(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err == nil && email.Key(r.To) != key && !strings.Contains(strings.ToLower(r.Text), key) {
+		if err == nil && email.Key(r.To) != key && !email.Mentions(r.Text, key) {
 			kept = append(kept, name)
 			continue
 		}
@@ -120,14 +133,14 @@ func (m *Mailbox) Forget(key string) (n int, err error) {
 // was removed is left out.
 func (m *Mailbox) list(to string, limit int) ([]Mail, error) {
 	m.mu.Lock()
-	names := slices.Clone(m.names)
+	names, seen := slices.Clone(m.names), m.seen // see replaces it
 	m.mu.Unlock()
 	mails := []Mail{}
 	for _, name := range slices.Backward(names) {
 		if len(mails) == limit {
 			break
 		}
-		id := strings.TrimSuffix(name, filepath.Ext(name))
+		id := idOf(name)
 		r, err := m.read(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -136,7 +149,9 @@ func (m *Mailbox) list(to string, limit int) ([]Mail, error) {
 			return nil, err
 		}
 		if to == "" || strings.EqualFold(r.To, to) {
-			mails = append(mails, view(id, r))
+			shown := view(id, r)
+			shown.Unread = !seen[id]
+			mails = append(mails, shown)
 		}
 	}
 	return mails, nil
@@ -145,7 +160,7 @@ func (m *Mailbox) list(to string, limit int) ([]Mail, error) {
 // get returns the mail with an id; fs.ErrNotExist says that there is none.
 func (m *Mailbox) get(id string) (mail.Rendered, error) {
 	m.mu.Lock()
-	at := slices.IndexFunc(m.names, func(name string) bool { return strings.TrimSuffix(name, filepath.Ext(name)) == id })
+	at := slices.IndexFunc(m.names, func(name string) bool { return idOf(name) == id })
 	name := ""
 	if at >= 0 {
 		name = m.names[at]
@@ -156,6 +171,9 @@ func (m *Mailbox) get(id string) (mail.Rendered, error) {
 	}
 	return m.read(name)
 }
+
+// idOf returns the id of the mail in a file.
+func idOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
 func (m *Mailbox) read(name string) (r mail.Rendered, err error) {
 	content, err := os.ReadFile(filepath.Join(m.dir, name))
@@ -169,4 +187,53 @@ func (m *Mailbox) read(name string) (r mail.Rendered, err error) {
 		return r, fmt.Errorf("read mail: %w", err)
 	}
 	return r, nil
+}
+
+// seenFile, in the directory of the mails, keeps which of them were opened. It is no mail: isName does not match it.
+const seenFile = "seen.json"
+
+// loadSeen reads which mails were opened.
+func (m *Mailbox) loadSeen() error {
+	content, err := os.ReadFile(filepath.Join(m.dir, seenFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read what was seen: %w", err)
+	}
+	var ids []string
+	_ = json.Unmarshal(content, &ids) // nothing depends on it: what it lacks counts as unread
+	for _, id := range ids {
+		m.seen[id] = true
+	}
+	return nil
+}
+
+// see marks mails as opened; without ids, all of them.
+func (m *Mailbox) see(ids ...string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	kept := map[string]bool{}
+	for _, name := range m.names {
+		if id := idOf(name); m.seen[id] || len(ids) == 0 || slices.Contains(ids, id) {
+			kept[id] = true
+		}
+	}
+	if len(kept) == len(m.seen) && len(ids) > 0 && m.seen[ids[0]] {
+		return nil
+	}
+	list := make([]string, 0, len(kept))
+	for id := range kept {
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	content, err := json.Marshal(list)
+	if err != nil {
+		return fmt.Errorf("encode what was seen: %w", err)
+	}
+	if err := m.write(seenFile, content); err != nil {
+		return fmt.Errorf("keep what was seen: %w", err)
+	}
+	m.seen = kept
+	return nil
 }

@@ -50,7 +50,7 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 		return fmt.Errorf("record question: %w", err)
 	}
 	if !mail.CanReach(to) {
-		n.deps.Log.Warn("cannot ask to confirm an account's notify_email: no mail can be sent to it", "account", account)
+		n.deps.Log.Warn("cannot ask to confirm an account's notify_email: no mail can be sent to it", "account_id", account)
 		return nil
 	}
 	a, err := store.New(tx).TakeNotices(ctx)

@@ -29,7 +29,7 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 	}
 	to := optional(row.NotifyEmail)
 	if to != nil && !mail.CanReach(*to) { // that no one can be written to keeps no webhook from being disabled
-		n.deps.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook", hook.ID, "account", hook.AccountID)
+		n.deps.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook_id", hook.ID, "account_id", hook.AccountID)
 		to = nil
 	}
 	w := &mail.Webhook{ID: hook.ID, Host: hostOf(hook.Url)}

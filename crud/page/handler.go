@@ -95,7 +95,7 @@ func (s *Site) WriteBranded(w http.ResponseWriter, r *http.Request, err error, b
 	requestID := api.RequestID(r.Context())
 	st := s.statusOf(err)
 	if st.Kind.StatusCode() >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
-		s.log.Error("page failed", "request_id", requestID, "status", st.Kind.StatusCode(), "cause", err.Error())
+		s.log.Error("page failed", "request_id", requestID, "status", st.Kind.StatusCode(), "error", err.Error())
 	}
 	if brand != nil { // it is a visitor's page
 		branded := *st

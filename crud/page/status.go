@@ -24,6 +24,7 @@ const (
 	Expired                     // the time of a personal link is over
 	UsedUp                      // a personal link was opened as often as it may be
 	NotReady                    // there is no document yet
+	NoDownload                  // the document is for reading only
 	TooManyRequests             // of one visitor
 	Refused                     // a form came from another site
 	TooLarge                    // what was sent
@@ -98,6 +99,7 @@ var words = map[Kind]wording{
 	Expired:         {status: http.StatusGone, mark: markClock, key: "status.expired", paragraphs: 2},
 	UsedUp:          {status: http.StatusGone, mark: markClock, key: "status.used_up", paragraphs: 2},
 	NotReady:        {status: http.StatusNotFound, mark: markPage, key: "status.not_ready", paragraphs: 2, action: "action.again"},
+	NoDownload:      {status: http.StatusForbidden, mark: markPage, key: "status.no_download", paragraphs: 1},
 	TooManyRequests: {status: http.StatusTooManyRequests, tone: "warn", mark: markClock, key: "status.too_many", paragraphs: 1},
 	Refused:         {status: http.StatusForbidden, tone: "warn", mark: markAlert, key: "status.refused", paragraphs: 1, action: "action.open"},
 	TooLarge:        {status: http.StatusRequestEntityTooLarge, tone: "warn", mark: markAlert, key: "status.too_large", paragraphs: 1, action: "action.page"},

@@ -17,21 +17,18 @@ var ErrNoAccount = errors.New("there is no such account")
 
 // DeleteAccount deletes an account with everything that it has, once that is in the log; people who are in no other account go with it.
 // Consumers blank its events and views of landing pages. It is for whoever runs the installation. ErrNoAccount says that there is none.
-func DeleteAccount(ctx context.Context, db *postgres.Pool, log Log, account uuid.UUID) error {
+// After another error it may be called again: the entry has the id of the account, so the log has one, however often it is called.
+func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uuid.UUID) error {
 	if _, err := store.New(db.Unscoped()).GetAccount(ctx, account); errors.Is(err, pgx.ErrNoRows) {
 		return ErrNoAccount
 	} else if err != nil {
 		return fmt.Errorf("delete account: %w", err)
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return fmt.Errorf("make id: %w", err)
-	}
 	now, err := store.New(db.Unscoped()).PersonNow(ctx, store.PersonNowParams{AccountID: account})
 	if err != nil {
 		return fmt.Errorf("read the time of Postgres: %w", err)
 	}
-	entry := Entry{Version: entryVersion, ID: id, AccountID: account, ErasedAt: now.Now.UTC()} // of no person: the account whole
+	entry := Entry{Version: entryVersion, ID: account, AccountID: account, ErasedAt: now.Now.UTC()} // of no person: the account whole
 	if err := log.Append(ctx, entry); err != nil {
 		return err //nolint:wrapcheck // it says what failed
 	}
@@ -39,7 +36,7 @@ func DeleteAccount(ctx context.Context, db *postgres.Pool, log Log, account uuid
 }
 
 func deleteAccount(ctx context.Context, db *postgres.Pool, entry Entry) error {
-	err := db.Transaction(ctx, func(tx pgx.Tx) error {
+	err := db.RetryTransaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		if err := q.RemoveJobsOfAccount(ctx, entry.AccountID); err != nil {
 			return err
@@ -50,8 +47,7 @@ func deleteAccount(ctx context.Context, db *postgres.Pool, entry Entry) error {
 		if _, err := q.DeleteAccount(ctx, entry.AccountID); err != nil {
 			return err
 		}
-		err := q.InsertErasure(ctx, store.InsertErasureParams{ID: entry.ID, AccountID: entry.AccountID, ErasedAt: entry.ErasedAt, Removed: []byte("{}")})
-		if err != nil {
+		if err := q.RecordAccountErasure(ctx, store.RecordAccountErasureParams{ID: entry.ID, AccountID: entry.AccountID, ErasedAt: entry.ErasedAt}); err != nil {
 			return err
 		}
 		return q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: []uuid.UUID{entry.AccountID}, AccountID: entry.AccountID, ErasureID: entry.ID})

@@ -21,7 +21,8 @@ type PersonDocument struct { //nolint:revive // the API's schemas have these nam
 	AccessLinks   []PersonAccessLink   `json:"access_links" nullable:"false" doc:"Personal links, oldest first."`
 	Sessions      []PersonSession      `json:"sessions" nullable:"false" doc:"Openings of these links, oldest first."`
 	Downloads     []PersonDownload     `json:"downloads" nullable:"false" doc:"Downloads in these sessions, oldest first."`
-	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links, as lines of the export of events (GET /api/v1/analytics/export)."`
+	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export)."`
+	Reports       []PersonReport       `json:"reports" nullable:"false" doc:"Downloads of these links and of those that were deleted that wait to be reported as events, were reported within the last minute, or could not be reported within the last seven days."`
 	Mails         []PersonMail         `json:"mails" nullable:"false" doc:"Mails that wait, were sent within the last minute, or could not be sent within the last seven days."`
 	Deliveries    []webhook.Delivery   `json:"webhook_deliveries" nullable:"false" doc:"Messages to webhooks about these submissions and links."`
 	Answers       []PersonAnswer       `json:"answers" nullable:"false" doc:"Answers that are kept for a day for repeated requests, as far as they mention the address, a link or a submission."`
@@ -95,6 +96,19 @@ type PersonDownload struct { //nolint:revive // the API's schemas have these nam
 	SessionID   uuid.UUID `json:"session_id" format:"uuid"`
 	StartedAt   api.Time  `json:"started_at"`
 	CompletedAt *api.Time `json:"completed_at" doc:"When the whole file had been sent."`
+}
+
+// PersonReport is a download that is to be an event.
+type PersonReport struct { //nolint:revive // the API's schemas have these names
+	EventID      uuid.UUID `json:"event_id" format:"uuid" doc:"id of the event."`
+	EventType    string    `json:"event_type" enum:"download_started,download_completed"`
+	State        string    `json:"state" doc:"available, scheduled, running, retryable, completed, cancelled or discarded."`
+	AccessLinkID uuid.UUID `json:"access_link_id" format:"uuid"`
+	SessionID    uuid.UUID `json:"session_id" format:"uuid"`
+	CreatedAt    api.Time  `json:"created_at"`
+	UserAgent    *string   `json:"user_agent" doc:"User agent of the visitor's browser."`
+	Language     *string   `json:"language" doc:"Language of the browser."`
+	Country      *string   `json:"country" doc:"Country of the visitor."`
 }
 
 // PersonMail is a mail in the queue, without the links and codes that are secrets of its receiver.

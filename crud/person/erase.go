@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/queue"
+	"lodestone/crud/session"
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -19,25 +21,26 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Forgetter removes what waits to be sent about an address; it is implemented by mail.Queue and chat.Channels.
+// Forgetter removes what waits to be sent about an address and was asked for until a time; it is implemented by mail.Queue and chat.Channels.
 type Forgetter interface {
-	Forget(ctx context.Context, tx pgx.Tx, key string) (int, error)
+	Forget(ctx context.Context, tx pgx.Tx, key string, until time.Time) (int, error)
 }
 
 // Mailbox is where mails are kept that go to no server; it is implemented by mail.Mailbox.
 type Mailbox interface {
-	Forget(key string) (int, error)
+	Forget(key string, until time.Time) (int, error)
 }
 
 // EraserDeps is what an eraser works with. All of it but Mailbox and Log is required.
 type EraserDeps struct {
 	Postgres *postgres.Pool
+	Queue    *queue.Queue
 	Mails    Forgetter
 	Chats    Forgetter
 	Mailbox  Mailbox // nil: mails leave the installation
 	Answers  Answers
 	Tokens   *token.Ring // sign receipts
-	Log      Log         // nil: no one can be erased
+	Log      *Log        // nil: no one can be erased
 	Logger   *slog.Logger
 }
 
@@ -45,13 +48,17 @@ type EraserDeps struct {
 //
 // An erasure is in the log before anything is removed: if the databases are restored to a state of before, Replay erases again. In
 // Postgres it is one transaction. Consumers blank the events of the access links that it removed (ingest/erasure).
+// A job repeats what is outside the transaction, and finds what was being written meanwhile.
 type Eraser struct {
 	deps       EraserDeps
 	backupDays int
 }
 
-// NewEraser returns an eraser.
-func NewEraser(c Config, d EraserDeps) *Eraser { return &Eraser{d, c.BackupDays} }
+// NewEraser returns an eraser, whose work the queue has too.
+func NewEraser(c Config, d EraserDeps) (*Eraser, error) {
+	e := &Eraser{d, c.BackupDays}
+	return e, queue.Register(d.Queue, &worker{eraser: e})
+}
 
 // Removed is how many things of each kind an erasure removed from Postgres.
 type Removed struct {
@@ -81,94 +88,119 @@ func (e *Eraser) erase(ctx context.Context, account uuid.UUID, address email.Add
 		return uuid.Nil, fmt.Errorf("read the time of Postgres: %w", err)
 	}
 	entry := Entry{Version: entryVersion, ID: id, AccountID: account, PersonID: now.PersonID, ErasedAt: now.Now.UTC()}
-	if err := e.deps.Log.Append(ctx, entry); err != nil {
-		return uuid.Nil, problem.New(problem.Unavailable, "The erasure cannot be put on record, so nothing was erased. Try again.").Because(err)
+	if err := e.record(ctx, entry); err != nil {
+		return uuid.Nil, err
 	}
-	return id, e.apply(ctx, entry, []string{address.Key})
+	// Forms and requests that are being written down, which the erasure would not see.
+	if err := store.New(e.deps.Postgres.Unscoped()).AwaitWriters(ctx, account); err != nil {
+		return uuid.Nil, fmt.Errorf("await writers: %w", err)
+	}
+	return id, e.apply(ctx, entry, []string{address.Key}, forever)
 }
 
-// apply removes from Postgres what has one of the addresses.
-func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string) error {
+// record puts an erasure into the log. The error is a problem.
+func (e *Eraser) record(ctx context.Context, entry Entry) error {
+	if err := e.deps.Log.Append(ctx, entry); err != nil {
+		return problem.New(problem.Unavailable, "The erasure cannot be put on record, so nothing was erased. Try again.").Because(err)
+	}
+	return nil
+}
+
+// forever is later than any row: no clock decides what an erasure that someone asked for removes.
+var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// apply removes from Postgres what has one of the addresses, and was stored until a time or is in the entry. Before that commits, the log has the ids of what is removed.
+func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until time.Time) error {
 	var gone []uuid.UUID
 	err := e.deps.Postgres.Account(ctx, entry.AccountID, func(tx pgx.Tx) error {
-		gone = nil
 		var all Removed
 		for _, key := range keys {
-			ids, err := e.remove(ctx, tx, key, entry.ErasedAt, &all)
-			if err != nil {
+			if err := e.remove(ctx, tx, key, erasable{until, entry.Links}, &all); err != nil {
 				return err
 			}
-			gone = append(gone, ids...)
+		}
+		q := store.New(tx)
+		var err error
+		if gone, err = q.TakeDeletedLinks(ctx, entry.PersonID); err != nil { // those of now, and those that the owner deleted before
+			return fmt.Errorf("look for deleted links: %w", err)
+		}
+		if err := session.BlankReports(ctx, tx, gone); err != nil {
+			return err //nolint:wrapcheck // it says what failed
 		}
 		removed, err := json.Marshal(all)
 		if err != nil {
 			return fmt.Errorf("encode what was removed: %w", err)
 		}
-		q := store.New(tx)
 		err = q.InsertErasure(ctx, store.InsertErasureParams{
 			ID: entry.ID, AccountID: entry.AccountID, PersonID: entry.PersonID, ErasedAt: entry.ErasedAt, Removed: removed,
 		})
 		if err != nil {
 			return fmt.Errorf("record erasure: %w", err)
 		}
-		if err := q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: gone, AccountID: entry.AccountID, ErasureID: entry.ID}); err != nil {
+		logged := len(entry.Links)
+		for _, id := range gone {
+			if !slices.Contains(entry.Links, id) {
+				entry.Links = append(entry.Links, id)
+			}
+		}
+		if err := q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: entry.Links, AccountID: entry.AccountID, ErasureID: entry.ID}); err != nil {
 			return fmt.Errorf("record erased links: %w", err)
 		}
-		return nil
+		if err := e.insertAgain(ctx, tx, entry, keys); err != nil {
+			return err
+		}
+		if len(entry.Links) == logged {
+			return nil
+		}
+		return e.record(ctx, entry)
 	})
 	if err != nil {
 		return err
 	}
-	if e.deps.Mailbox != nil {
-		for _, key := range keys {
-			if _, err := e.deps.Mailbox.Forget(key); err != nil {
-				return err //nolint:wrapcheck // it says what failed
-			}
-		}
-	}
-	// Last, so that no request whose effect was removed leaves an answer. Answers are kept for a day in any case.
-	return e.deps.Answers.Forget(ctx, entry.AccountID, about(keys, gone))
+	return e.forgetOutside(ctx, entry.AccountID, keys, gone, forever)
 }
 
-// remove removes what has an address, in the order in which a form writes. It returns the ids of submissions and access links.
-func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, until time.Time, all *Removed) (ids []uuid.UUID, err error) {
+// erasable is which rows of an address an erasure removes.
+type erasable struct {
+	until time.Time   // those that were stored until then
+	ids   []uuid.UUID // and these
+}
+
+// remove removes what has an address, in the order in which a form writes. A trigger notes the ids of submissions and access links.
+func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasable, all *Removed) error {
 	q := store.New(tx)
-	forms, err := q.SubmissionsToErase(ctx, store.SubmissionsToEraseParams{EmailKey: key, Until: until})
+	forms, err := q.SubmissionsToErase(ctx, store.SubmissionsToEraseParams{EmailKey: key, Until: what.until, IDs: what.ids})
 	if err != nil {
-		return nil, fmt.Errorf("read submissions: %w", err)
+		return fmt.Errorf("read submissions: %w", err)
 	}
 	submissions, pages := make([]uuid.UUID, len(forms)), make([]uuid.UUID, len(forms))
 	for i, f := range forms {
 		submissions[i], pages[i] = f.ID, f.GenericLinkID
 	}
-	links, err := q.LinksToErase(ctx, store.LinksToEraseParams{EmailKey: key, Until: until})
+	links, err := q.LinksToErase(ctx, store.LinksToEraseParams{EmailKey: key, Until: what.until, IDs: what.ids})
 	if err != nil {
-		return nil, fmt.Errorf("read access links: %w", err)
+		return fmt.Errorf("read access links: %w", err)
 	}
 	reading, err := q.CountReading(ctx, links)
 	if err != nil {
-		return nil, fmt.Errorf("count sessions: %w", err)
+		return fmt.Errorf("count sessions: %w", err)
 	}
 	deliveries, err := q.CountDeliveries(ctx, store.CountDeliveriesParams{AccessLinkIDs: links, SubmissionIDs: submissions})
 	if err != nil {
-		return nil, fmt.Errorf("count messages to webhooks: %w", err)
+		return fmt.Errorf("count messages to webhooks: %w", err)
 	}
 	if err := q.EraseSubmissions(ctx, submissions); err != nil {
-		return nil, fmt.Errorf("erase submissions: %w", err)
+		return fmt.Errorf("erase submissions: %w", err)
 	}
 	if err := q.EraseAccessLinks(ctx, links); err != nil {
-		return nil, fmt.Errorf("erase access links: %w", err)
+		return fmt.Errorf("erase access links: %w", err)
 	}
 	if err := q.UncountSubmissions(ctx, pages); err != nil {
-		return nil, fmt.Errorf("count submissions: %w", err)
+		return fmt.Errorf("count submissions: %w", err)
 	}
-	mails, err := e.deps.Mails.Forget(ctx, tx, key)
+	mails, chats, err := e.forgetWaiting(ctx, tx, key, forever)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what failed
-	}
-	chats, err := e.deps.Chats.Forget(ctx, tx, key)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return err
 	}
 	all.Submissions += len(submissions)
 	all.AccessLinks += len(links)
@@ -177,67 +209,6 @@ func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, until time.T
 	all.Deliveries += deliveries
 	all.Mails += mails
 	all.ChatMessages += chats
-	return slices.Concat(submissions, links), nil
-}
-
-// knownAtOnce is how many entries are looked up at a time.
-const knownAtOnce = 1000
-
-// Replay erases again what the log has and Postgres has not: it was restored to a state of before. It returns how many erasures it
-// repeated. Call it before anything that people stored is served.
-func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
-	if e.deps.Log == nil {
-		return 0, nil
-	}
-	entries, err := e.deps.Log.Entries(ctx)
-	if err != nil {
-		return 0, err //nolint:wrapcheck // it says what failed
-	}
-	q := store.New(e.deps.Postgres.Unscoped())
-	for some := range slices.Chunk(entries, knownAtOnce) {
-		ids := make([]uuid.UUID, len(some))
-		for i, entry := range some {
-			ids[i] = entry.ID
-		}
-		known, err := q.KnownErasures(ctx, ids)
-		if err != nil {
-			return n, fmt.Errorf("look up erasures: %w", err)
-		}
-		for _, entry := range some {
-			if slices.Contains(known, entry.ID) {
-				continue
-			}
-			if err := e.repeat(ctx, entry); err != nil {
-				return n, err
-			}
-			n++
-		}
-	}
-	if n > 0 {
-		e.deps.Logger.Warn("erased people again whom the databases still had: they were restored to a state of before", "erasures", n)
-	}
-	return n, nil
-}
-
-func (e *Eraser) repeat(ctx context.Context, entry Entry) error {
-	if entry.PersonID == uuid.Nil {
-		err := deleteAccount(ctx, e.deps.Postgres, entry)
-		if postgres.IsUniqueViolation(err, "erasures_pkey") {
-			return nil // as below
-		}
-		return err
-	}
-	keys, err := store.New(e.deps.Postgres.Unscoped()).AddressesOfPerson(ctx, store.AddressesOfPersonParams{AccountID: entry.AccountID, PersonID: entry.PersonID})
-	if err != nil {
-		return fmt.Errorf("repeat erasure %s: %w", entry.ID, err)
-	}
-	err = e.apply(ctx, entry, keys)
-	if postgres.IsUniqueViolation(err, "erasures_pkey") {
-		return nil // another process repeated it
-	}
-	if err != nil {
-		return fmt.Errorf("repeat erasure %s: %w", entry.ID, err)
-	}
 	return nil
 }
 

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -45,7 +47,7 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 	case http.StatusTooManyRequests:
 		return nil, problem.New(problem.RateLimited, "The account has as many exports running as it may, or has begun too many within a minute. Try again in a minute.")
 	default:
-		return nil, problem.New(problem.Unavailable, "The events cannot be read. Try again.").Because(fmt.Errorf("export of events: status %d", answer.StatusCode))
+		return nil, unread(answer)
 	}
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, maxLine)
@@ -59,4 +61,18 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 		return nil, problem.New(problem.Unavailable, "The events cannot be read. Try again.").Because(err)
 	}
 	return list, nil
+}
+
+// unread says that events cannot be read, as the answer does if it knows why: an installation may have no exports at all.
+func unread(answer *http.Response) error {
+	detail := "The events cannot be read. Try again."
+	var known problem.Problem
+	if answer.StatusCode == http.StatusServiceUnavailable && json.NewDecoder(io.LimitReader(answer.Body, maxLine)).Decode(&known) == nil && known.Detail != "" {
+		detail = known.Detail
+	}
+	p := problem.New(problem.Unavailable, detail).Because(fmt.Errorf("export of events: status %d", answer.StatusCode))
+	if again := answer.Header.Get("Retry-After"); again != "" {
+		p = p.WithHeader("Retry-After", again)
+	}
+	return p
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -15,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
+	"lodestone/crud/session"
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
@@ -55,9 +55,20 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 		return nil, fmt.Errorf("export person: %w", err)
 	}
 	var d PersonDocument
-	err = p.deps.Postgres.AccountSnapshot(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {
-		d, err = p.read(ctx, tx, address)
-		return err
+	var links []uuid.UUID // also those that were deleted
+	err = p.deps.Postgres.AccountSnapshot(ctx, caller.AccountID, func(tx pgx.Tx) error {
+		deleted, err := store.New(tx).DeletedLinksOfPerson(ctx, id)
+		if err != nil {
+			return fmt.Errorf("read deleted links: %w", err)
+		}
+		links = deleted
+		if d, err = p.read(ctx, tx, address, deleted); err != nil {
+			return err
+		}
+		for _, l := range d.AccessLinks {
+			links = append(links, l.ID)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
@@ -67,8 +78,8 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 		return nil, fmt.Errorf("export person: %w", err)
 	}
 	size := 0
-	for _, l := range d.AccessLinks {
-		if d.Events, err = events(ctx, a, l.ID, d.Events, &size); err != nil {
+	for _, link := range links {
+		if d.Events, err = events(ctx, a, link, d.Events, &size); err != nil {
 			return nil, err
 		}
 	}
@@ -87,16 +98,38 @@ func (d *PersonDocument) ids() []uuid.UUID {
 	return ids
 }
 
-// read returns what Postgres has, from one state of the data.
-func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address) (PersonDocument, error) {
-	d := PersonDocument{
-		Submissions: []PersonSubmission{}, Verifications: []PersonVerification{}, AccessLinks: []PersonAccessLink{}, Sessions: []PersonSession{},
-		Downloads: []PersonDownload{}, Events: []PersonEvent{}, Mails: []PersonMail{}, AuditLog: []user.Entry{},
-	}
-	q := store.New(tx)
+// readSubmissions returns the submissions of an address, with their counters.
+func readSubmissions(ctx context.Context, q *store.Queries, address email.Address) ([]store.Submission, error) {
 	submissions, err := q.SubmissionsOfPerson(ctx, address.Key)
 	if err != nil {
-		return d, fmt.Errorf("read submissions: %w", err)
+		return nil, fmt.Errorf("read submissions: %w", err)
+	}
+	return submissions, q.FillSubmissionCounts(ctx, submissions)
+}
+
+// readLinks returns the access links of an address, with their counters.
+func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]store.AccessLink, error) {
+	links, err := q.AccessLinksOfPerson(ctx, address.Key)
+	if err != nil {
+		return nil, fmt.Errorf("read access links: %w", err)
+	}
+	counted := make([]*store.AccessLink, len(links))
+	for i := range links {
+		counted[i] = &links[i]
+	}
+	return links, q.FillAccessLinkCounts(ctx, counted...)
+}
+
+// read returns what Postgres has, from one state of the data.
+func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, deleted []uuid.UUID) (PersonDocument, error) {
+	d := PersonDocument{
+		Submissions: []PersonSubmission{}, Verifications: []PersonVerification{}, AccessLinks: []PersonAccessLink{}, Sessions: []PersonSession{},
+		Downloads: []PersonDownload{}, Events: []PersonEvent{}, Reports: []PersonReport{}, Mails: []PersonMail{}, AuditLog: []user.Entry{},
+	}
+	q := store.New(tx)
+	submissions, err := readSubmissions(ctx, q, address)
+	if err != nil {
+		return d, err
 	}
 	var submissionIDs, linkIDs, sessionIDs []uuid.UUID
 	for _, row := range submissions {
@@ -106,9 +139,9 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address) (P
 		}
 		d.Submissions, submissionIDs = append(d.Submissions, s), append(submissionIDs, row.ID)
 	}
-	links, err := q.AccessLinksOfPerson(ctx, address.Key)
+	links, err := readLinks(ctx, q, address)
 	if err != nil {
-		return d, fmt.Errorf("read access links: %w", err)
+		return d, err
 	}
 	for _, row := range links {
 		l, err := linkOf(row)
@@ -146,6 +179,15 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address) (P
 	for _, row := range downloads {
 		d.Downloads = append(d.Downloads, PersonDownload{row.ID, row.SessionID, api.TimeOf(row.StartedAt), api.OptionalTime(row.CompletedAt)})
 	}
+	reports, err := session.ReportsAbout(ctx, tx, slices.Concat(deleted, linkIDs))
+	if err != nil {
+		return d, err //nolint:wrapcheck // it says what failed
+	}
+	for _, r := range reports {
+		d.Reports = append(d.Reports, PersonReport{
+			r.EventID, r.EventType, r.State, r.AccessLinkID, r.SessionID, api.TimeOf(r.At), orNull(r.UserAgent), orNull(r.Language), orNull(r.Country),
+		})
+	}
 	mails, err := p.deps.Mails.About(ctx, tx, address.Key)
 	if err != nil {
 		return d, err
@@ -156,7 +198,7 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address) (P
 	if d.Deliveries, err = p.deps.Deliveries.About(ctx, tx, linkIDs, submissionIDs); err != nil {
 		return d, err
 	}
-	entries, err := q.AuditOfPerson(ctx, store.AuditOfPersonParams{ObjectIds: append(linkIDs, submissionIDs...), EmailKey: address.Key})
+	entries, err := q.AuditOfPerson(ctx, store.AuditOfPersonParams{ObjectIds: slices.Concat(deleted, linkIDs, submissionIDs), EmailKey: address.Key})
 	if err != nil {
 		return d, fmt.Errorf("read audit log: %w", err)
 	}
@@ -220,21 +262,18 @@ func orNull(text string) *string {
 	return &text
 }
 
-// about returns whether a text mentions one of the addresses, in lower case, or one of the ids.
+// about returns whether a JSON text mentions one of the addresses, given by their keys, or one of the ids.
 func about(keys []string, ids []uuid.UUID) func(text []byte) bool {
-	for _, id := range ids {
-		keys = append(keys, id.String())
-	}
 	return func(text []byte) bool {
-		lower := bytes.ToLower(text)
-		return slices.ContainsFunc(keys, func(key string) bool { return bytes.Contains(lower, []byte(key)) })
+		return slices.ContainsFunc(keys, func(key string) bool { return email.MentionsJSON(text, key) }) ||
+			slices.ContainsFunc(ids, func(id uuid.UUID) bool { return bytes.Contains(text, []byte(id.String())) })
 	}
 }
 
 // mentions returns the answers that mention a person, by address or by an id. Of a list, it keeps only the elements that do: the others
 // are about other people.
 func mentions(kept []idempotency.Kept, address email.Address, ids []uuid.UUID) ([]PersonAnswer, error) {
-	about := about([]string{address.Key, strings.ToLower(address.Text)}, ids)
+	about := about([]string{address.Key}, ids)
 	list := []PersonAnswer{}
 	for _, k := range kept {
 		if !about(k.Body) {

@@ -36,7 +36,7 @@ type PersonErasure struct { //nolint:revive // the API's schemas have these name
 	Blanked      bool      `json:"events_blanked" doc:"Whether the events and the copies for SQL hold nothing of the person any more."`
 	BlankedAt    *api.Time `json:"events_blanked_at" doc:"When that was so; null: not yet."`
 	DueAt        api.Time  `json:"events_due_at" doc:"When it is so at the latest."`
-	RecordsUntil *api.Time `json:"records_until" doc:"When Kafka has dropped the records of these events and their dead letters; null: not known until the events are blanked, or if Kafka keeps records forever."`
+	RecordsUntil *api.Time `json:"records_until" doc:"When Kafka and the spools of collectors have dropped the records of these events and their dead letters; null: not known until the events are blanked, or if one of them keeps records forever."`
 	BackupsUntil *api.Time `json:"backups_until" doc:"When the last backup that holds the person is deleted, as the installation states it (--backup-days); null: it states nothing."`
 	Receipt      string    `json:"receipt" doc:"The fields above, as a JSON Web Signature."`
 }
@@ -106,7 +106,8 @@ func (e *Eraser) receipt(row store.GetErasureRow) (PersonErasure, error) {
 
 // keys returns the keys of receipts. The first one signs.
 func (e *Eraser) keys() []jose.JSONWebKey {
-	ids, seeds := e.deps.Tokens.IDs(), e.deps.Tokens.DeriveEach(receiptKeys)
+	ring := e.deps.Tokens.Frozen()
+	ids, seeds := ring.IDs(), ring.DeriveEach(receiptKeys)
 	keys := make([]jose.JSONWebKey, len(ids))
 	for i, id := range ids {
 		keys[i] = jose.JSONWebKey{Key: ed25519.NewKeyFromSeed(seeds[i][:]), KeyID: strconv.Itoa(int(id)), Algorithm: string(jose.EdDSA), Use: "sig"}

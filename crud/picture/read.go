@@ -64,7 +64,7 @@ func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSee
 	}
 	defer func() {
 		if cause := recover(); cause != nil { // a decoder must not end the process
-			t.log.Error("a decoder of pictures panicked", "account", owner, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			t.log.Error("a decoder of pictures panicked", "account_id", owner, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
 			err = &invalidError{damaged}
 		}
 	}()

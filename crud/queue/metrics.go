@@ -43,6 +43,14 @@ func newMetrics(pool *postgres.Pool, r prometheus.Registerer) *metrics {
 	return m
 }
 
+// begin shows the series of a kind of job, so that an alarm sees the first attempt.
+func (m *metrics) begin(kind string) {
+	m.took.WithLabelValues(kind)
+	for _, o := range []string{"completed", "snoozed", "cancelled", "interrupted", "discarded", "retried"} {
+		m.jobs.WithLabelValues(kind, o)
+	}
+}
+
 // work counts an attempt.
 func (m *metrics) work(ctx context.Context, job *rivertype.JobRow, do func(context.Context) error) error {
 	begin := time.Now()

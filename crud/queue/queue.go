@@ -20,6 +20,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
+	"lodestone/pkg/logline"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -85,7 +86,7 @@ func New(c Config, d Deps) (*Queue, error) {
 		return nil, fmt.Errorf("make queue: %w", err)
 	}
 	var err error
-	q.inserter, err = river.NewClient(riverpgxv5.New(d.Postgres.Unscoped()), &river.Config{Logger: slog.New(quiet{d.Log.Handler()}), Workers: q.workers})
+	q.inserter, err = river.NewClient(riverpgxv5.New(d.Postgres.Unscoped()), &river.Config{Logger: slog.New(logline.Foreign(d.Log.Handler())), Workers: q.workers})
 	if err != nil {
 		return nil, fmt.Errorf("make queue: %w", err)
 	}
@@ -109,7 +110,7 @@ func (q *Queue) client(ctx context.Context) (*river.Client[pgx.Tx], error) {
 		DiscardedJobRetentionPeriod: failedRetention,
 		FetchPollInterval:           cmp.Or(q.cfg.Poll, poll),
 		JobTimeout:                  jobTimeout,
-		Logger:                      slog.New(quiet{q.log.Handler()}),
+		Logger:                      slog.New(logline.Foreign(q.log.Handler())),
 		Middleware:                  []rivertype.Middleware{river.WorkerMiddlewareFunc(q.metrics.work)},
 		PeriodicJobs:                q.periodic,
 		PollOnly:                    pooled,
@@ -147,6 +148,8 @@ func Register[T river.JobArgs](q *Queue, w river.Worker[T]) error {
 	if err := river.AddWorkerSafely(q.workers, w); err != nil {
 		return fmt.Errorf("register worker: %w", err)
 	}
+	var job T
+	q.metrics.begin(job.Kind())
 	return nil
 }
 
@@ -198,6 +201,9 @@ func (q *Queue) run(ctx context.Context, ready func()) error {
 func (q *Queue) start(ctx context.Context) *river.Client[pgx.Tx] {
 	const longest = 5 * time.Second
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, longest) {
+		if err := q.awaitResume(ctx); err != nil {
+			return nil
+		}
 		client, err := q.client(ctx)
 		if err == nil {
 			err = client.Start(context.WithoutCancel(ctx))
@@ -214,6 +220,25 @@ func (q *Queue) start(ctx context.Context) *river.Client[pgx.Tx] {
 		case <-ctx.Done():
 			timer.Stop()
 			return nil
+		}
+	}
+}
+
+// resumeEvery is the time between two looks whether a restored installation was resumed.
+const resumeEvery = time.Second
+
+// awaitResume waits while what leaves the installation is paused after a restore. Its error is that of ctx.
+func (q *Queue) awaitResume(ctx context.Context) error {
+	for first := true; ; first = false {
+		paused, err := store.New(q.pool.Unscoped()).DeliveriesPaused(ctx)
+		if err != nil || !paused { // without Postgres there is no queue either
+			return ctx.Err() //nolint:wrapcheck // it ends
+		}
+		if first {
+			q.log.Warn("mails, messages and webhooks wait, since the database was restored", "remedy", "lodestone restore resume")
+		}
+		if err := service.Sleep(ctx, resumeEvery); err != nil {
+			return err //nolint:wrapcheck // as above
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/queue"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/event"
 	"lodestone/pkg/token"
 )
@@ -68,10 +69,16 @@ type Reporter struct {
 	client *http.Client
 }
 
+// ReportDeps is what a Reporter works with.
+type ReportDeps struct {
+	Tokens *token.Ring
+	Dialer *certificate.Dialer // connects to a URL of https
+}
+
 // Report lets a queue report events to a collector at a URL, without a slash at the end.
-func Report(q *queue.Queue, url string, tokens *token.Ring) (*Reporter, error) {
-	transport := &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: reportTimeout}
-	r := &Reporter{url: url, tokens: tokens, client: &http.Client{Transport: transport, Timeout: reportTimeout}}
+func Report(q *queue.Queue, url string, d ReportDeps) (*Reporter, error) {
+	transport := d.Dialer.HTTP(&http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: reportTimeout})
+	r := &Reporter{url: url, tokens: d.Tokens, client: &http.Client{Transport: transport, Timeout: reportTimeout}}
 	if err := q.AddQueue(reportQueue, 2); err != nil {
 		return nil, fmt.Errorf("report events: %w", err)
 	}

@@ -89,6 +89,7 @@ type Document struct {
 	Font         string  // likewise: system or inter
 	Language     *string // of its pages; nil: the visitor's own
 	End          End
+	Downloadable bool
 	Pictures     picture.Page
 }
 
@@ -125,7 +126,7 @@ func (s *Sessions) Look(ctx context.Context, link Link, strict bool) (Document, 
 		})
 		return err
 	})
-	d := Document{LeadMagnetID: row.AccessLink.LeadMagnetID, Title: row.Title, Owner: row.AccountName, Colour: row.BrandColor, Font: row.BrandFont, Language: row.PageLanguage, End: endOf(row), Pictures: pictures}
+	d := Document{LeadMagnetID: row.AccessLink.LeadMagnetID, Title: row.Title, Owner: row.AccountName, Colour: row.BrandColor, Font: row.BrandFont, Language: row.PageLanguage, End: endOf(row), Downloadable: row.Downloadable, Pictures: pictures}
 	if row.PageCount != nil {
 		d.Pages = *row.PageCount
 	}
@@ -169,6 +170,8 @@ type Session struct {
 	File      store.LeadMagnetFile
 	StartedAt time.Time
 	Resumed   bool // it had been started before
+
+	Downloadable bool // the document may be downloaded now
 
 	tokens *token.Ring
 }
@@ -289,7 +292,7 @@ func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session)
 	if err != nil {
 		return fmt.Errorf("read document of session: %w", err)
 	}
-	out.Title = row.Title
+	out.Title, out.Downloadable = row.Title, row.Downloadable
 	return nil
 }
 

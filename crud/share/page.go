@@ -55,7 +55,8 @@ func (s *Shares) open(r *http.Request) (o opened, err error) {
 	if !auth.IsShareToken(text) {
 		return o, page.Error(page.NotFound, page.Brand{})
 	}
-	hash := auth.ShareOf(text, s.keys[0]).TokenHash
+	keys := s.keys()
+	hash := auth.ShareOf(text, keys[0]).TokenHash
 	err = s.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		row, err := store.New(tx).ShareByToken(ctx, hash[:])
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -80,7 +81,7 @@ func (s *Shares) open(r *http.Request) (o opened, err error) {
 	if o.Expired {
 		return o, page.Error(page.Expired, o.brand)
 	}
-	for _, key := range s.keys { // a key of the ring that came later did not derive it
+	for _, key := range keys { // a key of the ring that came later did not derive it
 		if o.share = auth.ShareOf(text, key); bytes.Equal(o.share.KeyHash[:], o.KeyHash) {
 			return o, nil
 		}

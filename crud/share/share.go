@@ -53,12 +53,14 @@ type Deps struct {
 // Shares serves the links and their pages. It is safe for concurrent use once it is registered.
 type Shares struct {
 	deps          Deps
-	keys          [][token.KeyBytes]byte // the first one derives the keys of new shares
 	shown, locked *page.Template
 	passwords     *passwords
 	reports       *reports
 	secure        bool // whether cookies are for https only
 }
+
+// keys returns what derives the keys of shares: the first one those of new ones.
+func (s *Shares) keys() [][token.KeyBytes]byte { return s.deps.Tokens.DeriveEach("share key") }
 
 // New returns the shares of an installation.
 func New(d Deps) (*Shares, error) {
@@ -70,7 +72,7 @@ func New(d Deps) (*Shares, error) {
 		return nil, fmt.Errorf("read the pages of shares: %w", err)
 	}
 	s := &Shares{
-		deps: d, keys: d.Tokens.DeriveEach("share key"), passwords: newPasswords(), reports: newReports(d.Now), secure: strings.HasPrefix(d.Pages.URL(""), "https:"),
+		deps: d, passwords: newPasswords(), reports: newReports(d.Now), secure: strings.HasPrefix(d.Pages.URL(""), "https:"),
 	}
 	if s.shown, err = d.Pages.Parse(files, "share.html", "share.css"); err != nil {
 		return nil, err
@@ -152,7 +154,7 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 		return nil, fmt.Errorf("create share: %w", err)
 	}
 	audit.Created(ctx, id)
-	made := auth.ShareOf(auth.NewShareToken(), s.keys[0])
+	made := auth.ShareOf(auth.NewShareToken(), s.keys()[0])
 	row := store.InsertShareParams{ID: id, AccountID: owner, LeadMagnetID: in.ID, Name: b.Name, TokenHash: made.TokenHash[:], KeyHash: made.KeyHash[:]}
 	if row.ExpiresAt, err = s.expiry(b.ExpiresAt); err != nil {
 		return nil, err

@@ -182,7 +182,7 @@ func (s *Service) request(ctx context.Context, address email.Address, browser, n
 	if err != nil {
 		return proof.Secrets{}, fmt.Errorf("make id: %w", err)
 	}
-	secrets := proof.New(s.keys[0])
+	secrets := proof.New(s.keys()[0])
 	err = s.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		u, err := q.UserByEmail(ctx, address.Key)

@@ -146,7 +146,7 @@ func (s *Service) providerFailed(w http.ResponseWriter, r *http.Request, next st
 	if !errors.Is(err, errProvider) {
 		return err
 	}
-	s.deps.Log.Warn("signing in by OpenID Connect failed", "cause", err)
+	s.deps.Log.Warn("signing in by OpenID Connect failed", "error", err)
 	return s.writeAsk(w, r, http.StatusBadRequest, askData{Next: next, Alert: s.say(r, "signin.openid.failed", "provider", s.provider.config.OpenIDName)})
 }
 

@@ -13,16 +13,27 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/oauth2"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
+	"lodestone/pkg/grant"
 )
 
 // Config is the setting of signing in.
 type Config struct {
-	OpenIDIssuer       string `name:"openid-issuer" placeholder:"URL" help:"Issuer of an OpenID Connect provider, by which people can sign in to the dashboard. The redirect URI to register there is the public URL with /dashboard/sign-in/openid/callback. If empty, there is none."`
-	OpenIDClientID     string `name:"openid-client-id" placeholder:"ID" help:"Client id of this installation at the OpenID Connect provider."`
-	OpenIDClientSecret string `name:"openid-client-secret" placeholder:"SECRET" help:"Client secret at the OpenID Connect provider. Empty for a public client. Secret."`
-	OpenIDName         string `name:"openid-name" default:"OpenID Connect" help:"Name of the provider on the sign-in page."`
-	OpenIDAccount      string `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
+	OpenIDIssuer       string                `name:"openid-issuer" placeholder:"URL" help:"Issuer of an OpenID Connect provider, by which people can sign in to the dashboard. The redirect URI to register there is the public URL with /dashboard/sign-in/openid/callback. If empty, there is none."`
+	OpenIDClientID     string                `name:"openid-client-id" placeholder:"ID" help:"Client id of this installation at the OpenID Connect provider."`
+	OpenIDClientSecret string                `name:"openid-client-secret" placeholder:"SECRET" help:"Client secret at the OpenID Connect provider. Empty for a public client. Secret."`
+	OpenIDName         string                `name:"openid-name" default:"OpenID Connect" help:"Name of the provider on the sign-in page."`
+	OpenIDTLS          certificate.Authority `embed:"" prefix:"openid-"`
+	OpenIDAccount      string                `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
+	// Secret is the client secret's file, if it is in one.
+	Secret *config.Secret `kong:"-"`
+}
+
+// AfterApply implements the hook of kong.
+func (c *Config) AfterApply(f *config.Files) error {
+	c.Secret = f.Secret(&c.OpenIDClientSecret, nil)
+	return nil
 }
 
 // Validate returns every problem of the settings.
@@ -30,7 +41,7 @@ func (c Config) Validate() error {
 	if c.OpenIDIssuer == "" {
 		return nil
 	}
-	var errs []error
+	errs := []error{c.OpenIDTLS.Validate("openid-")}
 	if u, err := url.Parse(c.OpenIDIssuer); err != nil || u.Host == "" || !trustworthy(u) || u.RawQuery != "" || u.Fragment != "" {
 		errs = append(errs, config.Invalid("--openid-issuer", "is not a full https URL", "write it exactly as the provider's discovery document has it"))
 	}
@@ -69,7 +80,7 @@ func newProvider(c Config, redirect string) *provider {
 	if c.OpenIDIssuer == "" {
 		return nil
 	}
-	return &provider{config: c, redirect: redirect, client: &http.Client{Timeout: providerTimeout}}
+	return &provider{config: c, redirect: redirect, client: &http.Client{Timeout: providerTimeout, Transport: c.OpenIDTLS.Dialer("openid-").Default()}}
 }
 
 // errProvider says that the provider cannot be reached, or answers nonsense.
@@ -96,7 +107,7 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	p.found = &discovered{
 		Provider: found, named: more.Named, tokens: found.Verifier(&oidc.Config{ClientID: p.config.OpenIDClientID}),
 		oauth: oauth2.Config{
-			ClientID: p.config.OpenIDClientID, ClientSecret: p.config.OpenIDClientSecret, Endpoint: found.Endpoint(), RedirectURL: p.redirect,
+			ClientID: p.config.OpenIDClientID, Endpoint: found.Endpoint(), RedirectURL: p.redirect,
 			Scopes: []string{oidc.ScopeOpenID, "email"},
 		},
 	}
@@ -138,7 +149,13 @@ func (p *provider) redeem(ctx context.Context, code string, secrets requestSecre
 		return person{}, err
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	token, err := found.oauth.Exchange(ctx, code, oauth2.VerifierOption(secrets.Verifier))
+	var token *oauth2.Token
+	err = p.config.Secret.Try(p.config.OpenIDClientSecret, grant.IsRefused, func(secret string) (err error) {
+		client := found.oauth
+		client.ClientSecret = secret
+		token, err = client.Exchange(ctx, code, oauth2.VerifierOption(secrets.Verifier))
+		return err //nolint:wrapcheck // wrapped below
+	})
 	if err != nil {
 		return person{}, fmt.Errorf("%w: trade the code: %w", errProvider, err)
 	}

@@ -67,12 +67,13 @@ type Service struct {
 	browser  string         // name of the cookie of a browser that signs in
 	secure   bool           // whether browsers send cookies with Secure to the site
 
-	keys [][token.KeyBytes]byte // the first one derives links and codes; those of the others are still sent again
-
 	texts     *catalogue.Catalogue // of the dashboard
 	templates map[string]*page.Template
 	provider  *provider // nil: there is no OpenID Connect
 }
+
+// keys returns what derives links and codes: the first one new ones. Those of the others are still sent again.
+func (s *Service) keys() [][token.KeyBytes]byte { return s.deps.Tokens.DeriveEach("sign-in") }
 
 // New returns the sign-in of an installation.
 func New(c Config, d Deps) (*Service, error) {
@@ -85,7 +86,7 @@ func New(c Config, d Deps) (*Service, error) {
 	}
 	s := &Service{
 		deps: d, verifier: auth.NewVerifier(d.Postgres, d.Log), cookie: cookieName(site), secure: trustworthy(site), templates: map[string]*page.Template{},
-		keys: d.Tokens.DeriveEach("sign-in"), provider: newProvider(c, d.Pages.URL(callbackPath)),
+		provider: newProvider(c, d.Pages.URL(callbackPath)),
 	}
 	if s.texts, err = catalogue.Dashboard(); err != nil {
 		return nil, err

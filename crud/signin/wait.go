@@ -164,7 +164,7 @@ func (s *Service) again(w http.ResponseWriter, r *http.Request) error {
 			}
 			to.account, to.user, to.stored = u.AccountID, *row.UserID, u.Email
 		}
-		return s.mail(r.Context(), tx, to, proof.Again(s.keys, secret, row.LinkHash), row.ExpiresAt)
+		return s.mail(r.Context(), tx, to, proof.Again(s.keys(), secret, row.LinkHash), row.ExpiresAt)
 	})
 	if err != nil {
 		return err

@@ -61,5 +61,8 @@ func (in *listInput) digest() string {
 	if in.Q != nil {
 		h.Write([]byte(*in.Q))
 	}
+	if in.Sort == oldest { // cursors of the newest first stay as they were
+		h.Write([]byte("\n" + oldest))
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -99,6 +99,9 @@ func (f *Filter) each(ctx context.Context, q *store.Queries, fn func(store.Submi
 		if err != nil {
 			return err
 		}
+		if err := q.FillSubmissionCounts(ctx, rows); err != nil {
+			return err
+		}
 		for _, row := range rows {
 			if err := fn(row); err != nil {
 				return err

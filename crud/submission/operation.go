@@ -37,7 +37,7 @@ const path = "/api/v1/generic-links/{id}/submissions"
 func (s *Submissions) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "list-submissions", Method: "GET", Path: path, Scope: auth.Leads, Tag: "Submissions",
-		Summary: "List the submissions of a generic link, newest first", PerPage: api.PageSize{Default: 50, Max: 100},
+		Summary: "List the submissions of a generic link, newest or oldest first", PerPage: api.PageSize{Default: 50, Max: 100},
 	}, s.list)
 	api.RegisterRaw(a, api.Operation{
 		ID: "export-submissions", Method: "GET", Path: path + "/export", Scope: auth.Leads, Tag: "Submissions",

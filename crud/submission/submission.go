@@ -95,8 +95,20 @@ func (f *Filter) check() error {
 	return nil
 }
 
+// order is how submissions are listed.
+type order string
+
+const (
+	newest order = "-submitted_at"
+	oldest order = "submitted_at"
+)
+
+// EnumValues implements jsonschema.Enum.
+func (order) EnumValues() []string { return jsonschema.Values([]order{newest, oldest}) }
+
 type listInput struct {
 	Filter
+	Sort order `query:"sort" default:"-submitted_at" doc:"The order: newest first (-submitted_at), or oldest first (submitted_at)."`
 	api.CursorPaging
 }
 
@@ -124,8 +136,18 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if err != nil || query.RowOffset >= total {
 			return err
 		}
-		rows, err = q.ListSubmissions(ctx, query)
-		return err
+		if in.Sort == oldest {
+			rows, err = q.ListSubmissionsOldest(ctx, store.ListSubmissionsOldestParams{
+				GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: in.Q, RowOffset: query.RowOffset, RowLimit: query.RowLimit,
+				AfterAt: query.BeforeAt, AfterID: query.BeforeID,
+			})
+		} else {
+			rows, err = q.ListSubmissions(ctx, query)
+		}
+		if err != nil {
+			return err
+		}
+		return q.FillSubmissionCounts(ctx, rows)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)

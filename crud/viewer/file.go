@@ -78,6 +78,10 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 		v.deps.Pages.WriteBranded(w, r, asPage(err, page.Brand{}), v.brand)
 		return
 	}
+	if !in.Downloadable {
+		v.deps.Pages.WriteBranded(w, r, v.noDownload(r), v.brand)
+		return
+	}
 	release, err := v.place(r)
 	if err != nil {
 		v.deps.Pages.WriteBranded(w, r, err, v.brand)
@@ -106,6 +110,13 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	if err := v.deps.Sessions.Served(ctx, in, id, first, last, v.visitor(r)); err != nil {
 		v.deps.Log.Error("cannot record a download", "session_id", in.ID, "error", err)
 	}
+}
+
+// noDownload is the error of a document that is for reading only. It leads to the reading page, whose address says who reads.
+func (v *Viewer) noDownload(r *http.Request) error {
+	st := page.Error(page.NoDownload, page.Brand{})
+	st.Action = page.Action{Key: "status.no_download.action", URL: v.path(r)}
+	return st
 }
 
 // send writes a file, or the part of it that is asked for. It returns what went out: the bytes from

@@ -197,6 +197,8 @@ type shell struct {
 	First     *first
 	Ratio     template.CSS // width by height of the first page, for its place before it is there
 	End       session.End
+
+	Downloadable bool
 }
 
 // first is a picture of the first page, which stands in for it until it is drawn.
@@ -225,7 +227,7 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // to a path of ours, with a token that exists
 		return nil
 	}
-	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.deps.Pages.Path(assetPath), Ratio: "1 / 1.4142", End: d.End}
+	s := shell{Title: d.Title, Path: path, Pages: d.Pages, Build: v.build, AssetPath: v.deps.Pages.Path(assetPath), Ratio: "1 / 1.4142", End: d.End, Downloadable: d.Downloadable}
 	if owner {
 		s.Preview = preview
 	}
@@ -245,7 +247,7 @@ type started struct {
 	TrackingToken string    `json:"tracking_token"` // empty: nothing is recorded
 	Collector     string    `json:"collector"`
 	File          string    `json:"file"`
-	Download      string    `json:"download"`
+	Download      string    `json:"download,omitempty"` // the document is for reading only
 	FileName      string    `json:"file_name"`
 	Size          int64     `json:"size"`
 	Pages         int32     `json:"pages"`
@@ -270,9 +272,13 @@ func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
 	if v.deps.Collector == "" {
 		tracking = "" // there is no one to tell
 	}
+	download := ""
+	if in.Downloadable {
+		download = path + "/download" + pass
+	}
 	v.answer(w, r, http.StatusCreated, started{
 		SessionID: in.ID, TrackingToken: tracking, Collector: v.deps.Collector,
-		File: path + "/file" + pass, Download: path + "/download" + pass, FileName: in.File.FileName,
+		File: path + "/file" + pass, Download: download, FileName: in.File.FileName,
 		Size: in.File.FileSize, Pages: in.File.PageCount, Resumed: in.Resumed,
 	})
 	return nil
@@ -345,6 +351,12 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 		return page.BadForm(err)
 	}
 	var in session.Session
+	download := r.PostForm.Get("as") == "download"
+	if download { // before a session begins, which would count a view
+		if d, err := v.deps.Sessions.Look(r.Context(), link, false); err == nil && !d.Downloadable {
+			return v.noDownload(r)
+		}
+	}
 	if preview := r.PostForm.Get("preview"); preview != "" && v.deps.Sessions.IsPreview(link, preview) {
 		in, err = v.deps.Sessions.Preview(r.Context(), link)
 	} else {
@@ -355,7 +367,7 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 		return asPage(err, v.brandOf(d))
 	}
 	to := v.path(r) + "/file?s=" + in.Pass()
-	if r.PostForm.Get("as") == "download" {
+	if download {
 		id, err := uuid.NewV7()
 		if err != nil {
 			return fmt.Errorf("make id: %w", err)

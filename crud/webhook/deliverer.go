@@ -128,14 +128,14 @@ func (w *Webhooks) deliver(ctx context.Context, j job) {
 	if ctx.Err() == nil {
 		// The claim runs out, and the message is sent again under the same id.
 		w.metrics.errors.Inc()
-		w.log.Warn("cannot write down how a message to a webhook went", "delivery", j.delivery.ID, "error", err)
+		w.log.Warn("cannot write down how a message to a webhook went", "delivery_id", j.delivery.ID, "error", err)
 		return
 	}
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	err = store.New(w.db.Unscoped()).ReleaseWebhookDelivery(release, store.ReleaseWebhookDeliveryParams{ID: j.delivery.ID, Claim: claimOf(j.delivery)})
 	if err != nil {
-		w.log.Warn("cannot give back a delivery, it waits until its claim runs out", "delivery", j.delivery.ID, "error", err)
+		w.log.Warn("cannot give back a delivery, it waits until its claim runs out", "delivery_id", j.delivery.ID, "error", err)
 	}
 }
 

@@ -44,7 +44,7 @@ func (w *Webhooks) secrets(ctx context.Context, endpoint uuid.UUID) ([][]byte, e
 
 func (w *Webhooks) cannotOpen(id, endpoint uuid.UUID, err error) {
 	w.metrics.errors.Inc()
-	w.log.Error("cannot open a secret of a webhook: give the token key that sealed it, or rotate the webhook's secret", "secret", id, "webhook", endpoint, "error", err)
+	w.log.Error("cannot open a secret of a webhook: give the token key that sealed it, or rotate the webhook's secret", "secret_id", id, "webhook_id", endpoint, "error", err)
 }
 
 // Seal seals the secrets and messages that a release before left in clear, and secrets that are sealed under another key than the first.
@@ -130,7 +130,7 @@ func (w *Webhooks) body(d store.WebhookDelivery) (string, error) {
 	text, err := w.tokens.Open(sealingMessages, d.BodySealed, d.ID[:])
 	if err != nil {
 		w.metrics.errors.Inc()
-		w.log.Error("cannot open a message to a webhook: give the token key that sealed it", "delivery", d.ID, "error", err)
+		w.log.Error("cannot open a message to a webhook: give the token key that sealed it", "delivery_id", d.ID, "error", err)
 		return "", fmt.Errorf("open body: %w", err)
 	}
 	return string(text), nil

@@ -66,7 +66,7 @@ func (j *Job) run(ctx context.Context, ready func()) error {
 	for {
 		if err := j.Fill(ctx); err != nil && ctx.Err() == nil {
 			j.errors.Inc()
-			j.log.Warn("cannot fill columns of rows of an earlier release, will try again", "in", lookEvery, "error", err)
+			j.log.Warn("cannot fill columns of rows of an earlier release, will try again", "retry_in", lookEvery, "error", err)
 		}
 		select {
 		case <-ticker.C:
@@ -83,6 +83,10 @@ func (j *Job) Fill(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	return clickhouse.EachShard(conn, func(shard driver.Conn) error { return j.fill(ctx, shard) })
+}
+
+func (j *Job) fill(ctx context.Context, conn driver.Conn) error {
 	for _, table := range tables {
 		months, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone."+table+" WHERE "+lacking+" ORDER BY 1 DESC", nil)
 		if err != nil {

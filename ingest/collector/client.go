@@ -158,8 +158,8 @@ func validText(text []byte, limit int) []byte {
 }
 
 // tokens verifies tokens, and remembers those that verified: a reader sends one for page after page. Finding one here costs a fifth of
-// verifying it. What is found is exact, since the full text is compared, and is as good as a check, since the keys stay the same as long
-// as the process. It is bounded, and safe for concurrent use.
+// verifying it. What is found is exact, since the full text is compared, and is as good as a check, since it counts for the keys that
+// it was checked with only. It is bounded, and safe for concurrent use.
 type tokens struct {
 	ring  *token.Ring
 	seed  maphash.Seed
@@ -167,6 +167,7 @@ type tokens struct {
 }
 
 type knownToken struct {
+	keys   uint64 // serial of those that it was verified with
 	text   string
 	claims token.Claims
 }
@@ -180,14 +181,15 @@ func newTokens(ring *token.Ring) *tokens {
 // Verify returns the claims of a token, which must not be changed, or the error of the ring.
 func (t *tokens) Verify(text []byte) (*token.Claims, error) {
 	slot := &t.slots[maphash.Bytes(t.seed, text)%uint64(len(t.slots))]
-	if k := slot.Load(); k != nil && k.text == string(text) {
+	keys := t.ring.Serial()
+	if k := slot.Load(); k != nil && k.keys == keys && k.text == string(text) {
 		return &k.claims, nil
 	}
 	claims, err := t.ring.Verify(text)
 	if err != nil {
 		return nil, err
 	}
-	k := &knownToken{string(text), claims}
+	k := &knownToken{keys, string(text), claims}
 	slot.Store(k)
 	return &k.claims, nil
 }

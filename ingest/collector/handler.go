@@ -10,6 +10,10 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"lodestone/pkg/tracing"
 )
 
 // Paths that the collector serves.
@@ -24,7 +28,7 @@ const (
 func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 	c.metrics.inFlight.Inc()
 	defer func() { c.finish(ctx, recover()) }()
-	setCommonHeaders(ctx)
+	c.setCommonHeaders(ctx)
 	path := ctx.URI().PathOriginal() // as it was sent: nothing else is a route
 	if route, found := c.routes[string(path)]; found {
 		route(ctx)
@@ -158,8 +162,10 @@ func setRetryAfter(ctx *fasthttp.RequestCtx, wait time.Duration) {
 // had arrived.
 func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) error {
 	begin := time.Now()
+	span := c.traced(ctx, s)
 	err := c.deps.Sink.Write(c.deadlines.At(s.arrived.Add(c.config.AckTimeout)), s.records)
 	c.metrics.ack.Observe(time.Since(begin).Seconds())
+	tracing.End(span, err)
 	if err != nil {
 		c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events", len(s.records), "error", err)
 		return err
@@ -168,6 +174,21 @@ func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) error {
 	c.metrics.bots.Add(float64(s.bots))
 	c.metrics.unhashed.Add(float64(s.unhashed))
 	return nil
+}
+
+// traced begins the span of a request, from its arrival, and has its records carry the trace if it is recorded.
+func (c *Collector) traced(ctx *fasthttp.RequestCtx, s *scratch) trace.Span {
+	if c.deps.Trace == nil {
+		return trace.SpanFromContext(c.base) // records nothing
+	}
+	_, span := c.deps.Trace.Request(c.base, string(ctx.Method())+" "+string(ctx.Path()), string(ctx.Request.Header.Peek(tracing.HeaderName)), s.arrived)
+	if header := tracing.Header(span); header != "" {
+		span.SetAttributes(attribute.Int("events", len(s.records)), attribute.String("request_id", string(ctx.Response.Header.Peek(headerRequestID))))
+		for i := range s.records {
+			s.records[i].Trace = header
+		}
+	}
+	return span
 }
 
 func (c *Collector) countRejected(s *scratch) {
@@ -215,21 +236,25 @@ func isJSON(contentType []byte) bool {
 
 // Names and values of headers in the server's canonical form, which spares spelling them again for each request.
 var (
-	keyRequestID     = []byte(headerRequestID)
-	keyAllowOrigin   = []byte("Access-Control-Allow-Origin")
-	keyExposeHeaders = []byte("Access-Control-Expose-Headers")
-	valueAnyOrigin   = []byte("*")
-	valueExposed     = []byte(exposedHeaders)
+	keyRequestID       = []byte(headerRequestID)
+	keyAllowOrigin     = []byte("Access-Control-Allow-Origin")
+	keyExposeHeaders   = []byte("Access-Control-Expose-Headers")
+	keyStrictTransport = []byte("Strict-Transport-Security")
+	valueAnyOrigin     = []byte("*")
+	valueExposed       = []byte(exposedHeaders)
 )
 
-// setCommonHeaders sets what every answer carries: the request's id, and the permission for pages
-// of any origin to read it. There are no credentials, so the permission gives nothing away.
-func setCommonHeaders(ctx *fasthttp.RequestCtx) {
+// setCommonHeaders sets what every answer carries: the request's id, the permission for pages
+// of any origin to read it, and that the public address is to be reached over TLS only. There are no credentials, so the permission gives nothing away.
+func (c *Collector) setCommonHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	var id [requestIDBytes]byte
 	h.SetCanonical(keyRequestID, requestID(&id, ctx.Request.Header.PeekCanonical(keyRequestID)))
 	h.SetCanonical(keyAllowOrigin, valueAnyOrigin)
 	h.SetCanonical(keyExposeHeaders, valueExposed)
+	if c.strictTransport != nil {
+		h.SetCanonical(keyStrictTransport, c.strictTransport)
+	}
 }
 
 // preflight answers a browser that asks whether a page of another origin may send.
@@ -254,7 +279,7 @@ func accept(ctx *fasthttp.RequestCtx, accepted int, rejected []rejection) {
 
 // refuse answers a request that the server could not read. The connection is closed after it.
 func (c *Collector) refuse(ctx *fasthttp.RequestCtx, err error) {
-	setCommonHeaders(ctx)
+	c.setCommonHeaders(ctx)
 	c.endAfter(ctx)
 	var small *fasthttp.ErrSmallBuffer
 	switch {

@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -62,6 +64,9 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		retry = firstAcceptRetry
 		c := &conn{Conn: inner, listener: l}
+		if l.limits.secure != nil {
+			c.Conn = tls.Server(inner, l.limits.secure) // the first Read makes the handshake
+		}
 		if reason, ok := l.add(c); !ok {
 			l.reject(inner, reason, l.limits)
 			continue
@@ -178,10 +183,18 @@ func (c *conn) Read(b []byte) (int, error) {
 		if n > 0 {
 			c.received.Store(true)
 		} else if err != nil {
+			answerPlain(err)
 			return 0, io.EOF // nothing was asked: the server is to close without an answer, as after an answer's last byte
 		}
 	}
 	return n, err
+}
+
+// answerPlain answers a client that speaks HTTP without TLS where TLS is served, as net/http does.
+func answerPlain(err error) {
+	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok && plain.Conn != nil && plain.RecordHeader[0] >= 'A' && plain.RecordHeader[0] <= 'Z' {
+		_, _ = plain.Conn.Write([]byte("HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")) // a client that left needs none
+	}
 }
 
 // Write implements net.Conn.
@@ -226,13 +239,13 @@ func (c *conn) Close() error {
 // drain signals the client that no more data comes, and reads what it still sends.
 func drain(c net.Conn, maxWait time.Duration) {
 	const maxBytes = 8 << 20
-	tcp, ok := c.(*net.TCPConn)
-	if !ok || tcp.CloseWrite() != nil || tcp.SetReadDeadline(time.Now().Add(maxWait)) != nil {
+	half, ok := c.(interface{ CloseWrite() error }) // over TCP, or TLS
+	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(maxWait)) != nil {
 		return
 	}
 	buf := make([]byte, 32<<10)
 	for total := 0; total < maxBytes; {
-		n, err := tcp.Read(buf)
+		n, err := c.Read(buf)
 		if err != nil {
 			return
 		}
@@ -263,6 +276,7 @@ type connLimits struct {
 	total     int
 	perIP     int           // 0: no limit
 	slack     time.Duration // by how much a timeout of a connection may be longer
+	secure    *tls.Config   // nil: plain HTTP
 	refused   func(refusalReason)
 	exhausted func(error) // called when no connection can be accepted, since no file descriptor is free
 }
@@ -281,6 +295,10 @@ type rejecting struct {
 // reject answers a connection in place of a request, and closes it.
 func (t *rejecting) reject(c net.Conn, reason refusalReason, limits connLimits) {
 	limits.refused(reason)
+	if limits.secure != nil { // a handshake would have to come first
+		_ = c.Close() // nothing depends on it
+		return
+	}
 	t.rejectMu.Lock()
 	full := len(t.open) >= maxRejecting
 	if !full {

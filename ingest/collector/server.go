@@ -24,15 +24,17 @@ import (
 	"lodestone/ingest/producer"
 	"lodestone/pkg/asset"
 	"lodestone/pkg/bucket"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/deadline"
 	"lodestone/pkg/descriptor"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
+	"lodestone/pkg/tracing"
 )
 
-// Deps are what a collector works with. All but Countries, Quotas, Beacon and Now are needed.
+// Deps are what a collector works with. All but Countries, Quotas, Beacon, Trace and Now are needed.
 type Deps struct {
 	Tokens     *token.Ring
 	Sink       Sink
@@ -41,6 +43,7 @@ type Deps struct {
 	Countries  Countries        // nil: countries are not stored
 	Quotas     Quotas           // nil: accounts may send any number of events
 	Beacon     *asset.File      // nil: not served
+	Trace      *tracing.Tracer  // nil: no traces
 	Now        func() time.Time // nil: time.Now
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
@@ -80,21 +83,22 @@ type Quotas interface {
 
 // Collector is an HTTP server for events. It is a service.Service.
 type Collector struct {
-	config         Config
-	deps           Deps
-	addresses      *clientaddr.Finder
-	privacySignals bool // are respected
-	metrics        *metrics
-	refusals       logBudget
-	bodies         bodyBudget
-	admission      admission
-	limit          *bucket.Limiter // of requests
-	views          *bucket.Limiter // of views of a link
-	allViews       *bucket.Limiter // of views of all landing pages
-	tokens         *tokens
-	server         *fasthttp.Server
-	routes         map[string]fasthttp.RequestHandler // by path
-	scratches      [len(scratchClasses)]sync.Pool     // of *scratch
+	config          Config
+	deps            Deps
+	addresses       *clientaddr.Finder
+	privacySignals  bool // are respected
+	metrics         *metrics
+	refusals        logBudget
+	bodies          bodyBudget
+	admission       admission
+	limit           *bucket.Limiter // of requests
+	views           *bucket.Limiter // of views of a link
+	allViews        *bucket.Limiter // of views of all landing pages
+	tokens          *tokens
+	strictTransport []byte // of every answer; nil: none
+	server          *fasthttp.Server
+	routes          map[string]fasthttp.RequestHandler // by path
+	scratches       [len(scratchClasses)]sync.Pool     // of *scratch
 
 	listener     *listener
 	open         atomic.Bool      // connections are accepted
@@ -146,6 +150,9 @@ func New(c Config, d Deps) (*Collector, error) {
 		failed:         make(chan error, 1),
 		drainTimeout:   drainTimeout,
 	}
+	if value := certificate.StrictTransport(c.PublicURL); value != "" {
+		col.strictTransport = []byte(value)
+	}
 	for i := range col.scratches {
 		col.scratches[i].New = func() any { return new(scratch) }
 	}
@@ -185,10 +192,14 @@ func (c *Collector) Start(ctx context.Context) error {
 		}
 		if connectionsAllowed < connections {
 			c.deps.Log.Info("fewer connections are accepted than --collector-max-connections says: the process may not open as many files",
-				"connections", connectionsAllowed, "setting", connections, "file_limit", files,
+				"connections", connectionsAllowed, "max_connections", connections, "file_limit", files,
 				"remedy", "raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile), or lower --collector-max-connections")
 		}
 		connections = connectionsAllowed
+	}
+	secure, err := c.config.TLS.Open(certificate.Deps{Name: "collector", Log: c.deps.Log, Registerer: c.deps.Registerer, Protocols: []string{"http/1.1"}})
+	if err != nil {
+		return err //nolint:wrapcheck // it says what it is about
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.config.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -197,9 +208,13 @@ func (c *Collector) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)
 	}
-	c.listener, c.done = newListener(l, connLimits{connections, c.config.MaxConnsPerIP, c.config.slack(), c.rejected, c.exhausted()}), make(chan struct{})
+	limits := connLimits{total: connections, perIP: c.config.MaxConnsPerIP, slack: c.config.slack(), refused: c.rejected, exhausted: c.exhausted()}
+	if secure != nil {
+		limits.secure = secure.TLS()
+	}
+	c.listener, c.done = newListener(l, limits), make(chan struct{})
 	c.open.Store(true)
-	c.deps.Log.Info("listening", "server", "collector", "address", l.Addr().String())
+	c.deps.Log.Info("listening", "server", "collector", "address", l.Addr().String(), "tls", secure != nil)
 	go func() {
 		defer close(c.done)
 		if err := c.server.Serve(c.listener); err != nil {
@@ -293,7 +308,7 @@ func (c *Collector) Failed() <-chan error { return c.failed }
 type quiet struct{ log *slog.Logger }
 
 // Printf implements fasthttp.Logger.
-func (q quiet) Printf(format string, _ ...any) { q.log.Debug("http server", "message", format) }
+func (q quiet) Printf(format string, _ ...any) { q.log.Debug("http server", "detail", format) }
 
 // eagerCollection is the garbage that a process may have, in percent of what it uses. Of what a collector makes, little
 // lives longer than a request, so that looking for it sooner costs next to nothing.

@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"time"
 
+	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
+	"github.com/ClickHouse/ch-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/placement"
 )
 
 // assign starts a worker for each partition that was assigned, and returns where fetching begins:
@@ -25,7 +30,7 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 		for number := range partitions {
 			numbers = append(numbers, number)
 		}
-		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.logbook.Starts)
+		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.logbook.Starts, c.ledger.Layout)
 		if err != nil {
 			c.log.Warn("cannot take over partitions, will try again", "topic", topic, "error", err)
 			return nil, fmt.Errorf("take over partitions of %s: %w", topic, err)
@@ -73,11 +78,16 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 		log:     log,
 		metrics: c.metrics,
 		store: &stream.Store{
-			Connection: stream.Connection{Options: c.clickhouse, Log: log, Health: c.health},
+			Connection: stream.Connection{Log: log}, // shared ones, once the shard is known
 			Stream:     s, TopicID: p.topicID, Partition: a.partition,
 		},
 		buffer: c.buffer,
 		slots:  c.slots,
+		looks:  c.looks,
+		find:   c.routeTo,
+		open:   c.openReplicas,
+
+		several: c.shards.Size() > 1,
 		builder: &blockBuilder{
 			at:      stream.Place{TopicID: p.topicID, Partition: a.partition},
 			cfg:     c.cfg,
@@ -88,18 +98,23 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 			owned:   &c.owned,
 			queue: newQueue(c.cfg.QueueBytes, c.buffer,
 				func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
-			window:  stream.NewWindow(stream.RepeatWindow),
-			decoder: s.Decoder(),
-			started: p.next,
-			read:    p.fetch,
-			intent:  p.intent,
-			certain: p.certain,
+			window:   stream.NewWindow(stream.RepeatWindow),
+			decoder:  s.Decoder(),
+			started:  p.next,
+			read:     p.fetch,
+			learntAt: noCut,
+			hash:     kafka.NewHash(),
+			intent:   p.intent,
+			certain:  p.certain,
 
 			slotWanted: make(chan struct{}, 1),
 		},
 		next:    p.next,
 		epoch:   p.epoch,
 		logbook: c.logbook,
+		ledger:  c.ledger,
+		options: c.kafka.Options(log),
+		trace:   c.trace,
 
 		stopping: make(chan struct{}),
 		cancel:   cancel,
@@ -113,7 +128,7 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 	delete(c.halted, a)
 	c.count()
 	c.mu.Unlock()
-	log.Info("took over partition", "next", p.next, "announced", p.intent, "reading_from", p.fetch)
+	log.Info("took over partition", "next_offset", p.next, "announced_offset", p.intent, "reading_offset", p.fetch)
 	go w.run(ctx, p)
 }
 
@@ -199,7 +214,7 @@ func (c *Consumer) Check(context.Context) error {
 	}
 	for a, w := range c.workers {
 		if w.blocked.Load() {
-			errs = append(errs, fmt.Errorf("ClickHouse refuses what is asked for %s partition %d: see the log", a.topic, a.partition))
+			errs = append(errs, fmt.Errorf("ClickHouse refuses what is asked for %s partition %d, or its shard does not answer: see the log", a.topic, a.partition))
 		}
 	}
 	return errors.Join(errs...)
@@ -229,5 +244,85 @@ func (w *worker) haltPartition(c *Consumer) func(error) {
 	return func(why error) {
 		w.builder.queue.halt()
 		c.halt(assignment{w.stream.Topic, w.at.Partition}, why)
+	}
+}
+
+// route leads to the shard of ClickHouse that has the rows of a partition. Every statement about the partition takes it, but for looks
+// for earlier events of its keys, which ask other shards as well.
+type route struct {
+	shard   uint16
+	replica string        // "": the shard has one server, else the one to which the route leads
+	shared  stream.Shared // the connections of all its partitions, except for blocks with a slot
+	dial    dialer
+	before  []stream.Elsewhere // other shards that may have earlier events of the partition's keys
+	several bool               // the shard has several replicas: a route for each is found by name
+}
+
+type dialer = func(context.Context) (*ch.Client, error)
+
+// routeTo returns the route of a partition, which is placed on a shard if it has none yet.
+func (c *Consumer) routeTo(ctx context.Context, of stream.Stream, at stream.Place, layout kafka.Layout) (route, error) {
+	p := placement.Partition{Topic: of.Topic, TopicID: at.TopicID, Number: at.Partition, Table: of.Table}
+	id, err := c.placements.Shard(ctx, p)
+	if err != nil {
+		return route{}, err
+	}
+	before, err := c.placements.Before(ctx, p, layout)
+	if err != nil {
+		return route{}, err
+	}
+	several, err := c.cluster.Has(ctx, id)
+	if err != nil {
+		return route{}, err
+	}
+	r := route{shard: id, several: several}
+	if !several {
+		r = c.routeToServer(clickhouse.Member{Shard: id})
+	}
+	for _, id := range before {
+		several, err := c.cluster.Has(ctx, id)
+		if err != nil {
+			return route{}, err
+		}
+		if several {
+			r.before = append(r.before, &replica.Elsewhere{Cluster: c.cluster, Shard: id, Connect: c.connect(id)})
+		} else {
+			r.before = append(r.before, c.routeToServer(clickhouse.Member{Shard: id}).shared)
+		}
+	}
+	return r, nil
+}
+
+// openReplicas returns the store of a partition whose shard has several replicas.
+func (c *Consumer) openReplicas(shard uint16, like *stream.Store) store {
+	return c.cluster.Rows(shard, like, c.connect(shard))
+}
+
+// connect returns a function that returns the shared connections to a replica of a shard.
+func (c *Consumer) connect(shard uint16) func(name string) *stream.Connection {
+	return func(name string) *stream.Connection {
+		return &stream.Connection{Shared: c.routeToServer(clickhouse.Member{Shard: shard, Replica: name}).shared, Log: c.log}
+	}
+}
+
+// routeToServer returns the route to the only server of a shard, or to a replica.
+func (c *Consumer) routeToServer(m clickhouse.Member) route {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, known := c.routes[m]
+	if !known {
+		r = route{shard: m.Shard, replica: m.Replica, dial: c.shards.ReplicaDialer(m)}
+		r.shared = stream.NewShared(sharedConnections, stream.Connection{Dial: r.dial, Log: c.log, Health: c.health})
+		c.routes[m] = r
+	}
+	return r
+}
+
+// closeRoutes closes the shared connections. No worker may run.
+func (c *Consumer) closeRoutes() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.routes {
+		r.shared.Close()
 	}
 }

@@ -1,13 +1,18 @@
 package consumer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"lodestone/ingest/stream"
+	"lodestone/pkg/tracing"
 )
 
 // block is a contiguous range of one partition on its way into ClickHouse. What is in it depends
@@ -32,6 +37,54 @@ type block struct {
 	spooled []spooled    // those of the rows that came from a spool
 	repeats int          // records dropped because they repeat an event
 	dead    []deadLetter // records that cannot become rows
+	strays  []stray      // records that are another partition's
+	cut     *cut         // the last record is one that cuts the partition; nil: it is not
+	traced  []traced     // some of the records whose requests are traced
+}
+
+// traced is the place of a record in the trace of its request.
+type traced struct {
+	request trace.SpanContext
+	written time.Time
+}
+
+// maxTraced bounds the traces that a block goes into.
+const maxTraced = 100
+
+// follow notes the trace of a record's request, if the record has one.
+func (b *block) follow(r *kgo.Record) {
+	if len(r.Headers) == 0 || len(b.traced) == maxTraced {
+		return
+	}
+	for _, h := range r.Headers {
+		if h.Key == tracing.HeaderName {
+			if at := tracing.Parse(string(h.Value)); at.IsValid() {
+				b.traced = append(b.traced, traced{at, r.Timestamp})
+			}
+		}
+	}
+}
+
+// begin begins a span in the trace of each traced record: from the write to Kafka to the end of the insert, which the server notes in the first
+// one's trace. The function ends them.
+func (b *block) begin(ctx context.Context, by *tracing.Tracer) (context.Context, func()) {
+	if by == nil || len(b.traced) == 0 {
+		return ctx, func() {}
+	}
+	follow := func(t traced) (context.Context, trace.Span) {
+		return by.Follow(ctx, t.request, "store", t.written, attribute.Int64("block.first_offset", b.first), attribute.Int64("block.last_offset", b.last), attribute.Int("block.rows", len(b.rows())))
+	}
+	within, span := follow(b.traced[0])
+	spans := []trace.Span{span}
+	for _, t := range b.traced[1:] {
+		_, span := follow(t)
+		spans = append(spans, span)
+	}
+	return within, func() {
+		for _, span := range spans {
+			span.End()
+		}
+	}
 }
 
 // spooled is a record that may repeat an event from before the window of repeats.
@@ -51,7 +104,7 @@ func (b *block) releaseSlot(slots chan<- *slot) {
 
 // reset makes a block that was released an empty one that begins at the offset.
 func (b *block) reset(first int64) {
-	*b = block{first: first, last: first - 1, epoch: noEpoch, oldest: math.MaxInt64, spooled: b.spooled[:0], tables: b.tables}
+	*b = block{first: first, last: first - 1, epoch: noEpoch, oldest: math.MaxInt64, spooled: b.spooled[:0], traced: b.traced[:0], tables: b.tables}
 }
 
 func (b *block) empty() bool { return b.count == 0 }
@@ -127,4 +180,16 @@ func (b *block) drop(repeats map[int64]struct{}) {
 // keeps all of its rows: what was seen stored is looked up again after every try.
 func (b *block) missing(stored *stream.Offsets) stream.Table {
 	return b.tables.Copy(b.table, func(offset int64) bool { return !stored.Has(offset) })
+}
+
+// cut says that a partition stores the keys of its child up to an offset only.
+type cut struct {
+	partitions int
+	offset     int64
+}
+
+// stray is a record whose key is another partition's.
+type stray struct {
+	record *kgo.Record
+	to     int32
 }

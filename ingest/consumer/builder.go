@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
 )
 
 // blockBuilder cuts the log of one partition into blocks: it builds the next block while the worker stores the one before.
@@ -34,6 +35,10 @@ type blockBuilder struct {
 	read    int64         // offset of the record to be seen next
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
 	block   *block        // that is being filled; nil: none is free
+
+	partitions int        // that keys are distributed over; 0: their partition is not checked
+	learntAt   int64      // offset of the record that says that number, or noCut
+	hash       kafka.Hash // of keys
 
 	done map[int64]stream.Identity // the last rows stored before started, by offset
 
@@ -62,11 +67,11 @@ func (f *blockBuilder) blockAge() time.Duration {
 	if f.owned == nil {
 		return f.cfg.BlockAge
 	}
-	return f.cfg.ageOf(int(f.owned.Load()))
+	return f.cfg.AgeOf(int(f.owned.Load()))
 }
 
-// ageOf returns the age of blocks of a consumer that owns so many partitions.
-func (c Config) ageOf(partitions int) time.Duration {
+// AgeOf returns the age of blocks of a consumer that owns so many partitions.
+func (c Config) AgeOf(partitions int) time.Duration {
 	return max(c.BlockAge, min(time.Duration(partitions)*agePerPartition, maxSharedAge))
 }
 
@@ -217,14 +222,6 @@ func (f *blockBuilder) ofAge(age *time.Timer) bool {
 	return left <= 0
 }
 
-// returnSlot makes the builder return the slot of its block, which has to wait for the one before.
-func (f *blockBuilder) returnSlot() {
-	select {
-	case f.slotWanted <- struct{}{}:
-	default:
-	}
-}
-
 // fillState is why a block takes no further record at the moment.
 type fillState int
 
@@ -286,7 +283,7 @@ func (f *blockBuilder) fill(age *time.Timer) fillState { //nolint:cyclop // one 
 			}
 			continue
 		}
-		if len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read) {
+		if b.cut != nil || len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read) {
 			return isFull
 		}
 	}
@@ -323,10 +320,11 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 		// No broker of ours leaves holes: nothing compacts these topics and nothing writes
 		// transactions to them. Whatever did this time, it is to be seen.
 		f.metrics.gaps.Inc()
-		f.log.Warn("offsets jump", "from", f.read, "to", r.Offset)
+		f.log.Warn("offsets jump", "from_offset", f.read, "to_offset", r.Offset)
 	}
 	f.read = r.Offset + 1
-	d, err := f.decoder.Decode(r.Value)
+	partitions, grows := event.Growth(r.Value)
+	d, err := f.decode(r, grows)
 	newer := errors.Is(err, event.ErrNewer)
 	if newer && r.Offset >= f.started {
 		f.broken = &newerError{r.Offset, err}
@@ -336,7 +334,9 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 		f.broken = &differsError{r.Offset, f.end.Load()}
 		return true
 	}
-	repeats := err == nil && f.window.Repeats(d.Identity, r.Offset)
+	ends := f.grows(r, partitions)
+	to, strays := f.strayTo(r, err)
+	repeats := err == nil && !strays && f.window.Repeats(d.Identity, r.Offset)
 	if r.Offset < f.started {
 		return true
 	}
@@ -353,6 +353,12 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 	b.count++
 	b.bytes += len(r.Value)
 	switch {
+	case grows:
+		b.cut = ends
+	case strays:
+		b.strays = append(b.strays, stray{r, to})
+		b.take(f.buffer, queuedCost(r))
+		return false
 	case err != nil:
 		b.dead = append(b.dead, newDeadLetter(r, err))
 		b.take(f.buffer, queuedCost(r))
@@ -366,6 +372,7 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 			b.reserve(f.cfg.BlockRows)
 		}
 		b.add(f.decoder, at, d, r.Offset < f.certain)
+		b.follow(r)
 		b.take(f.buffer, d.Size)
 	}
 	return true

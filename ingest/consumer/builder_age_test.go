@@ -13,10 +13,10 @@ func TestBlocksAgeWithTheNumberOfPartitions(t *testing.T) {
 	t.Parallel()
 	c := Config{BlockAge: 500 * time.Millisecond}
 	for partitions, age := range map[int]time.Duration{0: c.BlockAge, 24: c.BlockAge, 33: c.BlockAge, 100: 1500 * time.Millisecond, 300: 4500 * time.Millisecond, 5000: maxSharedAge} {
-		require.Equal(t, age, c.ageOf(partitions), partitions)
+		require.Equal(t, age, c.AgeOf(partitions), partitions)
 	}
 	c.BlockAge = 20 * time.Second
-	require.Equal(t, c.BlockAge, c.ageOf(600), "what is asked for is not shortened")
+	require.Equal(t, c.BlockAge, c.AgeOf(600), "what is asked for is not shortened")
 }
 
 // Each partition has a window of repeats, so a limit of memory for few of them would be met by what lives.

@@ -198,7 +198,13 @@ func (w *worker) retry(ctx context.Context, what string, fn func() error) bool {
 			w.blocked.Store(before) // if it was refused, it is not any more
 			return true
 		}
-		if ctx.Err() != nil || !w.wait(ctx, tries, what, err) {
+		if ctx.Err() != nil {
+			return false
+		}
+		if w.several {
+			w.yieldSlots()
+		}
+		if !w.wait(ctx, tries, what, err) {
 			return false
 		}
 	}
@@ -229,9 +235,19 @@ func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, wh
 	if clickhouse.IsRefusal(err) {
 		w.blocked.Store(true)
 		pause = refusedRetry
-		w.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next", w.next, "error", err)
+		w.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next_offset", w.next, "error", err)
 	} else {
-		w.log.Warn("will try again", "what", what, "in", pause.Round(time.Millisecond), "error", err)
+		w.log.Warn("will try again", "step", what, "retry_in", pause.Round(time.Millisecond), "error", err)
 	}
 	return service.Sleep(ctx, pause) == nil
+}
+
+// yieldSlots gives the slots of the partition to others, and takes none until it is stored again: it waits for an operator, or for its
+// shard while the others answer. A worker never waits for a slot, since all of them may be with blocks that wait for their workers.
+func (w *worker) yieldSlots() {
+	w.blocked.Store(true)
+	if w.block != nil {
+		w.block.releaseSlot(w.slots)
+	}
+	w.builder.returnSlot()
 }

@@ -12,16 +12,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
-	"github.com/ClickHouse/ch-go"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/logbook"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/tracing"
 )
 
 // Consumer is a member of the consumer group. It is a service.Service.
@@ -29,14 +32,22 @@ type Consumer struct {
 	*service.Loop
 	cfg        Config
 	kafka      kafka.Config
-	clickhouse ch.Options
+	hooks      []kgo.Hook
+	trace      *tracing.Tracer
+	shards     *clickhouse.Topology
+	cluster    *replica.Cluster
+	placements *placement.Ledger
 	logbook    *logbook.Book
+	ledger     kafka.Ledger
 	log        *slog.Logger
 	metrics    *metrics
 	streams    map[string]stream.Stream
 	buffer     *buffer
 	pool       recordPool
 	slots      chan *slot // those that no block has
+
+	routes map[clickhouse.Member]route // to servers of shards that have partitions; under mu
+	looks  chan struct{}               // has an element for each look that runs
 
 	health     *stream.Health
 	leaveAfter time.Duration // without an answer of ClickHouse
@@ -53,14 +64,24 @@ type Consumer struct {
 	joined  bool                 // a member of the group
 }
 
+// sharedConnections is how many connections to a shard of ClickHouse all partitions of a consumer share. Hundreds of partitions that are taken
+// over would otherwise send hundreds of queries at a time. Looks for events from a spool are the only slow ones, and each keeps all of
+// the server's processors busy: few run at a time, so that inserts get a connection.
+const (
+	sharedConnections = 24
+	sharedLooks       = 8
+)
+
 type assignment struct {
 	topic     string
 	partition int32
 }
 
-// Deps is what the service works with; all of it is required.
+// Deps is what the service works with; all of it is required, but for what may be nil.
 type Deps struct {
 	Kafka      kafka.Config
+	Hooks      []kgo.Hook      // see what the client of the consumer group does; nil: none
+	Trace      *tracing.Tracer // nil: no traces
 	ClickHouse clickhouse.Config
 	Postgres   *postgres.Pool
 	Erased     stream.Erased // people whose events are blanked; nil: no one
@@ -71,12 +92,14 @@ type Deps struct {
 // New returns a consumer of events and link views. It connects when it is started. The pool is for what is on record
 // about the topics' logs.
 func New(c Config, d Deps) (*Consumer, error) {
-	options, err := d.ClickHouse.BlockOptions()
+	cluster, err := replica.NewCluster(d.ClickHouse, replica.ClusterDeps{Postgres: d.Postgres, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
 	consumer := &Consumer{
-		cfg: c, kafka: d.Kafka, clickhouse: options, logbook: logbook.New(d.Postgres), log: d.Log,
+		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: cluster.Topology, placements: placement.New(d.Postgres, cluster.Topology), routes: map[clickhouse.Member]route{},
+		cluster: cluster,
+		logbook: logbook.New(d.Postgres), ledger: kafka.Ledger{Pool: d.Postgres}, log: d.Log,
 		streams: map[string]stream.Stream{},
 		buffer:  &buffer{max: int64(c.BufferBytes)},
 		health:  &stream.Health{},
@@ -84,12 +107,14 @@ func New(c Config, d Deps) (*Consumer, error) {
 		ends:    map[assignment]int64{},
 		halted:  map[assignment]error{},
 
+		looks: make(chan struct{}, sharedLooks),
+
 		leaveAfter: leaveAfter,
 	}
 	for _, s := range stream.All() {
 		consumer.streams[s.Topic] = s.Blanking(d.Erased)
 	}
-	consumer.slots = newSlots(options, d.Log, consumer.health)
+	consumer.slots = newSlots(consumer.shards.Compresses(), d.Log, consumer.health)
 	consumer.metrics = newMetrics(d.Registerer, consumer.status)
 	consumer.Loop = service.NewLoop("consumer", consumer.run)
 	return consumer, nil

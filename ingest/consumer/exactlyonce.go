@@ -15,10 +15,7 @@ import (
 // preceded by a look at what is stored (insert). It reports whether the worker may go on.
 func (w *worker) recover(ctx context.Context, p position) bool {
 	return w.retry(ctx, "find out what is stored", func() error {
-		if err := w.store.EndInserts(ctx); err != nil {
-			return err
-		}
-		last, err := w.store.Last(ctx, p.fetch)
+		last, err := w.lastStored(ctx, p.fetch)
 		if err != nil {
 			return err
 		}
@@ -36,6 +33,14 @@ func (w *worker) recover(ctx context.Context, p position) bool {
 	})
 }
 
+// lastStored ends inserts that still run, and returns the last stored offset from the one given on.
+func (w *worker) lastStored(ctx context.Context, from int64) (int64, error) {
+	if err := w.store.EndInserts(ctx); err != nil {
+		return 0, err
+	}
+	return w.store.Last(ctx, from)
+}
+
 // insert stores the block's rows exactly once and reports whether the worker may go on.
 //
 // The block is announced first: the commit says that everything before it is done and that its
@@ -44,12 +49,14 @@ func (w *worker) recover(ctx context.Context, p position) bool {
 // only the race with an insert that is still on its way; what counts are the stored offsets.
 func (w *worker) insert(ctx context.Context) bool {
 	b := w.block
+	ctx, end := b.begin(ctx, w.trace)
+	defer end()
 	maybeStored := b.first <= w.maybeStored
 	round := 0
 	tries := w.backoff()
-	by := &w.store.Connection
-	if b.slot != nil {
-		by = &b.slot.Connection
+	var by *stream.Connection // that of the store
+	if b.slot != nil && !w.route.several {
+		by = b.slot.to(w.route)
 	}
 	for {
 		// Before every try, since the commit also proves that the partition is still ours. The try
@@ -74,13 +81,9 @@ func (w *worker) insert(ctx context.Context) bool {
 		}
 		maybeStored = true
 		w.metrics.retries.Inc()
-		if clickhouse.IsRefusal(err) {
-			// It waits for an operator, so other partitions get the slot, and that of the block behind it. A worker never
-			// waits for a slot: all of them may be with blocks that wait for their workers.
-			w.blocked.Store(true)
-			b.releaseSlot(w.slots)
-			w.builder.returnSlot()
-			by = &w.store.Connection
+		if clickhouse.IsRefusal(err) || w.several {
+			w.yieldSlots()
+			by = nil
 		}
 		if !w.wait(ctx, tries, "insert", err) {
 			return false
@@ -130,7 +133,7 @@ func (w *worker) attempt(ctx context.Context, by *stream.Connection, maybeStored
 	if found := all - left; found > 0 && *round == 0 {
 		*round = 1 // another set of rows, so another token
 		w.metrics.recovered.Add(float64(found))
-		w.log.Info("part of the block is stored already", "first", b.first, "last", b.last, "stored", found, "missing", left)
+		w.log.Info("part of the block is stored already", "first_offset", b.first, "last_offset", b.last, "stored", found, "missing", left)
 	}
 	if left == 0 {
 		return true, nil

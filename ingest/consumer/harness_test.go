@@ -17,11 +17,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+func TestMain(m *testing.M) {
+	if settings := os.Getenv(apartEnv); settings != "" {
+		os.Exit(runApart(settings))
+	}
+	enginetest.Main(m)
+}
 
 // waitLimit bounds a wait for something that must happen; it is no measure of speed.
 const waitLimit = 3 * time.Minute
@@ -113,7 +119,7 @@ func (r *rig) store(partition int32) *stream.Store {
 	require.NoError(r.t, err)
 	options.ReadTimeout = waitLimit // also of the handshake, which a test does not try again
 	s := &stream.Store{
-		Connection: stream.Connection{Options: options, Log: testLog()},
+		Connection: stream.Connection{Dial: clickhousetest.Dialer(options), Log: testLog()},
 		Stream:     stream.Events(), TopicID: r.TopicID, Partition: partition,
 	}
 	r.t.Cleanup(s.Close)

@@ -33,6 +33,7 @@ const (
 // run is a member of the group until ctx ends: of one membership after the other, should one end
 // because what it reads changed under it.
 func (c *Consumer) run(ctx context.Context, ready func()) error {
+	defer c.closeRoutes()
 	started := false
 	for {
 		err := c.member(ctx, func() {
@@ -69,7 +70,7 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 	member, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	c.leave = leave
-	opts := append(c.kafka.Options(c.log),
+	opts := append(c.kafka.Options(c.log, c.hooks...),
 		kgo.ConsumerGroup(c.cfg.Group),
 		kgo.ConsumeTopics(topics...),
 		kgo.Balancers(kgo.CooperativeStickyBalancer()),
@@ -93,6 +94,7 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		// for the others is answered.
 		kgo.FetchMaxWait(50*time.Millisecond),
 		kgo.WithPools(&c.pool),
+		kgo.RecordPartitioner(kafka.Placed(topics...)),
 		kgo.AdjustFetchOffsetsFn(func(ctx context.Context, o map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 			<-created
 			return c.assign(ctx, cl, o)
@@ -189,6 +191,7 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 	ticker := time.NewTicker(endsInterval)
 	defer ticker.Stop()
 	var forbidden time.Time // since when the probe is
+	partitions := 0
 	for {
 		select {
 		case <-ticker.C:
@@ -206,6 +209,13 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 		if err != nil {
 			continue // Kafka is away, which the poll loop logs
 		}
+		// The group learns of new partitions from its leader's metadata, which is renewed after minutes.
+		n := 0
+		ends.Each(func(kadm.ListedOffset) { n++ })
+		if n != partitions {
+			cl.ForceMetadataRefresh()
+		}
+		partitions = n
 		c.mu.Lock()
 		ends.Each(func(o kadm.ListedOffset) {
 			a := assignment{o.Topic, o.Partition}
@@ -236,11 +246,24 @@ const (
 	maxProbePause = 5 * time.Second // between two probes
 )
 
-// probe returns nil if ClickHouse lets this consumer read and write the tables. It writes nothing.
+// probe returns nil if a shard of ClickHouse lets this consumer read and write the tables. It writes nothing. Partitions of shards that do
+// not wait, which is no reason to leave those of others.
 func (c *Consumer) probe(ctx context.Context) error {
+	var errs []error
+	for _, dial := range c.shards.Dialers() {
+		err := c.probeShard(ctx, dial)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Consumer) probeShard(ctx context.Context, dial dialer) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	asks := &stream.Connection{Options: c.clickhouse, Log: c.log}
+	asks := &stream.Connection{Dial: dial, Log: c.log}
 	defer asks.Close()
 	for _, s := range c.streams {
 		if err := s.Probe(ctx, asks); err != nil {
@@ -266,7 +289,7 @@ func (c *Consumer) cannotWrite(ctx context.Context, forbidden *time.Time) error 
 		return nil //nolint:nilerr // the error is no reason to leave
 	case answered && forbidden.IsZero():
 		*forbidden = time.Now()
-		c.log.Error("ClickHouse does not let this consumer write; it leaves the consumer group unless that ends", "in", c.leaveAfter, "error", err)
+		c.log.Error("ClickHouse does not let this consumer write; it leaves the consumer group unless that ends", "leaves_in", c.leaveAfter, "error", err)
 		return nil
 	case answered && time.Since(*forbidden) < c.leaveAfter, !answered && !silent:
 		return nil
@@ -284,7 +307,7 @@ func (c *Consumer) awaitClickHouse(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil {
-			c.log.Warn("not joining the consumer group until ClickHouse lets this consumer write", "again_in", pause, "error", err)
+			c.log.Warn("not joining the consumer group until ClickHouse lets this consumer write", "retry_in", pause, "error", err)
 		}
 		if err := service.Sleep(ctx, pause); err != nil {
 			return err

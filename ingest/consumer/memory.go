@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/ClickHouse/ch-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/stream"
@@ -35,18 +34,30 @@ const largeBlocks = 3
 const largeCompressed = 2
 
 // slot allows a block to grow large, until it is stored. It owns a connection, so that there are no more buffers for large
-// inserts than slots.
-type slot struct{ stream.Connection }
+// inserts than slots: one that goes on to a block of another shard connects again.
+type slot struct {
+	stream.Connection
+	shard uint16 // that the connection leads to
+}
+
+// to returns the slot's connection to the shard of a block.
+func (s *slot) to(r route) *stream.Connection {
+	if s.shard != r.shard {
+		s.Close()
+		s.shard, s.Dial = r.shard, r.dial
+	}
+	return &s.Connection
+}
 
 // newSlots returns all slots.
-func newSlots(options ch.Options, log *slog.Logger, health *stream.Health) chan *slot {
+func newSlots(compressed bool, log *slog.Logger, health *stream.Health) chan *slot {
 	n := largeBlocks
-	if options.Compression != ch.CompressionDisabled {
+	if compressed {
 		n = largeCompressed
 	}
 	slots := make(chan *slot, n)
 	for range n {
-		slots <- &slot{stream.Connection{Options: options, Log: log, Health: health}}
+		slots <- &slot{Connection: stream.Connection{Log: log, Health: health}}
 	}
 	return slots
 }
@@ -229,3 +240,11 @@ func (p *recordPool) GetDecompressBytes([]byte, kgo.CompressionCodecType) []byte
 
 // PutDecompressBytes implements kgo.PoolDecompressBytes.
 func (p *recordPool) PutDecompressBytes(used []byte) { p.bytes.Put(&used) }
+
+// returnSlot makes the builder return the slot of its block, which has to wait for the one before.
+func (f *blockBuilder) returnSlot() {
+	select {
+	case f.slotWanted <- struct{}{}:
+	default:
+	}
+}

@@ -22,6 +22,7 @@ type position struct {
 	certain int64 // below it repeats are looked for in ClickHouse, since a part of the window expired; 0: nothing expired
 	epoch   int32 // of the leader that wrote the last record below next; -1: not known
 	expired *expired
+	layout  kafka.Layout // of the topic
 }
 
 // noEpoch says that the leader's epoch is not known.
@@ -43,6 +44,7 @@ const noCommit = -1
 //nolint:cyclop // the cases exclude each other and are read from top to bottom
 func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, partitions []int32,
 	repairedStarts func(context.Context, uuid.UUID) (map[int32]int64, error), // of repaired logs
+	layouts func(context.Context, uuid.UUID) (kafka.Layout, error),
 ) (
 	positions map[int32]position, out map[int32]error, err error,
 ) {
@@ -77,6 +79,10 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 	if err != nil {
 		return nil, nil, err
 	}
+	layout, err := layouts(ctx, topicID)
+	if err != nil {
+		return nil, nil, err
+	}
 	positions, out = make(map[int32]position, len(partitions)), map[int32]error{}
 	for _, partition := range partitions {
 		start, startOK := starts.Lookup(topic, partition)
@@ -89,7 +95,7 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 			return nil, nil, fmt.Errorf("read range of %s partition %d: no answer", topic, partition)
 		}
 		start.Offset = max(start.Offset, repaired[partition])
-		p := position{topicID: topicID, next: start.Offset, intent: stream.NoIntent, epoch: noEpoch}
+		p := position{topicID: topicID, layout: layout, next: start.Offset, intent: stream.NoIntent, epoch: noEpoch}
 		committed := int64(noCommit)
 		if commitOK && commit.At >= 0 {
 			_, intent, _ := stream.ParseCommit(commit.Metadata)

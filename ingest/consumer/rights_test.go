@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/ch-go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
@@ -19,18 +18,22 @@ func TestAConsumerThatMayNotWriteDoesNotJoin(t *testing.T) {
 	reader, err := url.Parse(enginetest.Server(t).SQLURL())
 	require.NoError(t, err)
 	password, _ := reader.User.Password()
-	for name, change := range map[string]func(o *ch.Options){
-		"wrong password": func(o *ch.Options) { o.Password = "wrong" },
-		// The user of SQL reads the same names in the database of views, and inserts nowhere.
-		"no right to insert": func(o *ch.Options) { o.User, o.Password, o.Database = reader.User.Username(), password, "analytics" },
+	for name, user := range map[string]*url.Userinfo{
+		"wrong password": url.UserPassword("lodestone", "wrong"),
+		// The user of SQL reads views, and inserts nowhere.
+		"no right to insert": url.UserPassword(reader.User.Username(), password),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, 2)
 			metrics := prometheus.NewRegistry()
-			c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+			address, err := url.Parse(r.ClickHouse.URL)
 			require.NoError(t, err)
-			change(&c.clickhouse)
+			address.User = user
+			c, err := New(r.config(), Deps{
+				Kafka: r.Kafka, ClickHouse: clickhouse.Config{URL: address.String()}, Postgres: r.Postgres, Log: testLog(), Registerer: metrics,
+			})
+			require.NoError(t, err)
 			err = c.probe(t.Context())
 			require.True(t, clickhouse.IsForbidden(err), "%v", err)
 			r.start(c)

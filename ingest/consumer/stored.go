@@ -60,11 +60,17 @@ const maxLook = 5 * time.Minute
 
 // dropStoredRepeats takes out of the block what came from a spool and is stored since long: the sender gave
 // the spooling collector up and sent again, maybe hours ago. What is stored below the block never
-// changes, so this decides the same whenever the block is built.
+// changes, nor what its ancestors stored of its keys, so this decides the same whenever the block is built.
 func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 	b := w.block
 	limit := w.cfg.InsertTimeout
 	return w.retry(ctx, "look for events stored long ago", func() error {
+		select { // again for each try: another shard may be away, and others look meanwhile
+		case w.looks <- struct{}{}:
+			defer func() { <-w.looks }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		// It only reads, so it may take as long as it needs: a server that is slow for having much to

@@ -7,11 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/logbook"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/tracing"
 )
 
 // idleCommit is how long a finished block's end waits for the next block, whose commit would say
@@ -30,21 +33,31 @@ type worker struct {
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
-	store   *stream.Store
+	store   store
 	buffer  *buffer
 	slots   chan *slot
+	find    func(context.Context, stream.Stream, stream.Place, kafka.Layout) (route, error)
+	open    func(shard uint16, like *stream.Store) store
+	route   route         // to the shard of the partition
+	several bool          // other partitions are on other shards
+	looks   chan struct{} // has an element for each look for spooled events that runs, of all partitions
 	builder *blockBuilder
 	halt    func(why error) // makes the partition stand still
 	logbook *logbook.Book
+	ledger  kafka.Ledger
+	options []kgo.Opt // of a client that reads other partitions
 
-	block       *block    // that is being stored
-	next        int64     // every offset below is stored
+	block       *block // that is being stored
+	next        int64  // every offset below is stored
+	trace       *tracing.Tracer
 	epoch       int32     // of the leader that wrote the last record below next, or noEpoch
 	maybeStored int64     // up to here an earlier assignment may have stored rows
 	dirty       bool      // next is not committed yet
 	committed   time.Time // when it was committed last
 	deadCount   int       // dead letters since the last line about them in the log
 	deadLogged  time.Time // when that was
+
+	divided int // the number of partitions of the cut that was recorded last
 
 	ahead *stream.Offsets // what a look found stored of the offsets up to maybeStored
 
@@ -57,15 +70,18 @@ type worker struct {
 	done     chan struct{}
 }
 
+// store is where the rows of the partition are: a stream.Store for one server, or a replica.Store.
+type store = replica.Storage
+
 // blocksOfOne is how many blocks a partition has: one is filled while another is stored.
 const blocksOfOne = 2
 
 // run stores the partition from the position on, until ctx ends, the worker is stopped, or it halts.
 func (w *worker) run(ctx context.Context, p position) {
 	defer close(w.done)
-	defer w.store.Close()
+	defer func() { w.store.Close() }() // which may be another by then
 	defer w.drop()
-	if p.expired != nil && !w.recordExpired(ctx, p.expired) || !w.recover(ctx, p) {
+	if !w.inherit(ctx, &p) || !w.findShard(ctx, p.layout) || p.expired != nil && !w.recordExpired(ctx, p.expired) || !w.recover(ctx, p) {
 		return
 	}
 	free, built := make(chan *block, blocksOfOne), make(chan *block)
@@ -81,6 +97,23 @@ func (w *worker) run(ctx context.Context, p position) {
 	if ok && w.dirty && ctx.Err() == nil {
 		w.commit(ctx, w.next, stream.NoIntent)
 	}
+}
+
+// findShard finds the route of the partition, and reports whether the worker may go on.
+func (w *worker) findShard(ctx context.Context, layout kafka.Layout) bool {
+	return w.retry(ctx, "find the shard of the partition", func() (err error) {
+		w.route, err = w.find(ctx, w.stream, w.at, layout)
+		if err != nil {
+			return err
+		}
+		if one, ok := w.store.(*stream.Store); ok {
+			one.Shared, one.Before = w.route.shared, w.route.before
+			if w.route.several {
+				w.store, w.several = w.open(w.route.shard, one), true
+			}
+		}
+		return nil
+	})
 }
 
 // drop gives up what the worker has read and not stored.
@@ -149,6 +182,9 @@ func (w *worker) finish(ctx context.Context) bool {
 	if len(b.dead) > 0 && !w.writeDeadLetters(ctx) {
 		return false
 	}
+	if len(b.strays) > 0 && !w.sendStrays(ctx) {
+		return false
+	}
 	stored, ok := w.isStored(ctx)
 	if !ok {
 		return false
@@ -158,6 +194,9 @@ func (w *worker) finish(ctx context.Context) bool {
 	}
 	rows := len(b.rows())
 	if !stored && rows > 0 && !w.insert(ctx) {
+		return false
+	}
+	if b.cut != nil && !w.recordCut(ctx) {
 		return false
 	}
 	w.next, w.epoch, w.dirty = b.last+1, b.epoch, true

@@ -2,9 +2,10 @@
 // document was viewed, first and last, the same of its submission, and how often a generic link's landing page was
 // viewed. Readers of links therefore need no ClickHouse.
 //
-// Counters are set, never added to: each is computed again from ClickHouse for the links with new events. Setting a
-// counter twice changes nothing, and the next pass catches up with everything that was missed while Postgres or
-// ClickHouse was down.
+// Each partition is counted by itself, in spans of offsets: the rows of a span are read once, and a session, or the visitors of a
+// minute, add to their link what is not there yet. What was counted is in Postgres, beside the counters and in the same
+// transaction as the progress, so that a span that is counted again changes nothing, and the history in ClickHouse is not read.
+// The next pass catches up with everything that was missed while Postgres or ClickHouse was down.
 package counter
 
 import (
@@ -40,7 +41,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Counter is a service.Service. Any number may run: a lock in Postgres admits one at a time.
+// Counter is a service.Service. Any number may run: a lock in Postgres gives each partition to one at a time.
 type Counter struct {
 	*service.Loop
 	cfg   Config
@@ -55,6 +56,10 @@ type Counter struct {
 	set     time.Time            // when the counters were set last
 	counted kadm.OffsetResponses // what was committed then
 	old     map[string]oldTopics // by topic: the last look at those that had its name before
+
+	converted bool      // there are no links without counters any more
+	forgot    time.Time // when minutes were forgotten last
+	finished  time.Time // when the retention was last seen to have nothing to finish
 
 	links  prometheus.Counter
 	errors prometheus.Counter
@@ -85,16 +90,11 @@ func New(c Config, d Deps) *Counter {
 }
 
 const (
-	busyPause = 4               // the pause after a pass is at least this multiple of its duration
-	maxPause  = 5 * time.Second // but no longer than this, or the interval
-
-	// While more records than farBehind wait in Kafka, the counters are set only once each farPause.
-	farBehind = 100_000
-	farPause  = 10 * time.Second
-
 	// While no commit is new there is nothing to count, and only Kafka is queried. The progress in Postgres is still
 	// read at intervals, so that progress that was lost, with a backup of Postgres, is noticed.
 	lookAgain = 5 * time.Second
+
+	forgetEvery = time.Hour
 )
 
 // run looks for missing counts until ctx ends.
@@ -115,11 +115,7 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 	failing := false
 	c.set = time.Now()
 	for {
-		begin := time.Now()
 		err := c.catchUp(ctx, client, conn)
-		// When there is much to catch up with, longer strides cost ClickHouse less, and leave it to the inserts:
-		// a link that many of the events are of is counted once for all of them.
-		ticker.Reset(max(c.cfg.Interval, min(busyPause*time.Since(begin), maxPause)))
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -140,30 +136,21 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 	}
 }
 
-// catchUp sets the counters of every link with new events. While the consumer is far behind it runs less often: a link
-// with many of the events is then counted once for all of them.
+// catchUp counts everything that is stored and not counted.
 func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.Conn) error {
+	if err := errors.Join(c.finishRetention(ctx, conn), c.convert(ctx, conn), c.forgetMinutes(ctx)); err != nil {
+		return err
+	}
 	committed, err := c.stored(ctx, client)
 	if err != nil {
 		return err
 	}
-	since := time.Since(c.set)
-	if since < lookAgain && sameOffsets(committed, c.counted) {
+	if time.Since(c.set) < lookAgain && sameOffsets(committed, c.counted) {
 		return c.markProgress(ctx, client)
-	}
-	all := kinds()
-	if since < farPause {
-		waiting, err := c.waiting(ctx, client, all, committed)
-		if err != nil {
-			return err
-		}
-		if waiting > farBehind {
-			return nil
-		}
 	}
 	behind := int64(0)
 	busy := false
-	for _, k := range all {
+	for _, k := range kinds() {
 		topicID, _, err := kafka.Topic(ctx, client, k.topic)
 		if err != nil {
 			return err
@@ -200,25 +187,6 @@ func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetRe
 	return committed, nil
 }
 
-// waiting returns how many records of the log are not committed.
-func (c *Counter) waiting(ctx context.Context, client *kgo.Client, all []kind, committed kadm.OffsetResponses) (records int64, err error) {
-	topics := make([]string, len(all))
-	for i, k := range all {
-		topics[i] = k.topic
-	}
-	ends, err := kadm.NewClient(client).ListEndOffsets(ctx, topics...)
-	if err != nil {
-		return 0, fmt.Errorf("read the ends of the log: %w", err)
-	}
-	ends.Each(func(end kadm.ListedOffset) {
-		if end.Err == nil {
-			o, _ := committed.Lookup(end.Topic, end.Partition)
-			records += max(0, end.Offset-max(0, o.At))
-		}
-	})
-	return records, nil
-}
-
 // sameOffsets reports whether nothing was committed between the two answers, and no topic was replaced by another of
 // its name.
 func sameOffsets(a, b kadm.OffsetResponses) bool {
@@ -229,7 +197,8 @@ func sameOffsets(a, b kadm.OffsetResponses) bool {
 	})
 }
 
-// catchUpKind counts until nothing is missing, and returns how many records were behind at the start.
+// catchUpKind counts until nothing is missing, and returns how many records were behind at the start. The error is errBusy if what
+// is still missing is of partitions that other processes count.
 func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, missing func() ([]span, int64, error)) (behind int64, err error) {
 	for first := true; ; first = false {
 		todo, n, err := missing()
@@ -239,13 +208,20 @@ func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, mis
 		if first {
 			behind = n
 		}
-		if len(todo) == 0 {
-			return behind, nil
-		}
-		for _, r := range todo {
-			if err := c.count(ctx, conn, k, r); err != nil {
+		busy := 0
+		for _, s := range todo {
+			switch err := c.count(ctx, conn, k, s); {
+			case errors.Is(err, errBusy):
+				busy++
+			case err != nil:
 				return behind, err
 			}
+		}
+		if busy == len(todo) {
+			if busy > 0 {
+				return behind, errBusy
+			}
+			return behind, nil
 		}
 	}
 }

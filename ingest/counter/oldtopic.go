@@ -9,6 +9,8 @@ import (
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // oldEvery is the time between two checks for uncounted rows of deleted topics.
@@ -36,18 +38,26 @@ func (c *Counter) catchUpOld(ctx context.Context, conn driver.Conn, k kind, pres
 	if last := c.old[k.topic]; last.present == present && time.Since(last.at) < oldEvery {
 		return nil
 	}
-	ends, running, err := readOldEnds(ctx, conn, k, present)
+	anyRunning := false
+	err := clickhouse.EachShard(conn, func(shard driver.Conn) error { // each has inserts of its own
+		ends, running, err := readOldEnds(ctx, shard, k, present)
+		if err != nil {
+			return err
+		}
+		anyRunning = anyRunning || running
+		for topicID, stored := range ends {
+			if _, err := c.catchUpKind(ctx, conn, k, func() ([]span, int64, error) {
+				return c.uncounted(ctx, topicID, stored)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	for topicID, stored := range ends {
-		if _, err := c.catchUpKind(ctx, conn, k, func() ([]span, int64, error) {
-			return c.uncounted(ctx, topicID, stored)
-		}); err != nil {
-			return err
-		}
-	}
-	if !running {
+	if !anyRunning {
 		c.old[k.topic] = oldTopics{at: time.Now(), present: present}
 	}
 	return nil

@@ -4,32 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/ingest/retention"
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
 
-// Recount sets the counters of the links that have rows of the topic's partition from the offset first to last. It is
-// for rows that were stored late, below the counted progress, where the service does not look again. Counting twice
-// changes nothing, and it may run beside the service: the same lock orders them.
+// Recount counts the rows of the topic's partition from the offset first to last. It is for rows that were stored late, below
+// the counted progress, where the service does not look again. Counting twice changes nothing, and it may run beside the
+// service.
 func Recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, topic string, topicID uuid.UUID, partition int32, first, last int64) error {
 	for _, k := range kinds() {
 		if k.topic != topic {
 			continue
 		}
-		touched, err := readTouched(ctx, conn, k, span{topicID: topicID, partition: partition, from: first, to: last + 1})
-		if err != nil {
-			return err
-		}
-		for chunk := range slices.Chunk(touched, chunkLinks) {
-			if err := recount(ctx, pool, conn, k, chunk); err != nil {
+		for from := first; from <= last; from += spanOffsets {
+			if err := recountSpan(ctx, pool, conn, k, span{topicID: topicID, partition: partition, from: from, to: min(last+1, from+spanOffsets)}); err != nil {
 				return err
 			}
 		}
@@ -38,15 +32,42 @@ func Recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, topic s
 	return fmt.Errorf("count again: nothing is counted from topic %s", topic)
 }
 
-// RecountAll sets the counters of every link, whatever topic its events came from, including links without events. It
-// may run beside the service, and be interrupted and started again. After each chunk it calls done with the number of
-// links since the beginning.
+func recountSpan(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, s span) error {
+	for {
+		err := pool.Transaction(ctx, func(tx pgx.Tx) error {
+			if err := s.lock(ctx, tx); err != nil {
+				return err
+			}
+			q := store.New(tx)
+			at, err := q.PartitionProgress(ctx, store.PartitionProgressParams{TopicID: s.topicID, Partition: s.partition})
+			if err != nil {
+				return fmt.Errorf("read the counters' progress: %w", err)
+			}
+			added, err := k.read(ctx, conn, s)
+			if err != nil {
+				return err
+			}
+			return s.add(ctx, q, k, added, true, at.NextOffset)
+		})
+		var stale staleError
+		if !errors.As(err, &stale) {
+			return err
+		}
+		if s, err = s.withSet(ctx, pool, conn, k, stale); err != nil {
+			return err
+		}
+	}
+}
+
+// RecountAll sets the counters of every link by everything that is stored, whatever topic it came from, including links without
+// events. It may run beside the service, and be interrupted and started again. After each chunk it calls done with the number
+// of links since the beginning.
 func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done func(links int)) error {
 	total := 0
 	for _, k := range kinds() {
 		after := uuid.Nil
 		for {
-			rows, err := store.New(pool.Unscoped()).LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: chunkLinks})
+			rows, err := store.New(pool.Unscoped()).LinksAfter(ctx, store.LinksAfterParams{Generic: k.topic == event.LinkViewTopic, After: after, MaxLinks: historyLinks})
 			if err != nil {
 				return fmt.Errorf("list links: %w", err)
 			}
@@ -57,7 +78,7 @@ func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done
 			for i, r := range rows {
 				chunk[i] = link{account: r.AccountID, id: r.ID}
 			}
-			if err := recount(ctx, pool, conn, k, chunk); err != nil {
+			if err := setLinks(ctx, pool, conn, k, chunk, false); err != nil {
 				return err
 			}
 			after = chunk[len(chunk)-1].id
@@ -66,19 +87,4 @@ func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done
 		}
 	}
 	return nil
-}
-
-// recount sets the counters of links while it holds the lock.
-func recount(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, links []link) error {
-	for {
-		err := pool.Transaction(ctx, func(tx pgx.Tx) error {
-			if err := retention.Lock(ctx, tx); err != nil {
-				return err
-			}
-			return setCounters(ctx, conn, tx, k, links)
-		})
-		if !errors.Is(err, errBusy) {
-			return err
-		}
-	}
 }

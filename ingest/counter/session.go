@@ -3,108 +3,183 @@ package counter
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/store"
 )
 
-// readSessions returns what people read in sessions. The start time of a session avoids reading earlier rows; a
-// sender's clock is corrected, and the hour covers the remaining error.
-const readSessions = `
-SELECT session_id, max(created_at),
-    arraySort(groupUniqArrayIf(10000)(page, event_type = 'page_viewed' AND page > 0)),
-    sumIf(duration_ms, event_type = 'page_viewed'),
-    countIf(event_type = 'download_completed')
+// sessionRows reads the rows of a span by session. The rows are found by account and time, the order of the table, and by the
+// index on stored_at. An event without a session is a session of its own.
+const sessionRows = `
+SELECT access_link_id, session_id, if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id) AS session,
+    count(), countIf(bot = ''), countIf(event_type = 'page_viewed' AND bot = '') AS views,
+    minIf(created_at, event_type = 'page_viewed' AND bot = ''), maxIf(created_at, event_type = 'page_viewed' AND bot = ''),
+    maxIf(created_at, bot = ''),
+    arraySort(groupUniqArrayIf(10000)(page, event_type = 'page_viewed' AND page > 0 AND bot = '')),
+    sumIf(duration_ms, event_type = 'page_viewed' AND bot = ''),
+    countIf(event_type = 'download_completed' AND bot = ''),
+    max(stored_at)
 FROM lodestone.events
-WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UUID)} AND session_id IN {sessions:Array(UUID)}
-  AND created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 1 HOUR AND bot = ''
-GROUP BY session_id`
+WHERE account_id IN {accounts:Array(UUID)}
+    AND kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}
+    AND `
 
-// activity is what was read in a session.
-type activity struct {
-	session   uuid.UUID
-	last      time.Time
-	pages     string // a Postgres array
-	duration  int64
-	downloads int32
+const sessionGroups = `
+GROUP BY access_link_id, session_id, session`
+
+// sessionTimes are the conditions of search. An event happens up to 48 hours before it is received, or earlier if it waited in
+// a spool. The index on stored_at leaves the granules of the other times unread, but is itself read for all times.
+func sessionTimes() []string {
+	return []string{
+		"created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 15 MINUTE AND stored_at >= fromUnixTimestamp64Milli({since:Int64}) AND stored_at < fromUnixTimestamp64Milli({since:Int64}) + INTERVAL 10 SECOND",
+		"created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 50 HOUR AND stored_at >= fromUnixTimestamp64Milli({since:Int64}) AND stored_at < fromUnixTimestamp64Milli({since:Int64}) + INTERVAL 10 MINUTE",
+		"created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 50 HOUR AND stored_at >= fromUnixTimestamp64Milli({since:Int64})",
+		"stored_at >= fromUnixTimestamp64Milli({since:Int64})",
+		"1",
+	}
 }
 
-// readActivity returns the activity in the open sessions of links, and the time of the last one.
-func readActivity(ctx context.Context, conn driver.Conn, tx pgx.Tx, links []link) ([]activity, error) {
-	accounts, ids := make([]uuid.UUID, len(links)), make([]uuid.UUID, len(links))
-	for i, l := range links {
-		accounts[i], ids[i] = l.account, l.id
-	}
-	// Sessions that are over keep their reported activity.
-	sessions, err := store.New(tx).OpenSessions(ctx, store.OpenSessionsParams{Accounts: accounts, Links: ids})
-	if err != nil {
-		return nil, fmt.Errorf("find open sessions: %w", err)
-	}
-	if len(sessions) == 0 {
-		return nil, nil
-	}
-	since := sessions[0].StartedAt
-	var owners, opened, wanted []uuid.UUID
-	for _, s := range sessions {
-		owners, opened, wanted = append(owners, s.AccountID), append(opened, s.AccessLinkID), append(wanted, s.ID)
-		if s.StartedAt.Before(since) {
-			since = s.StartedAt
-		}
-	}
-	return askActivity(ctx, conn, native.Parameters{
-		"accounts": clickhouse.UUIDs(distinct(owners)),
-		"links":    clickhouse.UUIDs(distinct(opened)),
-		"sessions": clickhouse.UUIDs(wanted),
-		"since":    strconv.FormatInt(since.UnixMilli(), 10),
+// sessionKey is a session of a link.
+type sessionKey struct{ link, session uuid.UUID }
+
+// sessionAddition is what the rows of a span tell of one session.
+type sessionAddition struct {
+	own         bool // the session is one event without a session
+	views       uint64
+	first, last time.Time // of the page views
+	activity    activity
+}
+
+// sessions is an addition of events.
+type sessions struct {
+	conn   driver.Conn
+	span   span
+	of     map[sessionKey]*sessionAddition
+	ids    []uuid.UUID // links
+	stored time.Time   // the latest
+}
+
+func readSessions(ctx context.Context, conn driver.Conn, s span) (addition, error) {
+	found := &sessions{conn: conn, span: s, of: map[sessionKey]*sessionAddition{}}
+	err := s.search(ctx, conn, "events", sessionTimes(), func(ctx context.Context, condition string) (uint64, error) {
+		return found.read(ctx, sessionRows+condition+sessionGroups)
 	})
+	if err != nil {
+		return nil, err
+	}
+	for key := range found.of {
+		found.ids = append(found.ids, key.link)
+	}
+	found.ids = distinct(found.ids)
+	return found, nil
 }
 
-func askActivity(ctx context.Context, conn driver.Conn, p native.Parameters) (read []activity, err error) {
-	found, err := conn.Query(native.Context(ctx, native.WithParameters(p)), readSessions)
+// read adds the answer of a query, and returns how many rows it tells of.
+func (s *sessions) read(ctx context.Context, query string) (n uint64, err error) {
+	rows, err := s.conn.Query(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("read sessions: %w", err)
+		return 0, err //nolint:wrapcheck // search does
 	}
-	for found.Next() {
-		var a activity
+	for rows.Next() {
+		var key sessionKey
+		var session uuid.UUID
+		var all, people, duration, downloads uint64
 		var seen []uint32
-		var duration, downloads uint64
-		if err = found.Scan(&a.session, &a.last, &seen, &duration, &downloads); err != nil {
+		var stored time.Time
+		a := &sessionAddition{}
+		if err = rows.Scan(&key.link, &session, &key.session, &all, &people, &a.views, &a.first, &a.last, &a.activity.last, &seen, &duration, &downloads, &stored); err != nil {
 			break
 		}
-		a.pages, a.duration, a.downloads = integers(seen), int64(duration), int32(min(downloads, 1<<31-1))
-		read = append(read, a)
+		n += all
+		if stored.After(s.stored) {
+			s.stored = stored
+		}
+		if people == 0 {
+			continue
+		}
+		a.own = session == uuid.Nil
+		a.activity.session, a.activity.link, a.activity.pages = key.session, key.link, seen
+		a.activity.duration, a.activity.downloads = int64(duration), int32(min(downloads, 1<<31-1))
+		if before := s.of[key]; before != nil {
+			a.join(before)
+		}
+		s.of[key] = a
 	}
-	if err = errors.Join(err, found.Err(), found.Close()); err != nil {
-		return nil, fmt.Errorf("read sessions: %w", err)
-	}
-	return read, nil
+	return n, errors.Join(err, rows.Err(), rows.Close())
 }
 
-// setActivity stores the activity of sessions that are still open.
-func setActivity(ctx context.Context, tx pgx.Tx, read []activity) error {
-	if len(read) == 0 {
-		return nil
+// join adds what another query found of the session.
+func (a *sessionAddition) join(b *sessionAddition) {
+	if b.views > 0 && (a.views == 0 || b.first.Before(a.first)) {
+		a.first = b.first
 	}
-	var p store.SetSessionActivityParams
-	for _, a := range read {
-		p.IDs, p.Last = append(p.IDs, a.session), append(p.Last, a.last)
-		p.Pages, p.Durations = append(p.Pages, a.pages), append(p.Durations, a.duration)
-		p.Downloads = append(p.Downloads, a.downloads)
+	if b.views > 0 && (a.views == 0 || b.last.After(a.last)) {
+		a.last = b.last
 	}
-	if err := store.New(tx).SetSessionActivity(ctx, p); err != nil {
-		return fmt.Errorf("set activity of sessions: %w", err)
+	a.views += b.views
+	a.activity.join(b.activity)
+}
+
+func (s *sessions) links() []uuid.UUID { return s.ids }
+
+func (s *sessions) rowsSince() time.Time {
+	if s.stored.IsZero() {
+		return s.stored
 	}
-	return nil
+	return s.stored.Add(-storedBefore)
+}
+
+// storedBefore is how much earlier the next rows may have been stored than those before them: two blocks of a partition can
+// be on their way at once.
+const storedBefore = 2 * time.Second
+
+func (s *sessions) stale(context.Context, *store.Queries) ([]link, error) { return nil, nil }
+
+func (s *sessions) store(ctx context.Context, q *store.Queries, again bool, below int64) error {
+	old, err := s.readActivity(ctx, q, again, below)
+	if err != nil {
+		return err
+	}
+	if _, err := q.AddAccessLinkCounts(ctx, store.AddAccessLinkCountsParams{IDs: s.ids}); err != nil {
+		return err //nolint:wrapcheck // add does
+	}
+	if _, err := q.LockAccessLinkCounts(ctx, s.ids); err != nil {
+		return err //nolint:wrapcheck // add does
+	}
+	var p store.AddSessionsParams
+	var read []activity
+	for key, a := range s.of {
+		if a.views > 0 {
+			p.Links, p.Sessions = append(p.Links, key.link), append(p.Sessions, key.session)
+			p.Months = append(p.Months, monthOf(a.last))
+			p.First, p.Last = append(p.First, a.first), append(p.Last, a.last)
+		}
+		if !a.own {
+			read = append(read, a.activity)
+		}
+	}
+	if len(p.Links) > 0 {
+		if err := q.AddSessions(ctx, p); err != nil {
+			return err //nolint:wrapcheck // add does
+		}
+	}
+	if !again && len(read) > 0 {
+		if err := addActivity(ctx, q, read); err != nil {
+			return err
+		}
+	}
+	return setActivity(ctx, q, old)
+}
+
+// monthOf returns the month of a time as 202611.
+func monthOf(t time.Time) int32 {
+	t = t.UTC()
+	return int32(t.Year()*100 + int(t.Month()))
 }
 
 // integers formats numbers as a Postgres array of integers, without those that are too large for one.
@@ -116,9 +191,4 @@ func integers(numbers []uint32) string {
 		}
 	}
 	return "{" + strings.Join(texts, ",") + "}"
-}
-
-func distinct(ids []uuid.UUID) []uuid.UUID {
-	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
-	return slices.Compact(ids)
 }

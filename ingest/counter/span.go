@@ -4,24 +4,65 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"time"
 
 	"lodestone/ingest/stream"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"lodestone/pkg/store"
 )
 
-// spanOffsets is the maximum number of offsets of one step, which bounds its memory.
-const spanOffsets = 200_000
+// spanOffsets is the maximum number of offsets of one step, which bounds its memory and how long it locks counters.
+const spanOffsets = 50_000
 
 // span is a range of a partition whose events the counters do not reflect: from ≤ offset < to.
 type span struct {
 	topicID   uuid.UUID
 	partition int32
 	from, to  int64
+	rowsSince time.Time // shortly before the first of its rows was stored; the year 1: not known
+
+	reset map[uuid.UUID]bool // links that were set by everything that is stored since the count of the span began
+}
+
+// lockKey is the key of the advisory lock of the partition.
+func (s span) lockKey() int64 {
+	hash := fnv.New64a()
+	_, _ = fmt.Fprintf(hash, "counters of %s %d", s.topicID, s.partition) // a hash takes everything
+	return int64(hash.Sum64())
+}
+
+// tryLock makes the partition this process's to count until the transaction ends, and reports whether it could.
+func (s span) tryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
+	if mine, err = store.New(tx).TryLock(ctx, s.lockKey()); err != nil {
+		return false, fmt.Errorf("lock partition %d: %w", s.partition, err)
+	}
+	return mine, nil
+}
+
+// lock waits until no process counts the partition, and keeps others from it until the transaction ends.
+func (s span) lock(ctx context.Context, tx pgx.Tx) error {
+	if err := store.New(tx).Lock(ctx, s.lockKey()); err != nil {
+		return fmt.Errorf("lock partition %d: %w", s.partition, err)
+	}
+	return nil
+}
+
+// setProgress writes down that the span is counted.
+func (s span) setProgress(ctx context.Context, q *store.Queries, rowsSince time.Time) error {
+	p := store.SetCounterProgressParams{TopicID: s.topicID, Partition: s.partition, NextOffset: s.to}
+	if !rowsSince.IsZero() {
+		p.RowsSince = &rowsSince
+	}
+	if err := q.SetCounterProgress(ctx, p); err != nil {
+		return fmt.Errorf("set the counters' progress: %w", err)
+	}
+	return nil
 }
 
 // missing returns a span for each partition with uncounted offsets, and the number of uncounted offsets in all.
@@ -52,7 +93,7 @@ func (c *Counter) uncounted(ctx context.Context, topicID uuid.UUID, stored map[i
 			continue
 		}
 		behind += end - from
-		todo = append(todo, span{topicID, partition, from, min(end, from+spanOffsets)})
+		todo = append(todo, span{topicID: topicID, partition: partition, from: from, to: min(end, from+spanOffsets)})
 	}
 	return todo, behind, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lodestone/ingest/erasure"
+	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -20,6 +21,7 @@ import (
 	"lodestone/ingest/counter"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
@@ -209,13 +211,17 @@ func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result
 	slices.SortFunc(batch, func(a, b candidate) int { return cmp.Compare(a.letter.Origin.Offset, b.letter.Origin.Offset) })
 	of, _ := stream.Of(at.topic)
 	of = of.Blanking(&r.erased)
-	options, err := r.ClickHouse.BlockOptions()
+	shards, err := clickhouse.NewTopology(r.ClickHouse)
 	if err != nil {
 		return err
 	}
-	rows := &stream.Store{
-		Connection: stream.Connection{Options: options, Log: r.Log},
-		Stream:     of, TopicID: at.topicID, Partition: at.partition, Replays: true,
+	shard, err := placement.New(r.Pool, shards).Shard(ctx, placement.Partition{Topic: at.topic, TopicID: at.topicID, Number: at.partition, Table: of.Table})
+	if err != nil {
+		return err
+	}
+	rows, err := r.open(ctx, shards, shard, &stream.Store{Stream: of, TopicID: at.topicID, Partition: at.partition, Replays: true})
+	if err != nil {
+		return err
 	}
 	defer rows.Close()
 	first, last := batch[0].letter.Origin.Offset, batch[len(batch)-1].letter.Origin.Offset
@@ -235,7 +241,7 @@ func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result
 		if round == replayRounds {
 			return fmt.Errorf("replay %d dead letters of %s partition %d: ClickHouse does not show their rows after %d inserts", len(missing), at.topic, at.partition, round)
 		}
-		if err := insert(ctx, rows, missing, round); err != nil {
+		if err := insert(ctx, rows, of, at, missing, round); err != nil {
 			return err
 		}
 	}
@@ -262,9 +268,23 @@ func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result
 	return r.Box.mark(ctx, letters, Replayed, func(l Letter) string { return why[l.Origin] })
 }
 
+// open returns the rows of a partition on its shard.
+func (r *Replayer) open(ctx context.Context, shards *clickhouse.Topology, shard uint16, one *stream.Store) (replica.Storage, error) {
+	cluster := &replica.Cluster{Ledger: replica.NewLedger(r.Pool), Topology: shards, Log: r.Log}
+	several, err := cluster.Has(ctx, shard)
+	if err != nil {
+		return nil, err
+	}
+	if several {
+		return cluster.Rows(shard, one, func(name string) *stream.Connection { return cluster.Connect(shard, name) }), nil
+	}
+	one.Connection = stream.Connection{Dial: shards.Dialer(shard), Log: r.Log}
+	return one, nil
+}
+
 // look returns the stored offsets of the batch, and the candidates that still have to be stored. It marks as repeats
 // the candidates whose event is stored under another offset, or occurs earlier in the batch.
-func (r *Replayer) look(ctx context.Context, rows *stream.Store, batch []candidate) (
+func (r *Replayer) look(ctx context.Context, rows replica.Storage, batch []candidate) (
 	stored map[int64]struct{}, missing []candidate, err error,
 ) {
 	if err := rows.EndInserts(ctx); err != nil {
@@ -277,7 +297,8 @@ func (r *Replayer) look(ctx context.Context, rows *stream.Store, batch []candida
 	for i, c := range batch {
 		records[i] = c.record
 	}
-	elsewhere, err := rows.Stream.Places(ctx, r.Conn, records)
+	of, _ := stream.Of(batch[0].letter.Topic)
+	elsewhere, err := of.Places(ctx, r.Conn, records)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -302,7 +323,7 @@ func (r *Replayer) look(ctx context.Context, rows *stream.Store, batch []candida
 
 // storedOffsets queries the batch's offsets in stretches, so that letters far apart do not make it read everything in
 // between.
-func storedOffsets(ctx context.Context, rows *stream.Store, batch []candidate) (map[int64]struct{}, error) {
+func storedOffsets(ctx context.Context, rows replica.Storage, batch []candidate) (map[int64]struct{}, error) {
 	const stretch = 100_000
 	stored := map[int64]struct{}{}
 	for i := 0; i < len(batch); {
@@ -327,8 +348,8 @@ func storedOffsets(ctx context.Context, rows *stream.Store, batch []candidate) (
 
 // insert stores the rows of the candidates under a token derived from their origins. After an error, the rows may or
 // may not be stored: the next replay checks.
-func insert(ctx context.Context, store *stream.Store, missing []candidate, round int) error {
-	decoder, rows := store.Stream.Decoder(), store.Stream.Tables.Take()
+func insert(ctx context.Context, store replica.Storage, of stream.Stream, at lane, missing []candidate, round int) error {
+	decoder, rows := of.Decoder(), of.Tables.Take()
 	hash := fnv.New64a()
 	for _, c := range missing {
 		if _, err := decoder.Decode(c.value); err != nil {
@@ -337,7 +358,7 @@ func insert(ctx context.Context, store *stream.Store, missing []candidate, round
 		decoder.Add(rows, stream.Place(c.letter.Origin))
 		_, _ = hash.Write([]byte(c.letter.Origin.String() + "\n")) // a hash never fails
 	}
-	token := fmt.Sprintf("replay:%s:%d:%d-%d-%x", store.TopicID, store.Partition, missing[0].letter.Origin.Offset,
+	token := fmt.Sprintf("replay:%s:%d:%d-%d-%x", at.topicID, at.partition, missing[0].letter.Origin.Offset,
 		missing[len(missing)-1].letter.Origin.Offset, hash.Sum64())
 	if round > 0 {
 		// ClickHouse acknowledged, and does not have the rows: the token was logged by an insert
@@ -346,5 +367,5 @@ func insert(ctx context.Context, store *stream.Store, missing []candidate, round
 	}
 	limited, cancel := context.WithTimeout(ctx, insertTimeout)
 	defer cancel()
-	return store.Insert(limited, &store.Connection, rows, token)
+	return store.Insert(limited, nil, rows, token)
 }

@@ -2,11 +2,13 @@ package deadletter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
+	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -19,6 +21,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/ingest/consumer"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 )
@@ -135,7 +139,7 @@ func (r *rig) requireRows(want ...int64) {
 func (r *rig) requireViews(link uuid.UUID, want int) {
 	r.t.Helper()
 	var got int
-	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM access_links WHERE id = $1", link).Scan(&got))
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT view_count FROM counted_access_links WHERE id = $1", link).Scan(&got))
 	require.Equal(r.t, want, got)
 }
 
@@ -264,7 +268,7 @@ func TestAReplayThatWasKilledIsFinished(t *testing.T) {
 	require.ErrorIs(t, err, kerr.TopicAuthorizationFailed)
 	require.Equal(t, map[int64]State{0: Open, 1: Open}, r.states(Filter{}))
 	// And half of the rows had not got to the disk, although their token had.
-	r.Exec("UPDATE access_links SET view_count = 0")
+	r.Exec("DELETE FROM access_link_counts") // nothing is counted yet
 	require.NoError(t, r.Conn.Exec(t.Context(), "ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset = 1 SETTINGS mutations_sync = 2",
 		native.Named("topic", r.TopicID.String())))
 	r.requireRows(0)
@@ -285,14 +289,67 @@ func TestATokenWithoutItsRowsSwallowsNoReplay(t *testing.T) {
 	options, err := r.ClickHouse.BlockOptions()
 	require.NoError(t, err)
 	rows := &stream.Store{
-		Connection: stream.Connection{Options: options, Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID, Replays: true,
+		Connection: stream.Connection{Dial: clickhousetest.Dialer(options), Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID, Replays: true,
 	}
 	defer rows.Close()
-	require.NoError(t, insert(t.Context(), rows, []candidate{{letter: Letter{Origin: o}, value: e.Append(nil)}}, 0))
+	require.NoError(t, insert(t.Context(), rows, of, lane{event.Topic, r.TopicID, 0}, []candidate{{letter: Letter{Origin: o}, value: e.Append(nil)}}, 0))
 	require.NoError(t, r.Conn.Exec(t.Context(), "ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} SETTINGS mutations_sync = 2",
 		native.Named("topic", r.TopicID.String())))
 	require.Equal(t, Result{Stored: 1}, r.replay(Filter{}))
 	r.requireRows(3)
+}
+
+// A letter is stored on the shard of its partition, beside the rows that it may repeat, and counted.
+func TestALetterIsReplayedToTheShardOfItsPartition(t *testing.T) {
+	t.Parallel()
+	shards := enginetest.NewShards(t, 2)
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1, Shards: shards}))
+	r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 2)", r.TopicID, event.Topic)
+	link := r.link()
+	first, second := r.event(link), r.event(link)
+	r.bury(5, first.Append(nil))
+	r.bury(7, second.Append(nil))
+	r.bury(9, second.Append(nil)) // the sender repeated it
+	r.commit(10)
+	require.Equal(t, Result{Stored: 2, Repeats: 1}, r.replay(Filter{}))
+	r.requireRows(5, 7)
+	r.requireViews(link, 2)
+	for i, want := range []uint64{0, 2} {
+		var rows uint64
+		require.NoError(t, shards.Conn(t, i).QueryRow(t.Context(), "SELECT count() FROM lodestone.events").Scan(&rows))
+		require.Equal(t, want, rows, "shard %d", i+1)
+	}
+}
+
+// Letters are replayed to the writer, and wait for a majority as blocks do. Counters read the writer.
+func TestALetterIsReplayedToTheWriter(t *testing.T) {
+	t.Parallel()
+	copies := enginetest.NewCopies(t, 1, 2)
+	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1, Copies: copies})
+	topology, err := clickhouse.NewTopology(stack.ClickHouse)
+	require.NoError(t, err)
+	cluster := &replica.Cluster{Ledger: replica.NewLedger(stack.Postgres), Topology: topology, Log: slog.New(slog.DiscardHandler)}
+	require.NoError(t, cluster.Enrol(t.Context()))
+	stack.ClickHouse.Writers = cluster
+	stack.Conn = enginetest.Open(t, stack.ClickHouse)
+	r := newRigOn(t, stack)
+	link := r.link()
+	e := r.event(link)
+	r.bury(5, e.Append(nil))
+	r.commit(6)
+	_, err = r.replayer.Replay(t.Context(), Filter{})
+	_, waits := errors.AsType[*replica.WaitError](err)
+	require.True(t, waits, "%v", err)
+	copies.Follow()
+	var result Result
+	require.Eventually(t, func() bool {
+		again, err := r.replayer.Replay(t.Context(), Filter{})
+		result.Stored, result.Present = result.Stored+again.Stored, result.Present+again.Present
+		return err == nil
+	}, time.Minute, 100*time.Millisecond)
+	require.Equal(t, 1, result.Stored+result.Present)
+	r.requireRows(5)
+	r.requireViews(link, 1)
 }
 
 func TestADiscardedLetterIsReplayedWhenNamed(t *testing.T) {

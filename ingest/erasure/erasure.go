@@ -12,10 +12,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -31,6 +33,9 @@ import (
 // Config is the setting of the service.
 type Config struct {
 	Interval time.Duration `name:"erasure-interval" default:"1h" help:"Shortest time between two times at which stored events of erased people are blanked, since each rewrites parts of a table. The first erasure after a pause is done at once."`
+
+	// SpoolMaxAge is how long collectors' spools keep records (--spool-max-age); 0: forever.
+	SpoolMaxAge time.Duration `kong:"-"`
 }
 
 // Validate returns every problem of the settings.
@@ -50,14 +55,20 @@ const (
 	// are stored by processes that have this service, so what is older was blank or has been found.
 	lookBack    = 7 * 24 * time.Hour
 	lookOverlap = time.Hour
+
+	// lookPages bounds a step of a look. The next one follows after refreshEvery, perhaps in another process.
+	lookPages = 10
+	// lookLock is the key of the advisory lock under which one process looks.
+	lookLock = 0x6c6f6465_6c6f6f6b // "lodelook"
+
+	kafkaTimeout = 10 * time.Second
 )
 
 // Job is a service.Service. Any number may run: a change that two of them ask for finds nothing to do the second time.
 type Job struct {
 	*service.Loop
-	cfg    Config
-	deps   Deps
-	looked time.Time // when all links were last looked for
+	cfg  Config
+	deps Deps
 
 	errors  prometheus.Counter
 	blanked prometheus.Counter
@@ -123,24 +134,18 @@ func (j *Job) round(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for erasures: %w", err)
 	}
-	if !recent {
-		if _, err := j.Blank(ctx); err != nil {
+	for more := !recent; more; {
+		n, err := j.Blank(ctx)
+		if err != nil {
 			return err
 		}
+		more = n == erasuresAtOnce // as after `lodestone blank-again`
 	}
-	if time.Since(j.looked) < j.cfg.Interval {
-		return nil
+	ended, err := j.look(ctx)
+	if ended {
+		j.dateRecords(ctx)
 	}
-	begin := time.Now()
-	since := begin.Add(-lookBack)
-	if !j.looked.IsZero() {
-		since = j.looked.Add(-lookOverlap)
-	}
-	if err := j.LookAgain(ctx, since); err != nil {
-		return err
-	}
-	j.looked = begin
-	return nil
+	return err
 }
 
 // Blank blanks what is stored of people whose erasure is not done, and records that it is. It returns how many erasures that were.
@@ -170,13 +175,10 @@ func (j *Job) Blank(ctx context.Context) (n int, err error) {
 	if err := j.blank(ctx, links, time.Unix(0, 0)); err != nil {
 		return 0, err
 	}
-	until, err := j.recordsUntil(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if err := q.EndErasures(ctx, store.EndErasuresParams{IDs: ids, RecordsUntil: until}); err != nil {
+	if err := q.EndErasures(ctx, ids); err != nil {
 		return 0, fmt.Errorf("record that events are blank: %w", err)
 	}
+	j.dateRecords(ctx)
 	j.blanked.Add(float64(len(ids)))
 	j.pending.Set(0)
 	j.deps.Log.Info("blanked events of erased people", "erasures", len(ids), "links", len(links))
@@ -186,35 +188,96 @@ func (j *Job) Blank(ctx context.Context) (n int, err error) {
 // blank blanks links, and looks again until there was nothing to do: a consumer may have stored an event meanwhile.
 func (j *Job) blank(ctx context.Context, links []link, since time.Time) error {
 	return j.withClickHouse(func(conn driver.Conn) error {
-		for {
-			n, err := blankAll(ctx, conn, links, since)
-			if err != nil || n == 0 {
-				return err
+		return clickhouse.EachShard(conn, func(shard driver.Conn) error { //nolint:wrapcheck // it says what failed
+			for {
+				n, err := blankAll(ctx, shard, links, since)
+				if err != nil || n == 0 {
+					return err
+				}
 			}
-		}
+		})
 	})
 }
 
 // LookAgain blanks what was stored since a time of all people who were ever erased, and not blank.
 func (j *Job) LookAgain(ctx context.Context, since time.Time) error {
+	_, err := j.lookFrom(ctx, uuid.Nil, since, math.MaxInt)
+	return err
+}
+
+// look continues the look for events of people who were erased before, or begins one if it is time, unless another process does. It reports
+// whether a look ended. Events are brought by spools, dead letters, repairs, and consumers that did not know of an erasure yet.
+func (j *Job) look(ctx context.Context) (ended bool, err error) {
 	q := store.New(j.deps.Postgres.Unscoped())
-	for after := uuid.Nil; ; {
+	if state, err := q.ErasureLook(ctx); err != nil || !j.due(state) {
+		return false, err //nolint:wrapcheck // it is logged
+	}
+	err = j.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
+		own := store.New(tx)
+		mine, err := own.TryLock(ctx, lookLock)
+		if err != nil || !mine {
+			return err
+		}
+		if err := own.AllowIdle(ctx); err != nil { // this transaction only holds the lock
+			return err
+		}
+		state, err := q.ErasureLook(ctx)
+		if err != nil || !j.due(state) {
+			return err
+		}
+		ended, err = j.lookOn(ctx, q, state)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for events of erased people: %w", err)
+	}
+	return ended, nil
+}
+
+func (j *Job) due(state store.ErasureLookRow) bool {
+	return state.BeganAt != nil || state.LookedAt == nil || state.Now.Sub(*state.LookedAt) >= j.cfg.Interval
+}
+
+// lookOn looks for a bounded number of links, and records how far it came.
+func (j *Job) lookOn(ctx context.Context, q *store.Queries, state store.ErasureLookRow) (ended bool, err error) {
+	began, since := state.Now, state.Now.Add(-lookBack)
+	if state.BeganAt != nil {
+		began = *state.BeganAt
+	}
+	if state.LookedAt != nil {
+		since = state.LookedAt.Add(-lookOverlap)
+	}
+	after, err := j.lookFrom(ctx, state.After, since, lookPages)
+	if err != nil {
+		return false, err
+	}
+	if err := q.ContinueErasureLook(ctx, store.ContinueErasureLookParams{BeganAt: began, After: after}); err != nil || after != uuid.Nil {
+		return false, err //nolint:wrapcheck // the caller does
+	}
+	return true, q.EndErasureLook(ctx) //nolint:wrapcheck // as above
+}
+
+// lookFrom looks for the links behind one, at most so many pages of them. It returns the last one, or uuid.Nil after all.
+func (j *Job) lookFrom(ctx context.Context, after uuid.UUID, since time.Time, pages int) (uuid.UUID, error) {
+	q := store.New(j.deps.Postgres.Unscoped())
+	for range pages {
 		rows, err := q.SomeErasedLinks(ctx, store.SomeErasedLinksParams{After: after, RowLimit: erasedLinksPage})
 		if err != nil {
-			return fmt.Errorf("read links of erased people: %w", err)
+			return after, fmt.Errorf("read links of erased people: %w", err)
 		}
 		if len(rows) == 0 {
-			return nil
+			return uuid.Nil, nil
 		}
 		links := make([]link, len(rows))
 		for i, r := range rows {
 			links[i] = link{r.ID, r.AccountID}
 		}
 		if err := j.blank(ctx, links, since); err != nil {
-			return err
+			return after, err
 		}
 		after = rows[len(rows)-1].ID
 	}
+	return after, nil
 }
 
 func (j *Job) withClickHouse(fn func(conn driver.Conn) error) (err error) {
@@ -226,16 +289,31 @@ func (j *Job) withClickHouse(fn func(conn driver.Conn) error) (err error) {
 	return fn(conn)
 }
 
-// recordsUntil returns when Kafka has dropped every record of now, nil if it keeps records forever.
-func (j *Job) recordsUntil(ctx context.Context) (*time.Time, error) {
+// dateRecords records when spools and Kafka have dropped every record of before the end of an erasure, for those of which that is not known. It stays
+// unknown where one of them keeps records forever. A Kafka that does not answer is asked again at the next look: the events are blank all the same.
+func (j *Job) dateRecords(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, kafkaTimeout)
+	defer cancel()
+	if err := j.tryDateRecords(ctx); err != nil {
+		j.deps.Log.Warn("cannot tell until when Kafka has records of erased people, will try again", "error", err)
+	}
+}
+
+func (j *Job) tryDateRecords(ctx context.Context) error {
+	q := store.New(j.deps.Postgres.Unscoped())
+	if n, err := q.CountUndatedErasures(ctx); err != nil || n == 0 {
+		return err //nolint:wrapcheck // it is logged
+	}
 	client, err := kgo.NewClient(j.deps.Kafka.Options(j.deps.Log)...)
 	if err != nil {
-		return nil, fmt.Errorf("make Kafka client: %w", err)
+		return fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
-	longest, bounded, err := kafka.Retention(ctx, client, event.Topic, event.DeadLetterTopic)
-	if err != nil || !bounded {
-		return nil, err //nolint:wrapcheck // it says what failed
+	// Views of landing pages belong to accounts that were deleted.
+	longest, bounded, err := kafka.Retention(ctx, client, event.Topic, event.LinkViewTopic, event.DeadLetterTopic)
+	if err != nil || !bounded || j.cfg.SpoolMaxAge == 0 {
+		return err //nolint:wrapcheck // it says what failed
 	}
-	return new(time.Now().Add(longest)), nil
+	// A record of before may be in a collector's spool, and come to Kafka last.
+	return q.DateErasures(ctx, (longest + j.cfg.SpoolMaxAge).Seconds()) //nolint:wrapcheck // it is logged
 }

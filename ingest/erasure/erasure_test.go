@@ -12,8 +12,10 @@ import (
 
 	"lodestone/ingest/erasure"
 	"lodestone/ingest/stream"
+	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/store"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -30,7 +32,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{Stack: enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1}), t: t, account: uuid.New()}
-	r.job = erasure.New(erasure.Config{Interval: time.Hour}, erasure.Deps{
+	r.job = erasure.New(erasure.Config{Interval: time.Hour, SpoolMaxAge: 14 * 24 * time.Hour}, erasure.Deps{
 		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
 	return r
@@ -42,7 +44,7 @@ func (r *rig) store(link uuid.UUID, first int64) {
 	options, err := r.ClickHouse.BlockOptions()
 	require.NoError(r.t, err)
 	of := stream.Events().Blanking(&r.set)
-	s := &stream.Store{Connection: stream.Connection{Options: options, Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID}
+	s := &stream.Store{Connection: stream.Connection{Dial: clickhousetest.Dialer(options), Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID}
 	defer s.Close()
 	rows, decoder := of.Tables.Take(), of.Decoder()
 	at := time.Date(2026, 10, 31, 23, 59, 59, 0, time.UTC)
@@ -127,7 +129,7 @@ func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
 	require.Equal(t, before, r.places())
 	var done bool
 	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
-		`SELECT blanked_at IS NOT NULL AND records_until > now() + interval '1 day' FROM erasures WHERE id = $1`, id).Scan(&done))
+		`SELECT blanked_at IS NOT NULL AND records_until > now() + interval '15 days' FROM erasures WHERE id = $1`, id).Scan(&done))
 	require.True(t, done)
 
 	// A consumer that does not know yet, and then one that does.
@@ -153,6 +155,34 @@ func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
 	r.store(gone, 16)
 	require.NoError(t, r.job.LookAgain(t.Context(), time.Now().Add(-time.Hour)))
 	require.Equal(t, asked, changes())
+}
+
+// A ClickHouse that is restored to a time before the erasure has the events again, longer ago than the service looks back.
+func TestEventsOfARestoredClickHouseAreBlankedAgain(t *testing.T) { //nolint:paralleltest // because it empties the table of all tests
+	r := newRig(t)
+	gone, page := uuid.New(), uuid.New()
+	r.store(gone, 0)
+	r.erase(gone)
+	r.erase(page)
+	n, err := r.job.Blank(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Equal(t, blank, r.texts(gone))
+	require.NoError(t, r.Conn.Exec(t.Context(), "TRUNCATE TABLE lodestone.events"))
+	r.store(gone, 0)
+	require.NoError(t, r.job.LookAgain(t.Context(), time.Now().Add(time.Hour))) // as if they were stored before
+	n, err = r.job.Blank(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.Contains(t, r.texts(gone)[0], "MARKER")
+
+	reopened, err := store.New(r.Postgres.Unscoped()).ReopenErasures(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 2, reopened)
+	n, err = r.job.Blank(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Equal(t, blank, r.texts(gone))
 }
 
 // Copies for SQL leave the disk, with the versions before the one that says that the entity was deleted.
@@ -195,4 +225,34 @@ func TestTheServiceBlanks(t *testing.T) {
 	require.False(t, r.set.Has(later))
 	require.Eventually(t, func() bool { return r.texts(known)[0] == blank[0] }, enginetest.Timeout, 100*time.Millisecond)
 	require.Contains(t, r.texts(later)[0], "MARKER")
+}
+
+// A Kafka that does not say how long it keeps records delays no erasure. When it does, the time counts from when the events were blank.
+func TestTheEndOfRecordsIsAddedLater(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	silent := erasure.Deps{
+		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+	}
+	silent.Kafka.Brokers = []string{"127.0.0.1:1"}
+	id := r.erase(uuid.New())
+	n, err := erasure.New(erasure.Config{Interval: time.Hour}, silent).Blank(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	state := func() (blanked, dated bool) {
+		t.Helper()
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(),
+			`SELECT blanked_at IS NOT NULL, coalesce(records_until > blanked_at + interval '1 day', false) FROM erasures WHERE id = $1`, id).Scan(&blanked, &dated))
+		return blanked, dated
+	}
+	blanked, dated := state()
+	require.True(t, blanked)
+	require.False(t, dated)
+	enginetest.Run(t, r.job)
+	require.Eventually(t, func() bool { _, dated := state(); return dated }, enginetest.Timeout, 20*time.Millisecond)
+
+	// The look that found it is on record, so that no other process looks again before the interval is over.
+	var looked bool
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT looked_at IS NOT NULL AND began_at IS NULL FROM erasure_look").Scan(&looked))
+	require.True(t, looked)
 }

@@ -21,7 +21,7 @@ type Found struct {
 }
 
 // Find returns what both databases have of an address, a key of package email, in all accounts. Events count if the person's access
-// links were erased, and they are not blank; those of other links are found by the link. What is encrypted for a short time (mails,
+// links were deleted, and they are not blank; those of other links are found by the link. What is encrypted for a short time (mails,
 // messages and answers that wait) is not looked at: the export of a person shows it.
 func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string) (all []Found, err error) {
 	q := store.New(pool.Unscoped())
@@ -39,10 +39,15 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 	}
 	all = []Found{{"Postgres submissions", rows.Submissions}, {"Postgres access links", rows.AccessLinks}, {"Postgres verifications", rows.Verifications}}
 	for _, table := range copies {
-		n, err := count(ctx, conn, "SELECT toString(count()) FROM lodestone."+table+" WHERE lower(email) = {key:String} OR person_id IN {people:Array(UUID)}",
-			native.Parameters{"key": clickhouse.Text(key), "people": clickhouse.UUIDs(people)})
+		var n int64
+		err := clickhouse.EachShard(conn, func(shard driver.Conn) error { // each has copies of its own
+			found, err := count(ctx, shard, "SELECT toString(count()) FROM lodestone."+table+" WHERE lower(email) = {key:String} OR person_id IN {people:Array(UUID)}",
+				native.Parameters{"key": clickhouse.Text(key), "people": clickhouse.UUIDs(people)})
+			n += found
+			return err
+		})
 		if err != nil {
-			return nil, err
+			return nil, err //nolint:wrapcheck // it says what failed
 		}
 		all = append(all, Found{"ClickHouse copies of " + table, n})
 	}
@@ -58,7 +63,7 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 		}
 		events += n
 	}
-	all = append(all, Found{"ClickHouse events of erased access links", events})
+	all = append(all, Found{"ClickHouse events of deleted access links", events})
 	return slices.DeleteFunc(all, func(f Found) bool { return f.Rows == 0 }), nil
 }
 

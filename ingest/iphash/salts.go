@@ -157,7 +157,7 @@ func (s *Salts) run(ctx context.Context, ready func()) error {
 				return ctx.Err()
 			}
 			s.log.Warn("cannot refresh the salts of the address hash, trying again",
-				"error", err, "in", retry, "days_left", s.horizon())
+				"error", err, "retry_in", retry, "days_left", s.horizon())
 			wait, retry = jitter(retry), min(2*retry, lastRetry)
 		} else {
 			retry = firstRetry

@@ -10,7 +10,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/store"
 )
@@ -18,7 +17,7 @@ import (
 // Owners returns the recorded groups of the current topics. A topic that no group has stored yet has an empty one.
 func (l *Book) Owners(ctx context.Context, cl *kgo.Client) ([]Owner, error) {
 	var owners []Owner
-	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
+	for _, topic := range kafka.KeyedTopics() {
 		id, _, err := kafka.Topic(ctx, cl, topic)
 		if err != nil {
 			return nil, err

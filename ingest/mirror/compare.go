@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
@@ -43,26 +44,32 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 	_, err = m.locked(ctx, compareTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		q := store.New(tx)
 		for _, e := range entities() {
-			buckets, err := e.differing(ctx, m.pool, conn)
+			err := clickhouse.EachShard(conn, func(shard driver.Conn) error { return m.compareEntity(ctx, q, shard, e) })
 			if err != nil {
 				return err
 			}
-			if len(buckets) == 0 {
-				continue
-			}
-			noted, err := e.noteBuckets(ctx, q, conn, buckets)
-			if err != nil {
-				return err
-			}
-			m.differences.Add(float64(len(buckets)))
-			m.log.Warn("copies in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets", len(buckets), "ids", noted)
 		}
-		if err := noteUncounted(ctx, q, conn); err != nil {
+		if err := clickhouse.EachShard(conn, func(shard driver.Conn) error { return noteUncounted(ctx, q, shard) }); err != nil {
 			return err
 		}
 		return wrap(q.EndComparison(ctx, cluster), "note that copies are compared")
 	})
 	return err
+}
+
+// compareEntity notes the ids in buckets whose copies on a shard differ.
+func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn driver.Conn, e entity) error {
+	buckets, err := e.differing(ctx, m.pool, conn)
+	if err != nil || len(buckets) == 0 {
+		return err
+	}
+	noted, err := e.noteBuckets(ctx, q, conn, buckets)
+	if err != nil {
+		return err
+	}
+	m.differences.Add(float64(len(buckets)))
+	m.log.Warn("copies in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets", len(buckets), "rows", noted)
+	return nil
 }
 
 // noteUncounted notes all lead magnets if page counts of copied ones are missing. The mirror of the release before the page

@@ -133,12 +133,15 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 			if len(ids[e.table]) == 0 {
 				continue
 			}
-			if e.table == "lead_magnets" { // before copy, which leaves those ids that no longer exist
-				if err := copyVersions(ctx, q, conn, ids[e.table], uint64(version)); err != nil {
-					return err
+			err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
+				if e.table == "lead_magnets" {
+					if err := copyVersions(ctx, q, shard, ids[e.table], uint64(version)); err != nil {
+						return err
+					}
 				}
-			}
-			if err := e.copy(ctx, q, conn, ids[e.table], uint64(version)); err != nil {
+				return e.copy(ctx, q, shard, maps.Clone(ids[e.table]), uint64(version))
+			})
+			if err != nil {
 				return err
 			}
 			m.rows.Add(float64(len(ids[e.table])))

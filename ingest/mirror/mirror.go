@@ -6,7 +6,7 @@
 // mirror reads the notes, copies the current state of those ids under a new version, and deletes the notes when
 // ClickHouse has stored the copies. Copying twice changes nothing: ClickHouse keeps the highest version of an id, and
 // versions rise in the order in which states were read, since one mirror works at a time and takes its version first.
-// While nothing changes, it polls an empty table.
+// While nothing changes, it polls an empty table. Every shard has all copies, beside the rows that are joined with them.
 //
 // A database that was restored to an older state does not have the notes that the copies need. So the mirror compares
 // both sides at intervals, and after Postgres' cluster changed, and copies again what differs.
@@ -25,6 +25,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
+	"lodestone/pkg/gate"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -60,6 +61,7 @@ type Mirror struct {
 	store   clickhouse.Config
 	pool    *postgres.Pool
 	queries *store.Queries
+	gate    *gate.Gate
 	log     *slog.Logger
 
 	rows   prometheus.Counter
@@ -80,7 +82,7 @@ type Deps struct {
 // New returns the mirror's service.
 func New(c Config, d Deps) *Mirror {
 	m := &Mirror{
-		cfg: c, store: d.ClickHouse, pool: d.Postgres, queries: store.New(d.Postgres.Unscoped()), log: d.Log,
+		cfg: c, store: d.ClickHouse, pool: d.Postgres, queries: store.New(d.Postgres.Unscoped()), gate: gate.New(d.Postgres, d.Log), log: d.Log,
 		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total", Help: "States of lead magnets and links copied to ClickHouse."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
 		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
@@ -124,8 +126,14 @@ func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
 	}
 }
 
-// round copies all pending changes.
+// round copies all pending changes, unless Postgres may have people again who were erased: copies of them would stay on the disk of
+// ClickHouse until an erasure is repeated.
 func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) error {
+	if open, err := m.gate.Look(ctx); err != nil {
+		return err
+	} else if !open {
+		return gate.ErrClosed
+	}
 	if !*prepared {
 		mine, err := m.prepare(ctx, conn)
 		if err != nil || !mine {
@@ -153,15 +161,18 @@ func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) er
 func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err error) {
 	return m.locked(ctx, copyTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		for _, e := range entities() {
-			var rows uint64
-			if err := conn.QueryRow(ctx, "SELECT count() FROM lodestone."+e.table).Scan(&rows); err != nil {
-				return fmt.Errorf("count copies of %s: %w", e.table, err)
-			}
-			if rows > 0 {
-				continue
-			}
-			if err := store.New(tx).NoteAllEntities(ctx, e.table); err != nil {
-				return fmt.Errorf("note all %s: %w", e.table, err)
+			err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
+				var rows uint64
+				if err := shard.QueryRow(ctx, "SELECT count() FROM lodestone."+e.table).Scan(&rows); err != nil {
+					return fmt.Errorf("count copies of %s: %w", e.table, err)
+				}
+				if rows > 0 {
+					return nil
+				}
+				return wrap(store.New(tx).NoteAllEntities(ctx, e.table), "note all "+e.table)
+			})
+			if err != nil {
+				return err
 			}
 		}
 		changed, err := store.New(tx).SetCopiesEmails(ctx, m.cfg.Emails)
@@ -210,7 +221,10 @@ func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	merge, cancel := context.WithTimeout(ctx, purgeTimeout)
 	defer cancel()
 	for _, table := range withAddresses() {
-		if err := conn.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL"); err != nil { //nolint:misspell // the server spells it
+		err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
+			return shard.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL") //nolint:misspell,wrapcheck // the server spells it; below
+		})
+		if err != nil {
 			return fmt.Errorf("remove addresses from ClickHouse: %w", err)
 		}
 	}

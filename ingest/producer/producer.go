@@ -22,13 +22,15 @@ type Record struct {
 	Topic string
 	Key   []byte
 	Value []byte
+	Trace string // place in a trace, as the header traceparent; "": none
 }
 
 // Deps are the dependencies of a producer.
 type Deps struct {
-	Kafka      []kgo.Opt // how to reach Kafka: seeds, TLS, login
-	Topics     []string  // which must exist when the producer starts
-	StartAway  bool      // start although Kafka does not answer or lacks a topic: the spool stores the records
+	Kafka      []kgo.Opt             // how to reach Kafka: seeds, TLS, login
+	Topics     []string              // which must exist when the producer starts
+	Partitions kafka.PartitionLedger // over how many partitions keys are distributed; nil: as many as Kafka has
+	StartAway  bool                  // start although Kafka does not answer or lacks a topic: the spool stores the records
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -49,8 +51,11 @@ type Producer struct {
 
 	failures failures
 
+	counts *kafka.Counts      // of partitions
+	unread context.CancelFunc // ends reading them
+
 	forgetting atomic.Bool    // a topic that was recreated is being forgotten
-	background sync.WaitGroup // the goroutine that does so
+	background sync.WaitGroup // the goroutine that does so, and the one that reads counts
 }
 
 var _ service.Service = (*Producer)(nil)
@@ -61,12 +66,13 @@ func New(c Config, d Deps) (*Producer, error) {
 		return nil, err
 	}
 	compression, _ := codec(c.Compression)
+	counts := kafka.NewCounts(d.Topics...)
 	opts := append([]kgo.Opt{
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.ProducerLinger(c.Linger),
 		kgo.ProducerBatchCompression(compression),
 		// The hash of Kafka's Java clients: other tools find a key in the same partition.
-		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
+		kgo.RecordPartitioner(counts),
 		// No RecordDeliveryTimeout: the context of each Write ends what was never sent. A record in
 		// flight whose outcome is unknown stays until Kafka answers, since giving it up would break
 		// the sequence that idempotence relies on.
@@ -82,7 +88,7 @@ func New(c Config, d Deps) (*Producer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make Kafka producer: %w", err)
 	}
-	p := &Producer{config: c, deps: d, client: client, failed: make(chan error)}
+	p := &Producer{config: c, deps: d, client: client, failed: make(chan error), counts: counts, unread: func() {}}
 	p.coalescer.flush, p.calls.New, p.batches.New = p.flush, p.newPending, p.newPending
 	if p.metrics, err = newMetrics(d.Registerer, &p.records, &p.bytes); err != nil {
 		client.Close()
@@ -95,6 +101,19 @@ func New(c Config, d Deps) (*Producer, error) {
 // kafka.ErrNoTopic and names the remedy. With StartAway it waits for one answer only, and starts without it and without
 // the topics.
 func (p *Producer) Start(ctx context.Context) error {
+	if err := p.awaitTopics(ctx); err != nil {
+		return err
+	}
+	if p.deps.Partitions != nil {
+		p.readCounts(ctx)
+		running, stop := context.WithCancel(context.Background())
+		p.unread = stop
+		p.background.Go(func() { p.followCounts(running) })
+	}
+	return nil
+}
+
+func (p *Producer) awaitTopics(ctx context.Context) error {
 	const retryAfter = 500 * time.Millisecond
 	for _, topic := range p.deps.Topics {
 		for {
@@ -133,6 +152,7 @@ func (p *Producer) timeout() time.Duration {
 // Stop closes the connections. Records that still wait for Kafka fail: stop the callers of Write first. It returns at
 // once.
 func (p *Producer) Stop(context.Context) error {
+	p.unread()
 	p.client.Close()
 	p.background.Wait()
 	return nil
@@ -149,6 +169,7 @@ func (p *Producer) forget(topic string) {
 	p.background.Go(func() {
 		defer p.forgetting.Store(false)
 		p.deps.Log.Warn("Kafka's topic has another id than before: it was deleted and created again", "topic", topic)
+		p.counts.Set(topic, 0) // of the old one
 		p.client.PurgeTopicsFromClient(topic)
 	})
 }

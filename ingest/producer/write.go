@@ -9,6 +9,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/tracing"
 )
 
 // ErrFull is wrapped by Write's error when too many records are waiting for Kafka. No record of the call was sent.
@@ -69,7 +71,7 @@ func (p *Producer) Send(ctx context.Context, records []Record, settled func(i in
 		var done func(own *kgo.Record, err error)
 		done = func(own *kgo.Record, err error) {
 			if expired(err) && ctx.Err() == nil { // as in settled below
-				p.client.TryProduce(ctx, &kgo.Record{Topic: own.Topic, Key: own.Key, Value: own.Value}, done)
+				p.client.TryProduce(ctx, &kgo.Record{Topic: own.Topic, Key: own.Key, Value: own.Value, Headers: own.Headers}, done)
 				return
 			}
 			p.records.Add(-1)
@@ -158,6 +160,9 @@ func (w *pending) begin(ctx context.Context, records []Record) {
 	for i := range records {
 		r := &records[i]
 		w.records[i] = kgo.Record{Topic: r.Topic, Key: own(r.Key), Value: own(r.Value), Timestamp: now}
+		if r.Trace != "" {
+			w.records[i].Headers = []kgo.RecordHeader{{Key: tracing.HeaderName, Value: []byte(r.Trace)}}
+		}
 	}
 }
 
@@ -204,7 +209,7 @@ func (w *pending) settled(r *kgo.Record, err error) {
 	if expired(err) && w.ctx.Err() == nil {
 		// A record before it in the same partition ran out of time, and the client then fails all records that wait
 		// behind. This one has time left; it was not in flight, so this is no repeat.
-		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value}, w.promise)
+		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: r.Headers}, w.promise)
 		return
 	}
 	w.producer.records.Add(-1)

@@ -27,6 +27,9 @@ type Repairer struct {
 	Conn    driver.Conn
 	Book    *logbook.Book
 	Group   string // of the consumers, which have to be stopped
+	// Erased are people and accounts whose records are written again without what they sent: Kafka keeps those for longer than it was to
+	// keep the first ones.
+	Erased stream.Erased
 }
 
 // Result is the result of a repair.
@@ -247,7 +250,7 @@ func (p *part) lastSound(ctx context.Context, r kafka.Range) (found []byte, err 
 		chunk := kafka.Range{From: max(r.From, to-chunkOffsets), To: to}
 		if err := kafka.ReadRange(ctx, p.Options, p.stream.Topic, p.number, chunk, func(record *kgo.Record) error {
 			if _, err := decoder.Decode(record.Value); err == nil {
-				found = event.MarkSpooled(slices.Clone(record.Value))
+				found = p.again(record.Value)
 			}
 			return nil
 		}); err != nil {
@@ -256,6 +259,11 @@ func (p *part) lastSound(ctx context.Context, r kafka.Range) (found []byte, err 
 		to = chunk.From
 	}
 	return found, nil
+}
+
+// again returns a record as it is written again.
+func (p *part) again(record []byte) []byte {
+	return event.MarkSpooled(slices.Clone(p.stream.Blank(record, p.Erased)))
 }
 
 // writeAgain writes the records of the range to the end of the partition, marked so that repeats of stored events are
@@ -280,7 +288,7 @@ func (p *part) writeAgain(ctx context.Context, r kafka.Range) (n int64, err erro
 			return nil
 		}
 		batch = append(batch, &kgo.Record{
-			Topic: p.stream.Topic, Partition: p.number, Key: record.Key, Value: event.MarkSpooled(slices.Clone(record.Value)), Headers: record.Headers,
+			Topic: p.stream.Topic, Partition: p.number, Key: record.Key, Value: p.again(record.Value), Headers: record.Headers,
 		})
 		if len(batch) < batchRecords {
 			return nil

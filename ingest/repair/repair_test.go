@@ -1,6 +1,7 @@
 package repair_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/repair"
+	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
@@ -26,6 +28,11 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 const waitLimit = 3 * time.Minute
+
+// everyone was erased.
+type everyone struct{}
+
+func (everyone) Has(uuid.UUID) bool { return true }
 
 // The log of a partition ends before what is stored, or has grown past it with other records: after the repair every
 // event of either is stored once.
@@ -46,7 +53,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			var records [][]byte
 			for range 10 + c.fresh {
 				at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixMilli()
-				e := event.Event{AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed, CreatedAt: at, ReceivedAt: at}
+				e := event.Event{AccountID: uuid.New(), LeadMagnetID: uuid.New(), AccessLinkID: uuid.New(), EventID: uuid.New(), Type: event.PageViewed, CreatedAt: at, ReceivedAt: at, UserAgent: []byte("MARKER")}
 				records = append(records, e.Append(nil))
 			}
 			produce := func(values ...[]byte) {
@@ -58,7 +65,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			of, _ := stream.Of(event.Topic)
 			options, err := s.ClickHouse.BlockOptions()
 			require.NoError(t, err)
-			store := &stream.Store{Connection: stream.Connection{Options: options, Log: log}, Stream: of, TopicID: id}
+			store := &stream.Store{Connection: stream.Connection{Dial: clickhousetest.Dialer(options), Log: log}, Stream: of, TopicID: id}
 			defer store.Close()
 			decoder, before := of.Decoder(), of.Tables.Take()
 			for offset, v := range records[:c.stored] {
@@ -82,7 +89,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			produce(records[7]) // the sender of a stored event sends it again
 
 			book := logbook.New(s.Postgres)
-			r := repair.Repairer{Options: s.Kafka.Options(log), Conn: s.Conn, Book: book, Group: "g"}
+			r := repair.Repairer{Options: s.Kafka.Options(log), Conn: s.Conn, Book: book, Group: "g", Erased: everyone{}}
 			done, err := r.Partition(ctx, of, 0)
 			require.NoError(t, err)
 			require.Equal(t, kafka.Range{From: 5, To: 10}, done.Offsets)
@@ -92,10 +99,13 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			ranges, err := kafka.Ranges(ctx, client, event.Topic)
 			require.NoError(t, err)
 			decoder = of.Decoder()
+			marked := 0
 			require.NoError(t, kafka.ReadRange(ctx, s.Kafka.Options(log), event.Topic, 0, ranges[0], func(record *kgo.Record) error {
+				marked += bytes.Count(record.Value, []byte("MARKER"))
 				_, err := decoder.Decode(record.Value)
 				return err
 			}))
+			require.Equal(t, 6+c.fresh, marked, "what was written again is blank")
 
 			consume := func() {
 				reads, err := consumer.New(consumer.Config{

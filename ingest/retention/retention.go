@@ -5,9 +5,10 @@
 //
 // The retention time is stored in Postgres (Setting), so that no process deletes by a setting of its own.
 //
-// A step is one month: writing, dropping, done. Each phase is recorded before it begins. A step that was interrupted in
-// the first phase has no effect and is repeated; one that was interrupted in the second phase only has to be finished
-// (Finish), by the next holder of the lock, before anything is counted.
+// A step is one month: writing, dropping, done. Each phase is recorded before it begins. The first phase may take long: it writes down
+// a bounded number of rows at a time, and its progress is on record in Postgres, so that a step that was interrupted goes on there. It has
+// no effect before the second phase. One that was interrupted in the second phase only has to be finished (Finish), before anything
+// is counted from the history.
 package retention
 
 import (
@@ -15,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -65,6 +67,8 @@ type Job struct {
 	errors  prometheus.Counter
 
 	warned     bool   // of a setting that differs from the record, or that waits
+	rangeRows  uint64 // how many rows are written down at a time
+	wrote      func() // nil but in tests: called when rows were written down
 	beforeDrop func() // nil but in tests: called when nothing but dropping is left of a step
 }
 
@@ -80,7 +84,7 @@ type Deps struct {
 // New returns the service. While everything is retained it only reads the setting in Postgres.
 func New(c Config, d Deps) *Job {
 	job := &Job{
-		cfg: c, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
+		cfg: c, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, rangeRows: rangeRows,
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_months_total", Help: "Months of events and link views that were deleted for their age."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_waiting_months", Help: "Months that are due, but whose records Kafka still has."}),
 		differs: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_setting_differs", Help: "1 if this process has another --retention-months than the one on record, which holds."}),
@@ -102,7 +106,7 @@ func (j *Job) run(ctx context.Context, ready func()) error {
 			return nil
 		case err != nil:
 			j.errors.Inc()
-			j.log.Warn("cannot delete old events, will try again", "in", lookEvery, "error", err)
+			j.log.Warn("cannot delete old events, will try again", "retry_in", lookEvery, "error", err)
 		case len(result.Waiting) > 0:
 			j.log.Info("months of events are due, but Kafka still has records of them", "months", result.Waiting)
 		}
@@ -139,28 +143,47 @@ func (j *Job) Expire(ctx context.Context) (result Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	// Each shard has steps of its own: views that left with its rows are stored beside them.
+	err = clickhouse.EachShard(conn, func(shard driver.Conn) error { return j.expire(ctx, client, conn, shard, s, &result) })
+	if err != nil {
+		return result, err
+	}
+	for _, months := range []*[]uint32{&result.Dropped, &result.Waiting} {
+		slices.Sort(*months)
+		*months = slices.Compact(*months)
+	}
+	j.waiting.Set(float64(len(result.Waiting)))
+	if n := len(result.Dropped); n > 0 && len(result.Waiting) == 0 {
+		if err := store.New(j.pool.Unscoped()).NoteExpiry(ctx, int32(result.Dropped[n-1])); err != nil {
+			return result, fmt.Errorf("note that sessions expire: %w", err)
+		}
+	}
+	return result, j.expireSessions(ctx)
+}
+
+// expire deletes the months of a shard that are due.
+func (j *Job) expire(ctx context.Context, client *kgo.Client, all, conn driver.Conn, s Setting, result *Result) error {
 	first, err := j.firstKept(ctx, conn, s)
 	if err != nil || first == 0 {
-		return Result{}, err
+		return err
 	}
 	months, err := monthsBefore(ctx, conn, first)
 	if err != nil {
-		return Result{}, err
+		return err
 	}
-	for _, month := range months {
-		dropped, err := j.step(ctx, client, conn, month)
+	for i, month := range months {
+		dropped, err := j.step(ctx, client, all, conn, month)
 		if err != nil {
-			return result, err
+			return err
 		}
-		if !dropped {
-			result.Waiting = append(result.Waiting, month)
-			continue
+		if !dropped { // sessions may go on in the months after, which therefore stay as well
+			result.Waiting = append(result.Waiting, months[i:]...)
+			break
 		}
 		j.dropped.Inc()
 		result.Dropped = append(result.Dropped, month)
 	}
-	j.waiting.Set(float64(len(result.Waiting)))
-	return result, nil
+	return nil
 }
 
 // firstKept returns the oldest month that is retained, and 0 if all are. Deletion is final, so a clock that is fast

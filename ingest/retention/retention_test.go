@@ -40,10 +40,12 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	server := enginetest.NewClickHouse(t, t.TempDir())
 	enginetest.Run(t, server)
-	r := &rig{
-		Stack: enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1, ClickHouse: server.URL()}),
-		t:     t, generic: uuid.New(), began: time.Now().UTC(),
-	}
+	return newRigOn(t, enginetest.StackConfig{Partitions: 1, ClickHouse: server.URL()})
+}
+
+func newRigOn(t *testing.T, c enginetest.StackConfig) *rig {
+	t.Helper()
+	r := &rig{Stack: enginetest.NewStack(t, c), t: t, generic: uuid.New(), began: time.Now().UTC()}
 	r.account, r.magnet = r.Magnet()
 	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", r.generic, r.account, r.magnet, uuid.NewString())
 	r.link = r.Link(r.account, r.magnet, nil)
@@ -58,22 +60,27 @@ func (r *rig) month(n int) time.Time {
 func (r *rig) yyyymm(n int) uint32 { return uint32(r.month(n).Year()*100 + int(r.month(n).Month())) }
 
 // read produces a page view of a session.
-func (r *rig) read(session uuid.UUID, at time.Time) {
+func (r *rig) read(session uuid.UUID, at time.Time) { r.readFrom(0, session, at) }
+
+func (r *rig) readFrom(partition int32, session uuid.UUID, at time.Time) {
 	r.t.Helper()
 	e := event.Event{
 		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, SessionID: session, EventID: uuid.New(), Type: event.PageViewed,
 		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 	}
-	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Value: e.Append(nil)}).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.Topic, Partition: partition, Value: e.Append(nil)}).FirstErr())
 }
 
 // land produces a view of the landing page.
-func (r *rig) land(at time.Time) {
+func (r *rig) land(at time.Time) { r.landFrom(0, "", at) }
+
+func (r *rig) landFrom(partition int32, agent string, at time.Time) {
 	r.t.Helper()
 	v := event.LinkView{
 		AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: r.generic, EventID: uuid.New(), CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
+		UserAgent: []byte(agent),
 	}
-	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Value: v.Append(nil)}).FirstErr())
+	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), &kgo.Record{Topic: event.LinkViewTopic, Partition: partition, Value: v.Append(nil)}).FirstErr())
 }
 
 // consume runs consumer and counters until they have everything.
@@ -101,8 +108,11 @@ func (r *rig) behind() (n int64) {
 		require.NoError(r.t, err)
 		var next int64
 		require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(),
-			"SELECT coalesce(max(next_offset), 0) FROM counter_progress WHERE topic_id = $1", id).Scan(&next))
-		n += ranges[0].To - next
+			"SELECT coalesce(sum(next_offset), 0)::bigint FROM counted_partitions WHERE topic_id = $1", id).Scan(&next))
+		for _, r := range ranges {
+			n += r.To
+		}
+		n -= next
 	}
 	return n
 }
@@ -114,7 +124,9 @@ func (r *rig) kafkaForgets() {
 		ranges, err := kafka.Ranges(r.t.Context(), r.Client, topic)
 		require.NoError(r.t, err)
 		offsets := kadm.Offsets{}
-		offsets.Add(kadm.Offset{Topic: topic, Partition: 0, At: ranges[0].To, LeaderEpoch: -1})
+		for partition, held := range ranges {
+			offsets.Add(kadm.Offset{Topic: topic, Partition: partition, At: held.To, LeaderEpoch: -1})
+		}
 		_, err = kadm.NewClient(r.Client).DeleteRecords(r.t.Context(), offsets)
 		require.NoError(r.t, err)
 	}
@@ -154,9 +166,9 @@ func (r *rig) requireViews(views int64, first, last time.Time, landed int64) {
 	r.t.Helper()
 	var n, generic int64
 	var since, until time.Time
-	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(), "SELECT view_count, first_viewed_at, last_viewed_at FROM access_links WHERE id = $1", r.link).
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(), "SELECT view_count, first_viewed_at, last_viewed_at FROM counted_access_links WHERE id = $1", r.link).
 		Scan(&n, &since, &until))
-	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(), "SELECT view_count FROM generic_links WHERE id = $1", r.generic).Scan(&generic))
+	require.NoError(r.t, r.Postgres.Unscoped().QueryRow(r.t.Context(), "SELECT view_count FROM counted_generic_links WHERE id = $1", r.generic).Scan(&generic))
 	require.Equal(r.t, []int64{views, landed}, []int64{n, generic})
 	require.Equal(r.t, []time.Time{first, last}, []time.Time{since.UTC(), until.UTC()})
 }
@@ -173,7 +185,27 @@ func (r *rig) requireVerified() {
 
 func TestCountersStayWhenEventsLeave(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	countersStay(t, newRig(t))
+}
+
+// Months are dropped on every shard: here events are on the first one, and link views on the second.
+func TestMonthsAreDroppedOnEveryShard(t *testing.T) {
+	t.Parallel()
+	shards := enginetest.NewShards(t, 2)
+	r := newRigOn(t, enginetest.StackConfig{Partitions: 1, Shards: shards})
+	id, _, err := kafka.Topic(t.Context(), r.Client, event.LinkViewTopic)
+	require.NoError(t, err)
+	r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 2)", id, event.LinkViewTopic)
+	countersStay(t, r)
+	for i, left := range []struct{ events, views uint64 }{{3, 0}, {0, 2}} {
+		var n struct{ events, views uint64 }
+		require.NoError(t, shards.Conn(t, i).QueryRow(t.Context(), "SELECT (SELECT count() FROM lodestone.events), (SELECT count() FROM lodestone.link_views)").Scan(&n.events, &n.views))
+		require.Equal(t, left, n, "shard %d", i+1)
+	}
+}
+
+func countersStay(t *testing.T, r *rig) {
+	t.Helper()
 	old, across, recent := uuid.New(), uuid.New(), uuid.New()
 	r.read(old, r.month(5))
 	r.read(old, r.month(5).Add(time.Minute))
@@ -213,7 +245,7 @@ func TestCountersStayWhenEventsLeave(t *testing.T) {
 	r.requireVerified()
 
 	// Counting everything again changes nothing.
-	r.Exec("DELETE FROM counter_progress")
+	r.Exec("DELETE FROM counted_partitions")
 	r.consume()
 	r.requireViews(6, r.month(5), r.month(0).Add(2*time.Hour), 3)
 }
@@ -227,7 +259,7 @@ func TestAStepThatWasCutOff(t *testing.T) {
 			r.read(uuid.New(), r.month(5))
 			r.consume()
 			var before int64
-			require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM access_links WHERE id = $1", r.link).Scan(&before))
+			require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM counted_access_links WHERE id = $1", r.link).Scan(&before))
 			r.kafkaForgets()
 			// Killed when the views were written down, before the month was dropped.
 			r.native("INSERT INTO lodestone.expired_views SELECT {account:UUID}, {link:UUID}, step + 1, 1, {at:DateTime64(3)}, {at:DateTime64(3)} FROM (SELECT max(step) AS step FROM lodestone.retention_steps)")
@@ -246,6 +278,79 @@ func TestAStepThatWasCutOff(t *testing.T) {
 			r.requireVerified()
 		})
 	}
+}
+
+// A month is written down some accounts, or some links of an account, at a time. A step that is interrupted goes on where it was, also
+// if the last statement took effect and no one knows; and begins again if the month got more rows.
+func TestALargeMonthIsWrittenDownInParts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	own, ownMagnet, ownLink := r.account, r.magnet, r.link
+	for range 2 { // each account has views of two links in the month
+		for range 2 {
+			session := uuid.New()
+			r.read(session, r.month(5))
+			r.read(session, r.month(5).Add(time.Minute))
+			r.read(uuid.Nil, r.month(5))
+			r.read(session, r.month(0))
+			r.read(uuid.New(), r.month(0).Add(time.Hour))
+			r.link = r.Link(r.account, r.magnet, nil)
+		}
+		r.account, r.magnet = r.Magnet()
+		r.link = r.Link(r.account, r.magnet, nil)
+	}
+	r.account, r.magnet, r.link = own, ownMagnet, ownLink
+	r.land(r.month(5))
+	r.consume()
+	r.requireViews(3, r.month(5), r.month(0).Add(time.Hour), 1)
+	r.kafkaForgets()
+	months := 3
+	if time.Now().UTC().Month() != r.began.Month() {
+		months++
+	}
+	r.keep(months)
+	part := func(upTo int) (parts int, result retention.Result, err error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		job := r.job(0)
+		job.WriteDown(3, func() {
+			if parts++; parts == upTo {
+				cancel()
+			}
+		})
+		result, err = job.Expire(ctx)
+		return parts, result, err
+	}
+	_, _, err := part(3)
+	require.ErrorIs(t, err, context.Canceled)
+	var step, again uint32
+	require.NoError(t, r.Conn.QueryRow(t.Context(), "SELECT max(step) FROM lodestone.retention_steps").Scan(&step))
+	r.requireVerified() // nothing of it counts yet
+	_, _, err = part(2)
+	require.ErrorIs(t, err, context.Canceled)
+	parts, result, err := part(0)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{r.yyyymm(5)}, result.Dropped)
+	require.Positive(t, parts)
+	require.NoError(t, r.Conn.QueryRow(t.Context(), "SELECT max(step) FROM lodestone.retention_steps").Scan(&again))
+	require.Equal(t, step, again, "it did not go on")
+	r.requireVerified()
+	r.Exec("UPDATE access_link_counts SET views = 0")
+	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, r.Conn, func(int) {}))
+	r.requireViews(3, r.month(5), r.month(0).Add(time.Hour), 1)
+	r.requireVerified()
+
+	// The sessions of the month leave when the counters have what was stored before.
+	left := func() (n int) {
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM counted_sessions WHERE month = $1", r.yyyymm(5)).Scan(&n))
+		return n
+	}
+	r.Exec("INSERT INTO counted_sessions SELECT id, gen_random_uuid(), $1 FROM access_link_counts", r.yyyymm(5))
+	require.Positive(t, left())
+	r.Exec("INSERT INTO counter_state (caught_up_at) VALUES (now()) ON CONFLICT (single) DO UPDATE SET caught_up_at = now()")
+	_, err = r.job(0).Expire(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, left())
 }
 
 func (r *rig) native(query string) {
@@ -282,7 +387,7 @@ func TestAStepWhoseLockWasLostDropsNothing(t *testing.T) {
 	})
 	_, err := first.Expire(t.Context())
 	require.ErrorContains(t, err, "comes too late")
-	r.Exec("DELETE FROM counter_progress")
+	r.Exec("DELETE FROM counted_partitions")
 	r.read(uuid.New(), r.month(0))
 	r.land(r.month(0))
 	r.consume()

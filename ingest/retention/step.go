@@ -14,17 +14,18 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/view"
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
 )
 
-// lockKey is the key of the advisory lock under which counters are set and months are dropped.
+// lockKey is the key of the advisory lock that counters share and that who drops months holds alone. Processes of the
+// release before hold it alone to count as well.
 const lockKey = 0x6c6f6465_636f756e // "lodecoun"
 
-// Lock waits for the lock, and holds it until the transaction ends: no other process counts views or drops months
+// Lock waits for the lock, and holds it alone until the transaction ends: no other process counts views or drops months
 // meanwhile.
 func Lock(ctx context.Context, tx pgx.Tx) error {
 	if err := store.New(tx).Lock(ctx, lockKey); err != nil {
@@ -33,20 +34,28 @@ func Lock(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// TryLock takes the lock if it is free, and reports whether it did.
-func TryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
-	if mine, err = store.New(tx).TryLock(ctx, lockKey); err != nil {
-		return false, fmt.Errorf("take the counters' lock: %w", err)
+// Share waits until no month is dropped, and keeps months from being dropped until the transaction ends.
+func Share(ctx context.Context, tx pgx.Tx) error {
+	if err := store.New(tx).LockShared(ctx, lockKey); err != nil {
+		return fmt.Errorf("share the counters' lock: %w", err)
 	}
-	return mine, nil
+	return nil
+}
+
+// TryShare does the same without waiting, and reports whether it could.
+func TryShare(ctx context.Context, tx pgx.Tx) (shared bool, err error) {
+	if shared, err = store.New(tx).TryLockShared(ctx, lockKey); err != nil {
+		return false, fmt.Errorf("share the counters' lock: %w", err)
+	}
+	return shared, nil
 }
 
 type phase string
 
 const (
-	writing  phase = "writing"
-	dropping phase = "dropping"
-	done     phase = "done"
+	writingDown phase = "writing"
+	dropping    phase = "dropping"
+	done        phase = "done"
 )
 
 // state is the last step and its phase.
@@ -91,23 +100,40 @@ func execute(ctx context.Context, conn driver.Conn, query string, p native.Param
 	return conn.Exec(native.Context(ctx, native.WithParameters(p)), query)
 }
 
+// DoneSteps returns the steps whose months are deleted.
+func DoneSteps(ctx context.Context, conn driver.Conn) ([]int64, error) {
+	var steps []int64
+	err := conn.QueryRow(ctx, "SELECT groupUniqArray(toInt64(step)) FROM lodestone.retention_steps WHERE phase = 'done'").Scan(&steps)
+	if err != nil {
+		return nil, fmt.Errorf("read the steps of the retention: %w", err)
+	}
+	return steps, nil
+}
+
 // Moved counts the recorded phases of steps. If it is the same before and after rows were read, no month was dropped
 // meanwhile, whoever held the lock.
 func Moved(ctx context.Context, conn driver.Conn) (n uint64, err error) {
-	if err := conn.QueryRow(ctx, "SELECT count() FROM lodestone.retention_steps").Scan(&n); err != nil {
-		return 0, fmt.Errorf("read how far the retention is: %w", err)
-	}
-	return n, nil
+	err = clickhouse.EachShard(conn, func(shard driver.Conn) error {
+		var steps uint64
+		if err := shard.QueryRow(ctx, "SELECT count() FROM lodestone.retention_steps").Scan(&steps); err != nil {
+			return fmt.Errorf("read how far the retention is: %w", err)
+		}
+		n += steps
+		return nil
+	})
+	return n, err
 }
 
 // Finish drops the rest of a month whose views are stored. Every process that counts rows calls it first, under the
 // lock, or views would count twice.
 func Finish(ctx context.Context, conn driver.Conn) error {
-	s, err := readState(ctx, conn)
-	if err != nil || s.phase != dropping {
-		return err
-	}
-	return finish(ctx, conn, s)
+	return clickhouse.EachShard(conn, func(shard driver.Conn) error {
+		s, err := readState(ctx, shard)
+		if err != nil || s.phase != dropping {
+			return err
+		}
+		return finish(ctx, shard, s)
+	})
 }
 
 func finish(ctx context.Context, conn driver.Conn, s state) error {
@@ -157,14 +183,38 @@ const (
 	abandoned = 2 * provenFor
 )
 
-// step deletes one month, and returns false if it cannot be deleted yet.
-func (j *Job) step(ctx context.Context, client *kgo.Client, conn driver.Conn, month uint32) (dropped bool, err error) {
-	held, err := inKafka(ctx, client, conn, month)
+// step deletes one month of a shard, and returns false if it cannot be deleted yet. Its views are written down first, which may take long, and
+// keeps no one from counting; only the deletion excludes counters.
+func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Conn, month uint32) (dropped bool, err error) {
+	held, err := j.needed(ctx, client, conn, month)
 	if err != nil || held {
 		return false, err
 	}
 	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		// Adding up a large month takes a while, in which the transaction does nothing.
+		q := store.New(tx)
+		if err := q.AllowIdle(ctx); err != nil {
+			return fmt.Errorf("keep the retention's lock: %w", err)
+		}
+		mine, err := q.TryLock(ctx, jobKey)
+		if err != nil || !mine { // another process is at it
+			return err //nolint:wrapcheck // a failed statement
+		}
+		w, err := j.begin(ctx, all, conn, month)
+		if err != nil {
+			return err
+		}
+		if err := w.write(ctx); err != nil {
+			return err
+		}
+		dropped, err = j.drop(ctx, w)
+		return err
+	})
+	return dropped && err == nil, err
+}
+
+// drop deletes a month whose views are written down, if nothing was stored of it meanwhile.
+func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
+	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		if err := q.AllowIdle(ctx); err != nil {
 			return fmt.Errorf("keep the counters' lock: %w", err)
@@ -172,22 +222,22 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, conn driver.Conn, mo
 		if err := Lock(ctx, tx); err != nil {
 			return err
 		}
-		due, err := j.stillDue(ctx, tx, conn, month)
+		due, err := j.stillDue(ctx, tx, w.conn, w.month)
 		if err != nil || !due {
 			return err
 		}
-		s, err := lastStep(ctx, conn)
+		s, err := readState(ctx, w.conn)
 		if err != nil {
 			return err
 		}
-		s = state{step: s.step + 1, month: month, phase: writing} // what a step wrote that was cut off never counts
-		if err := s.write(ctx, conn); err != nil {
+		rows, err := monthRows(ctx, w.conn, w.month)
+		if err != nil {
 			return err
 		}
-		if err := writeDown(ctx, conn, s); err != nil {
-			return err
+		if s != w.state || rows != w.rows { // the next pass begins again
+			return w.end(ctx)
 		}
-		now, err := clock(ctx, conn)
+		now, err := clock(ctx, w.conn)
 		if err != nil {
 			return err
 		}
@@ -198,11 +248,14 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, conn driver.Conn, mo
 			j.beforeDrop()
 		}
 		s.phase = dropping
-		if err := s.writeBefore(ctx, conn, now.Add(provenFor)); err != nil {
+		if err := s.writeBefore(ctx, w.conn, now.Add(provenFor)); err != nil {
 			return err
 		}
 		dropped = true
-		return finish(ctx, conn, s)
+		if err := finish(ctx, w.conn, s); err != nil {
+			return err
+		}
+		return w.end(ctx)
 	})
 	return dropped && err == nil, err
 }
@@ -217,28 +270,23 @@ func (j *Job) stillDue(ctx context.Context, tx pgx.Tx, conn driver.Conn, month u
 	return month < first, err
 }
 
-// lastStep returns the last step once nothing of it can still take effect.
+// lastStep returns the last step once no other process can go on with it.
 func lastStep(ctx context.Context, conn driver.Conn) (state, error) {
 	s, err := readState(ctx, conn)
+	if err != nil || s.phase != writingDown {
+		return s, err
+	}
+	begin, err := clock(ctx, conn)
 	if err != nil {
 		return s, err
 	}
-	if s.phase == writing {
-		begin, err := clock(ctx, conn)
-		if err != nil {
+	for now := begin; now.Before(begin.Add(abandoned)); {
+		if err := service.Sleep(ctx, abandoned/10); err != nil {
 			return s, err
 		}
-		for now := begin; now.Before(begin.Add(abandoned)); {
-			if err := service.Sleep(ctx, abandoned/10); err != nil {
-				return s, err
-			}
-			if now, err = clock(ctx, conn); err != nil {
-				return s, err
-			}
+		if now, err = clock(ctx, conn); err != nil {
+			return s, err
 		}
-	}
-	if err := Finish(ctx, conn); err != nil {
-		return s, err
 	}
 	return readState(ctx, conn)
 }
@@ -251,9 +299,9 @@ func clock(ctx context.Context, conn driver.Conn) (now time.Time, err error) {
 	return now, nil
 }
 
-// inKafka reports whether Kafka has a record that is a row of the month. While it has, a consumer whose commits are
-// lost would store it again, and a check would report it as lost.
-func inKafka(ctx context.Context, client *kgo.Client, conn driver.Conn, month uint32) (bool, error) {
+// needed reports whether the rows of a month are still needed: because Kafka has a record of one of them, so that a consumer whose
+// commits are lost would store it again, and a check would report it as lost; or because the counters do not have it yet.
+func (j *Job) needed(ctx context.Context, client *kgo.Client, conn driver.Conn, month uint32) (bool, error) {
 	for topic, table := range map[string]string{event.Topic: "events", event.LinkViewTopic: "link_views"} {
 		id, _, err := kafka.Topic(ctx, client, topic)
 		if err != nil {
@@ -263,77 +311,48 @@ func inKafka(ctx context.Context, client *kgo.Client, conn driver.Conn, month ui
 		if err != nil {
 			return false, err
 		}
-		held, err := anyInLog(ctx, conn, table, id, ranges, month)
-		if err != nil || held {
-			return held, err
+		ends, err := lastOffsets(ctx, conn, table, month)
+		if err != nil {
+			return false, err
+		}
+		for at, last := range ends {
+			counted, err := store.New(j.pool.Unscoped()).PartitionProgress(ctx, store.PartitionProgressParams{TopicID: at.topicID, Partition: at.partition})
+			if err != nil {
+				return false, fmt.Errorf("read the counters' progress: %w", err)
+			}
+			r, isIn := ranges[at.partition]
+			if last >= counted.NextOffset || at.topicID == id && isIn && last >= r.From {
+				return true, nil
+			}
 		}
 	}
 	return false, nil
 }
 
-func anyInLog(ctx context.Context, conn driver.Conn, table string, id uuid.UUID, ranges map[int32]kafka.Range, month uint32) (held bool, err error) {
-	rows, err := conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{"topic": id.String(), "month": number(month)})),
-		"SELECT kafka_partition, max(kafka_offset) FROM lodestone."+table+
-			" WHERE toYYYYMM(created_at) = {month:UInt32} AND kafka_topic_id = {topic:UUID} GROUP BY kafka_partition")
+type partition struct {
+	topicID   uuid.UUID
+	partition int32
+}
+
+// lastOffsets returns the last offset of each partition that has rows of a month.
+func lastOffsets(ctx context.Context, conn driver.Conn, table string, month uint32) (map[partition]int64, error) {
+	rows, err := conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{"month": number(month)})),
+		"SELECT kafka_topic_id, kafka_partition, max(kafka_offset) FROM lodestone."+table+
+			" WHERE toYYYYMM(created_at) = {month:UInt32} GROUP BY kafka_topic_id, kafka_partition")
 	if err != nil {
-		return false, fmt.Errorf("find the offsets of month %d of %s: %w", month, table, err)
+		return nil, fmt.Errorf("find the offsets of month %d of %s: %w", month, table, err)
 	}
+	ends := map[partition]int64{}
 	for rows.Next() {
-		var partition int32
+		var at partition
 		var last int64
-		if err = rows.Scan(&partition, &last); err != nil {
+		if err = rows.Scan(&at.topicID, &at.partition, &last); err != nil {
 			break
 		}
-		if r, ok := ranges[partition]; ok && last >= r.From {
-			held = true
-		}
+		ends[at] = last
 	}
 	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return false, fmt.Errorf("find the offsets of month %d of %s: %w", month, table, err)
+		return nil, fmt.Errorf("find the offsets of month %d of %s: %w", month, table, err)
 	}
-	return held, nil
-}
-
-// accessLinkViews stores the views that end with a month: sessions with a page in it and none in a later one, which
-// will count as long as that has rows. The first view of such a session is stored as well.
-const accessLinkViews = `
-INSERT INTO lodestone.expired_views (account_id, link_id, step, views, first, last)
-SELECT account_id, access_link_id, {step:UInt32}, countIf(until < fromUnixTimestamp64Milli({end:Int64})), min(since), max(until)
-FROM
-(
-    SELECT account_id, access_link_id, lead_magnet_id,
-        if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id) AS session,
-        min(created_at) AS since, max(created_at) AS until
-    FROM lodestone.events
-    WHERE event_type = 'page_viewed' AND bot = '' AND (account_id, access_link_id, lead_magnet_id, session) IN
-    (
-        SELECT account_id, access_link_id, lead_magnet_id,
-            if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id)
-        FROM lodestone.events
-        WHERE toYYYYMM(created_at) = {month:UInt32} AND event_type = 'page_viewed' AND bot = ''
-    )
-    GROUP BY account_id, access_link_id, lead_magnet_id, session
-)
-GROUP BY account_id, access_link_id`
-
-// genericLinkViews stores the views of landing pages in a month.
-func genericLinkViews() string {
-	return `
-INSERT INTO lodestone.expired_views (account_id, link_id, step, views, first, last)
-SELECT account_id, generic_link_id, {step:UInt32}, sum(views), min(since), max(until)
-FROM (` + view.Landings("toYYYYMM(created_at) = {month:UInt32}") + `)
-GROUP BY account_id, generic_link_id` + view.InOrder
-}
-
-// writeDown stores what counters need of a month.
-func writeDown(ctx context.Context, conn driver.Conn, s state) error {
-	p := native.Parameters{
-		"step": number(s.step), "month": number(s.month), "end": strconv.FormatInt(endOf(s.month).UnixMilli(), 10),
-	}
-	for _, query := range []string{accessLinkViews, genericLinkViews()} {
-		if err := execute(ctx, conn, query, p); err != nil {
-			return fmt.Errorf("write down the views of month %d: %w", s.month, err)
-		}
-	}
-	return nil
+	return ends, nil
 }

@@ -8,6 +8,29 @@ import (
 	"lodestone/pkg/config"
 )
 
+// Age is how long the spool keeps a record. The consumer states it in receipts of erasures, so both take the setting.
+type Age struct {
+	MaxAge time.Duration `name:"spool-max-age" default:"168h" help:"How long a collector's spool keeps events that Kafka does not take. Older ones are dropped, counted and logged: set it far above any outage. Consumers and collectors take the same value, since receipts of erasures state it. 0: forever."`
+}
+
+const (
+	minAge = 24 * time.Hour
+	maxAge = 90 * 24 * time.Hour
+)
+
+// Validate returns every problem of the setting.
+func (a Age) Validate() error {
+	if a.MaxAge != 0 && (a.MaxAge < minAge || a.MaxAge > maxAge) {
+		return config.Invalid("--spool-max-age", "is out of range", "give a time from 24h to 2160h, or 0")
+	}
+	return nil
+}
+
+// isOver reports whether a record that was spooled at a time, in Unix milliseconds, is older than that. A clock that was set back keeps it.
+func (a Age) isOver(spooledAt int64, now time.Time) bool {
+	return a.MaxAge > 0 && spooledAt > 0 && now.Sub(time.UnixMilli(spooledAt)) > a.MaxAge
+}
+
 // Config holds the settings of the spool. Without a directory there is no spool.
 type Config struct {
 	Dir          string        `name:"spool-dir" placeholder:"DIR" help:"Directory for events that Kafka does not acknowledge in time. Each collector needs its own. If empty, such events get 503; lodestone up uses the folder spool in its data directory."`
@@ -16,6 +39,7 @@ type Config struct {
 	After        time.Duration `name:"spool-after" default:"1500ms" help:"How long a request waits for Kafka before its events go to the spool. Must be below --collector-ack-timeout."`
 	DrainBytes   int64         `name:"spool-drain-bytes-per-second" default:"16777216" help:"Maximum rate at which the spool sends to Kafka while live events are also sent, in bytes per second."`
 	SendTimeout  time.Duration `name:"spool-send-timeout" default:"10s" help:"How long a collector that stops sends the contents of its spool to Kafka before it ends. It logs how many records are left; the next collector on the directory sends them. lodestone up takes at most a second."`
+	Age
 }
 
 // Enabled reports whether there is a spool.
@@ -29,6 +53,7 @@ func (c Config) Validate() error {
 			errs = append(errs, config.Invalid(setting, "is out of range", fmt.Sprintf("give a number from %d to %d", low, high)))
 		}
 	}
+	errs = append(errs, c.Age.Validate())
 	bytes("--spool-max-bytes", c.MaxBytes, 4<<20, 1<<44)
 	bytes("--spool-segment-bytes", c.SegmentBytes, 1<<20, 1<<30)
 	bytes("--spool-drain-bytes-per-second", c.DrainBytes, 64<<10, 1<<34)

@@ -61,9 +61,11 @@ func newDrain(s *Spool, q, refusals *queue) *drain {
 type flight struct {
 	began     time.Time
 	spooledAt int64 // Unix milliseconds
+	newest    int64 // when the last record was spooled
 	end       position
 	count     int64             // records
 	refused   int64             // of these, for good
+	expired   int64             // of these, too old to be sent
 	bytes     int64             // of the payloads
 	records   []producer.Record // nil once they are not needed any more
 	errors    []error           // by record, nil: acknowledged; read when left is 0
@@ -149,17 +151,28 @@ func (d *drain) launch(ctx context.Context) (bool, error) {
 	}
 	f := &flight{began: time.Now(), spooledAt: payloadTime(b.payloads[0]), end: b.end}
 	for _, p := range b.payloads {
-		if f.records, err = readPayload(f.records, p); err != nil {
+		records, err := readPayload(f.records, p)
+		if err != nil {
 			// Its checksum is right, so it is not damaged: another release wrote it.
 			return false, err
 		}
+		if d.config.isOver(payloadTime(p), f.began) {
+			f.expired += int64(len(records) - len(f.records))
+			continue
+		}
+		f.records, f.newest = records, payloadTime(p)
 		f.bytes += int64(len(p))
 	}
-	f.count = int64(len(f.records))
-	f.errors = make([]error, f.count)
-	f.left.Store(f.count)
+	f.count = int64(len(f.records)) + f.expired
+	f.errors = make([]error, len(f.records))
+	f.left.Store(int64(len(f.records)))
 	if len(d.flights) == 0 {
 		d.queue.oldest.Store(f.spooledAt)
+	}
+	if len(f.records) == 0 {
+		d.next = b.end
+		d.flights = append(d.flights, f)
+		return true, nil
 	}
 	err = d.deps.Kafka.Send(ctx, f.records, func(i int, err error) {
 		if err != nil {
@@ -183,24 +196,50 @@ func (d *drain) launch(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// expire counts and logs records that are dropped, since they are too old.
+func (s *Spool) expire(records int64) {
+	if records == 0 {
+		return
+	}
+	s.metrics.expired.Add(float64(records))
+	s.deps.Log.Error("acknowledged events are lost: Kafka did not take them for --spool-max-age", "records", records, "max_age", s.config.MaxAge)
+}
+
 // land acknowledges to the queue the flights that are complete, up to the first that is not.
 func (d *drain) land(ctx context.Context) error {
 	for len(d.flights) > 0 && d.flights[0].over() {
 		f := d.flights[0]
-		if f.failed.Load() {
-			if err := d.again(ctx, f); err != nil {
-				return err
-			}
+		if err := d.settle(ctx, f); err != nil {
+			return err
 		}
 		d.queue.ack(f.end, f.count)
+		d.expire(f.expired)
 		d.flights = d.flights[1:]
 		if len(d.flights) > 0 {
 			d.queue.oldest.Store(d.flights[0].spooledAt)
 		}
 		d.retry, d.limit = firstRetry, maxBatchRecords
-		d.sent(f.count-f.refused, time.Duration(f.took.Load()))
+		if sent := f.count - f.refused - f.expired; sent > 0 || f.expired == 0 { // else Kafka was not asked
+			d.sent(sent, time.Duration(f.took.Load()))
+		}
 	}
 	d.merge()
+	return nil
+}
+
+// settle sends what Kafka did not accept of a flight again, unless it is too old by now.
+func (d *drain) settle(ctx context.Context, f *flight) error {
+	if !f.failed.Load() {
+		return nil
+	}
+	if !d.config.isOver(f.newest, time.Now()) {
+		return d.again(ctx, f)
+	}
+	for _, err := range f.errors {
+		if err != nil {
+			f.expired++
+		}
+	}
 	return nil
 }
 
@@ -213,6 +252,7 @@ func (d *drain) merge() {
 			if n := len(rest); n > 0 && rest[n-1].over() && !rest[n-1].failed.Load() {
 				before := rest[n-1]
 				before.end, before.count, before.bytes = f.end, before.count+f.count, before.bytes+f.bytes
+				before.expired += f.expired
 				before.began = f.began
 				continue
 			}
@@ -227,7 +267,7 @@ func (d *drain) trouble(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	d.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "in", d.retry)
+	d.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "retry_in", d.retry)
 	if d.retry >= probeAfter && (errors.Is(err, errUnreadable) || errors.Is(err, errPayload)) {
 		// The drain cannot find out whether Kafka accepts events, so live requests have to: otherwise they would fill a
 		// spool that is never drained.
@@ -306,7 +346,7 @@ func (s *Spool) close(why string) {
 	if s.circuit.open.Swap(false) {
 		s.metrics.open.Set(0)
 		_, records := s.queue.Load().state()
-		s.deps.Log.Info(why, "records_left_in_spool", records)
+		s.deps.Log.Info(why, "records", records)
 	}
 }
 

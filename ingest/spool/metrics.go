@@ -18,6 +18,7 @@ type metrics struct {
 	damage   prometheus.Counter
 	open     prometheus.Gauge
 	drops    prometheus.Counter // records that were acknowledged and are gone
+	expired  prometheus.Counter // records that were acknowledged and are too old
 }
 
 // gauges are the values that are read on request.
@@ -46,9 +47,10 @@ func newMetrics(r prometheus.Registerer, g gauges) (*metrics, error) {
 		damage:   counter("lodestone_spool_damage_total", "Damaged places found in the spool. Above zero: look into its folder damaged."),
 		open:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_spool_circuit_open", Help: "1 while events go to the spool without trying Kafka first."}),
 		drops:    counter("lodestone_spool_drops_total", "Records that were acknowledged and that the disk lost (a lower bound: an unreadable place counts as one). Anything but 0 is an alarm: look into the spool's folder damaged."),
+		expired:  counter("lodestone_spool_expired_records_total", "Records that were acknowledged and dropped, since Kafka had not taken them for --spool-max-age. Anything but 0 is an alarm: events are lost."),
 	}
 	err := errors.Join(r.Register(m.fsync), r.Register(m.failures), r.Register(m.full), r.Register(m.spooled), r.Register(m.drained),
-		r.Register(m.refused), r.Register(m.unread), r.Register(m.damage), r.Register(m.open), r.Register(m.drops),
+		r.Register(m.refused), r.Register(m.unread), r.Register(m.damage), r.Register(m.open), r.Register(m.drops), r.Register(m.expired),
 		r.Register(fn("lodestone_spool_bytes", "Bytes of the spool on the disk.", g.bytes)),
 		r.Register(fn("lodestone_spool_records", "Records in the spool that Kafka has not acknowledged, without those that it refused for good.", g.records)),
 		r.Register(fn("lodestone_spool_refused_records", "Records that Kafka refuses for good, which wait for a person. See lodestone spool.", g.refused)),

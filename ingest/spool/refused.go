@@ -116,7 +116,7 @@ func (r *refused) retry(ctx context.Context) {
 	if err != nil {
 		r.left = 0
 		if ctx.Err() == nil {
-			r.deps.Log.Warn("cannot try again what Kafka refused", "error", err, "in", time.Until(r.due))
+			r.deps.Log.Warn("cannot try again what Kafka refused", "error", err, "retry_in", time.Until(r.due))
 		}
 	}
 }
@@ -128,10 +128,15 @@ func (r *refused) step(ctx context.Context) (taken int64, err error) {
 		return 0, err
 	}
 	var why error
+	var expired int64
 	for _, p := range b.payloads {
 		records, err := readPayload(nil, p)
 		if err != nil {
 			return taken, err
+		}
+		if r.config.isOver(payloadTime(p), time.Now()) {
+			expired += int64(len(records))
+			continue
 		}
 		for _, record := range records {
 			attempt, cancel := deadline.Within(ctx, r.config.After) // its partition may have no leader
@@ -148,7 +153,8 @@ func (r *refused) step(ctx context.Context) (taken int64, err error) {
 		}
 	}
 	r.queue.ack(b.end, b.records)
-	r.report(b.records-taken, why)
+	r.expire(expired)
+	r.report(b.records-taken-expired, why)
 	r.left = max(0, r.left-b.records)
 	if len(b.payloads) == 0 {
 		r.left = 0 // what is left is damaged

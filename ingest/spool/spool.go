@@ -198,7 +198,7 @@ func (s *Spool) report() {
 		return
 	}
 	s.deps.Log.Warn("events stay in the spool: start a collector on its directory, or run lodestone spool send",
-		"records", int64(records), "records_that_kafka_refuses", int64(refused), "dir", s.config.Dir)
+		"records", int64(records), "refused_records", int64(refused), "directory", s.config.Dir)
 }
 
 // straight reports whether to spool without trying Kafka.

@@ -42,5 +42,5 @@ func TestAStopWithoutKafkaTellsWhatIsLeft(t *testing.T) {
 	require.NoError(t, r.Stop(background))
 	require.Contains(t, r.log.String(), "lodestone spool send")
 	require.Contains(t, r.log.String(), "records=30")
-	require.Contains(t, r.log.String(), "dir="+c.Dir)
+	require.Contains(t, r.log.String(), "directory="+c.Dir)
 }

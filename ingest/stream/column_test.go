@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/event"
 )
 
@@ -34,7 +35,9 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 		s, rows := r.store(partition), r.rows(partition, 0, events...)
 		switch partition {
 		case compressed:
-			s.Options.Compression = ch.CompressionLZ4
+			options := r.options()
+			options.Compression = ch.CompressionLZ4
+			s.Dial = clickhousetest.Dialer(options)
 		case copied:
 			first := Events().Tables.Copy(rows, func(offset int64) bool { return offset < 2 })
 			require.NoError(t, s.Insert(ctx, &s.Connection, first, fmt.Sprintf("%d first %s", partition, r.token)))

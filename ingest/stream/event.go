@@ -19,7 +19,22 @@ func Events() Stream {
 		Decoder: func() Decoder { return &eventDecoder{erased: noOne{}} },
 		Tables:  newTables(func() Table { return newEventTable(agents) }),
 		decoder: func(erased Erased) Decoder { return &eventDecoder{erased: erased} },
+		blanked: blankEvent,
 	}
+}
+
+func blankEvent(record []byte, erased Erased) []byte {
+	var e event.Event
+	if err := e.Decode(record); err != nil || !hasEvent(erased, &e) {
+		return record
+	}
+	e.Blank()
+	return e.Append(nil)
+}
+
+// hasEvent reports whether an event is of a person, or of an account, that was erased.
+func hasEvent(erased Erased, e *event.Event) bool {
+	return erased.Has(e.AccessLinkID) || erased.Has(e.AccountID)
 }
 
 // eventTable holds rows of lodestone.events, column by column.
@@ -81,7 +96,7 @@ func (d *eventDecoder) Decode(record []byte) (Record, error) {
 	if err := e.Decode(record); err != nil {
 		return Record{}, err
 	}
-	if d.erased.Has(e.AccessLinkID) || d.erased.Has(e.AccountID) {
+	if hasEvent(d.erased, e) {
 		e.Blank()
 	}
 	return Record{

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/ch-go"
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 )
@@ -55,14 +57,19 @@ func (r *rig) events(n int) []event.Event {
 	return events
 }
 
-// store returns a store of a partition of events.
-func (r *rig) store(partition int32) *Store {
+// options returns how a store reaches the server.
+func (r *rig) options() ch.Options {
 	options, err := r.clickhouse.BlockOptions()
 	require.NoError(r.t, err)
 	options.ReadTimeout = waitLimit // also of the handshake, which a test does not try again
+	return options
+}
+
+// store returns a store of a partition of events.
+func (r *rig) store(partition int32) *Store {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	s := &Store{
-		Connection: Connection{Options: options, Log: log},
+		Connection: Connection{Dial: clickhousetest.Dialer(r.options()), Log: log},
 		Stream:     Events(), TopicID: r.topicID, Partition: partition,
 	}
 	r.t.Cleanup(s.Close)

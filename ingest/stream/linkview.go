@@ -19,7 +19,17 @@ func LinkViews() Stream {
 		Decoder: func() Decoder { return &linkViewDecoder{erased: noOne{}} },
 		decoder: func(erased Erased) Decoder { return &linkViewDecoder{erased: erased} },
 		Tables:  newTables(func() Table { return newLinkViewTable(agents) }),
+		blanked: blankView,
 	}
+}
+
+func blankView(record []byte, erased Erased) []byte {
+	var v event.LinkView
+	if err := v.Decode(record); err != nil || !erased.Has(v.AccountID) {
+		return record
+	}
+	v.Blank()
+	return v.Append(nil)
 }
 
 // linkViewTable holds rows of lodestone.link_views, column by column.

@@ -24,7 +24,7 @@ const whereOffsets = " WHERE kafka_topic_id = {topic:UUID} AND kafka_partition =
 
 // Stored returns which offsets from first to last are stored.
 func (s *Store) Stored(ctx context.Context, first, last int64) (*Offsets, error) {
-	found := newOffsets(first, last)
+	found := NewOffsets(first, last)
 	var column proto.ColInt64
 	err := s.do(ctx, ch.Query{
 		Body:       "SELECT kafka_offset FROM " + s.Stream.Table + whereOffsets,
@@ -32,7 +32,7 @@ func (s *Store) Stored(ctx context.Context, first, last int64) (*Offsets, error)
 		Result:     proto.Results{{Name: "kafka_offset", Data: &column}},
 		OnResult: func(context.Context, proto.Block) error {
 			for _, offset := range column {
-				found.add(offset)
+				found.Add(offset)
 			}
 			return nil
 		},
@@ -76,13 +76,13 @@ func (s *Store) Same(ctx context.Context, rows Table) (*Offsets, error) {
 		accounts[d.Account] = struct{}{}
 		hours[d.CreatedAt/time.Hour.Milliseconds()] = struct{}{}
 	}
-	found := newOffsets(first, last)
+	found := NewOffsets(first, last)
 	err := s.identities(ctx, " AND intDiv(toUnixTimestamp64Milli(created_at), 3600000) IN {hours:Array(Int64)}", map[string]any{
 		"first": first, "last": last,
 		"accounts": list(slices.Collect(maps.Keys(accounts))), "hours": strings.ReplaceAll(fmt.Sprint(slices.Collect(maps.Keys(hours))), " ", ","),
 	}, func(offset int64, stored Identity) {
 		if row, ok := slices.BinarySearch(offsets, offset); ok && rows.Record(row).Identity == stored {
-			found.add(offset)
+			found.Add(offset)
 		}
 	})
 	if err != nil {
@@ -167,19 +167,26 @@ const maxLookedFor = 20_000
 const manyLookedFor = 1_000
 
 // StoredBefore returns which of the events are stored already, but for rows of this partition at or
-// after the offset: those may be the same records. It looks at events whose times lie within the duration of theirs.
+// after the offset: those may be the same records. It looks at events whose times lie within the duration of theirs, on every shard that may
+// have events of the partition's keys.
 func (s *Store) StoredBefore(ctx context.Context, events []Record, offset int64, within time.Duration) (map[Identity]struct{}, error) {
 	found := make(map[Identity]struct{})
 	for some := range slices.Chunk(events, maxLookedFor) {
-		if err := s.look(ctx, some, offset, within, found); err != nil {
+		for _, other := range s.Before { // first: if one is away, nothing has been asked in vain
+			err := other.With(ctx, func(by *Connection) error { return s.look(ctx, by, some, offset, within, found) })
+			if err != nil {
+				return nil, fmt.Errorf("look for events stored long ago on another shard: %w", err)
+			}
+		}
+		if err := s.look(ctx, &s.Connection, some, offset, within, found); err != nil {
 			return nil, fmt.Errorf("look for events stored long ago: %w", err)
 		}
 	}
 	return found, nil
 }
 
-// look adds those of the events to found that are stored already.
-func (s *Store) look(ctx context.Context, events []Record, offset int64, within time.Duration, found map[Identity]struct{}) error {
+// look adds those of the events to found that are stored already on the shard of a connection.
+func (s *Store) look(ctx context.Context, by *Connection, events []Record, offset int64, within time.Duration, found map[Identity]struct{}) error {
 	accounts, links, ids := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
 	oldest, newest := events[0].CreatedAt, events[0].CreatedAt
 	for i, e := range events {
@@ -191,7 +198,7 @@ func (s *Store) look(ctx context.Context, events []Record, offset int64, within 
 		settings = []ch.Setting{{Key: "use_skip_indexes", Value: "0", Important: true}}
 	}
 	var link, id proto.ColUUID
-	return s.do(ctx, ch.Query{
+	return by.do(ctx, ch.Query{
 		Settings: settings,
 		Body: "SELECT " + s.Stream.Link + " AS link, event_id FROM " + s.Stream.Table +
 			" WHERE account_id IN {accounts:Array(UUID)} AND " + s.Stream.Link + " IN {links:Array(UUID)} AND event_id IN {ids:Array(UUID)}" +
@@ -260,17 +267,19 @@ func (s *Store) parameters(more map[string]any) []proto.Parameter {
 	return ch.Parameters(more)
 }
 
-// Offsets is the set of offsets of a range that a query found stored. It takes a bit an offset, and never changes.
+// Offsets is the set of offsets of a range that a query found stored. It takes a bit an offset.
 type Offsets struct {
 	first, last int64
 	bits        []uint64
 }
 
-func newOffsets(first, last int64) *Offsets {
+// NewOffsets returns the empty set of a range.
+func NewOffsets(first, last int64) *Offsets {
 	return &Offsets{first, last, make([]uint64, (last-first)/64+1)}
 }
 
-func (o *Offsets) add(offset int64) {
+// Add adds an offset of the range.
+func (o *Offsets) Add(offset int64) {
 	i := offset - o.first
 	o.bits[i/64] |= 1 << (i % 64)
 }

@@ -77,6 +77,7 @@ type Stream struct {
 	Tables  *Tables        // empty tables of the rows
 
 	decoder func(Erased) Decoder
+	blanked func(record []byte, erased Erased) []byte
 }
 
 // Erased tells the access links of people, and the accounts, that were erased.
@@ -94,6 +95,9 @@ func (s Stream) Blanking(erased Erased) Stream {
 	}
 	return s
 }
+
+// Blank returns a record of the topic for writing it again: without what was erased, as Blanking stores it, or as it is.
+func (s Stream) Blank(record []byte, erased Erased) []byte { return s.blanked(record, erased) }
 
 // All returns every stream that a consumer works on.
 func All() []Stream { return []Stream{Events(), LinkViews()} }

@@ -143,7 +143,7 @@ func (r *rig) behind() (n int64) {
 		require.NoError(r.t, err)
 		var next int64
 		require.NoError(r.t, r.Postgres.Unscoped().QueryRow(context.Background(),
-			"SELECT coalesce(max(next_offset), 0) FROM counter_progress WHERE topic_id = $1 AND partition = 0", id).Scan(&next))
+			"SELECT coalesce(max(next_offset), 0) FROM counted_partitions WHERE topic_id = $1 AND partition = 0", id).Scan(&next))
 		n += ranges[0].To - next
 	}
 	return n

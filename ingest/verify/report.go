@@ -50,7 +50,7 @@ func (k Kind) text() string {
 type Difference struct {
 	Kind      Kind
 	Topic     string    // of the events
-	Link      uuid.UUID // of differences of counters; zero: a submission
+	Link      uuid.UUID // of differences of counters
 	TopicID   uuid.UUID // of differences of the log
 	Partition int32     // the same
 	Offsets   kafka.Range

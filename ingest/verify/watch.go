@@ -127,7 +127,7 @@ func (w *Watch) run(ctx context.Context, ready func()) error {
 		}
 		if err != nil {
 			w.failures.Inc()
-			w.log.Warn("cannot compare Kafka, ClickHouse and Postgres, will try again", "in", w.cfg.Interval, "error", err)
+			w.log.Warn("cannot compare Kafka, ClickHouse and Postgres, will try again", "retry_in", w.cfg.Interval, "error", err)
 		}
 	}
 }

@@ -12,10 +12,17 @@ package view
 //
 // The time is the collector's, so a sender cannot spread its views over minutes. No minute lies in two months.
 // Rows are read in the order of the table's key, so that what is in memory at a time is the visitors of a minute.
-func Landings(condition string) string {
+func Landings(condition string) string { return landings("uniqExact(ip_hash, user_agent)", condition) }
+
+// LandingsWithout leaves out of views what another query returns: account_id, generic_link_id, minute, ip_hash and user_agent.
+func LandingsWithout(others, condition string) string {
+	return landings("uniqExactIf(ip_hash, user_agent, (account_id, generic_link_id, toStartOfMinute(created_at), ip_hash, user_agent) NOT IN ("+others+"))", condition)
+}
+
+func landings(views, condition string) string {
 	return `
 SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute,
-    uniqExact(ip_hash, user_agent) AS views, min(created_at) AS since, max(created_at) AS until
+    ` + views + ` AS views, min(created_at) AS since, max(created_at) AS until
 FROM lodestone.link_views
 WHERE bot = '' AND ` + condition + `
 GROUP BY account_id, generic_link_id, minute`

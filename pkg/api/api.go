@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/auth"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/jsonschema"
@@ -26,6 +27,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/tracing"
 )
 
 // Verifier tells who presents a key; it is implemented by auth.Verifier.
@@ -47,6 +49,7 @@ type Deps struct {
 	Sessions Sessions              // nil: cookies stand for nothing
 	Log      *slog.Logger          // required
 	Metrics  prometheus.Registerer // nil: no metrics
+	Trace    *tracing.Tracer       // nil: no traces
 	// Limits counts the requests of keys and accounts; nil: nothing is limited.
 	Limits *ratelimit.Limiter
 	// Idempotency keeps what was answered under an Idempotency-Key; nil: the header is ignored.
@@ -56,6 +59,8 @@ type Deps struct {
 	// Unavailable knows errors, besides those of Postgres, that say that an engine cannot be
 	// reached at the moment: they are answered with 503.
 	Unavailable []func(error) bool
+	// Gate decides whether anything is answered at the moment: its error is the answer to every request. nil: always.
+	Gate func(ctx context.Context) error
 	// Beats returns the beats of a stream, and the function that ends them; nil: one each 15 seconds.
 	Beats func() (beats <-chan time.Time, stop func())
 }
@@ -69,24 +74,23 @@ type API struct {
 	sessions    Sessions
 	log         *slog.Logger
 	metrics     *metrics
+	trace       *tracing.Tracer
 	limits      *ratelimit.Limiter
 	addresses   *clientaddr.Finder
 	idempotency *idempotency.Store
 	unavailable []func(error) bool
+	gate        func(ctx context.Context) error // nil: always open
 	openapi     *Description
 	schemas     *jsonschema.Set
 	document    func() *document // rendered at its first request
-	tls         bool
+	hsts        string           // value of the header; "": none
 	streams     *streams
 	problemPage func(http.ResponseWriter, *http.Request, *problem.Problem) // nil: problems are JSON for all
 	newBeats    func() (<-chan time.Time, func())
 }
 
-// hstsValue keeps browsers on https for a year after each answer. It says nothing about subdomains, which may be others'.
-const hstsValue = "max-age=31536000"
-
-// RequireTLS has every answer tell browsers to come by https only (HSTS). Call it where the public URL is https.
-func (a *API) RequireTLS() { a.tls = true }
+// RequireTLS has every answer tell browsers to come by https only (HSTS), if the public URL is one where they can.
+func (a *API) RequireTLS(publicURL string) { a.hsts = certificate.StrictTransport(publicURL) }
 
 // New returns an API without operations of its own but the pages that explain the problem codes, and what browsers
 // and crawlers ask for by themselves.
@@ -97,10 +101,12 @@ func New(d Deps) *API {
 		sessions:    d.Sessions,
 		log:         d.Log,
 		metrics:     newMetrics(d.Metrics),
+		trace:       d.Trace,
 		limits:      d.Limits,
 		addresses:   cmp.Or(d.Addresses, clientaddr.New(nil, "")),
 		idempotency: d.Idempotency,
 		unavailable: append([]func(error) bool{postgres.IsUnavailable}, d.Unavailable...),
+		gate:        d.Gate,
 		schemas:     jsonschema.NewSet(),
 		streams:     &streams{ended: make(chan struct{})},
 		newBeats:    d.Beats,
@@ -110,6 +116,7 @@ func New(d Deps) *API {
 	look.Mount(a.Handle)
 	a.Handle("GET "+SpecPath, http.HandlerFunc(a.serveSpec))
 	a.Handle("GET "+DocsPath, http.HandlerFunc(a.serveDocs))
+	a.Handle("GET "+scriptPath, http.HandlerFunc(a.serveDocsScript))
 	a.Handle("GET "+problem.TypePath+"{code}", http.HandlerFunc(a.explainProblem))
 	return a
 }

@@ -120,7 +120,7 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
 		Security:  []map[string][]string{{schemeName: {}}},
 		Responses: map[string]*response{},
-		Scope:     string(op.Scope), Limit: string(limit),
+		Scope:     string(op.Scope), Limit: string(limit), ReadOnly: op.Safe, Secret: op.Secret,
 	}
 	if op.Tag != "" {
 		doc.Tags = []string{op.Tag}

@@ -3,10 +3,13 @@ package api
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	_ "embed" // the page's parts
+	"encoding/hex"
 	"fmt"
 	"html/template"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -23,14 +26,27 @@ var docsHTML string
 var docsCSS string
 
 //go:embed docs/page.js
-var docsJS string
+var pageJS string
+
+//go:embed docs/example.js
+var exampleJS string
+
+// docsScript is the script of the page: what finds operations, and what writes examples in other languages and sends them. It is a file of its
+// own, so that the page is there before it.
+var docsScript = pageJS + exampleJS
+
+// scriptPath is where the script is served. The name changes with the text, so browsers may keep it.
+var scriptPath = func() string {
+	sum := sha256.Sum256([]byte(docsScript))
+	return DocsPath + "-" + hex.EncodeToString(sum[:6]) + ".js"
+}()
 
 // The page's content, as its template takes it.
 type (
 	docsPage struct {
 		CSS                                          template.CSS
 		Icon                                         template.HTML
-		JS                                           template.JS
+		Script                                       string // beside the page
 		Authenticate, Problem, Pages, Headers, Retry docsCode
 		Codes                                        []docsProblem
 		Limits                                       []docsLimit
@@ -57,7 +73,15 @@ type (
 		Fields                                                      []docsFields
 		Answers                                                     []docsAnswer
 		Answer                                                      []docsField // of a success
-		Examples                                                    []docsCode
+		Call                                                        docsCall
+		Examples                                                    []docsCode // of answers
+	}
+	// docsCall is a request with an operation's example. The page shows it as a command of curl; its script makes the other languages and the
+	// form that sends it of the same parts.
+	docsCall struct {
+		Method, Path, JSON, Type string // Type is that of a file in place of JSON
+		File                     string // its name in the example
+		Answer                   string // what the answer is, unless it is JSON: none, file or stream
 	}
 	docsFields struct {
 		Title string
@@ -101,7 +125,7 @@ func (a *API) renderDocs() ([]byte, error) {
 
 func (a *API) docsContent() (*docsPage, error) {
 	p := &docsPage{
-		CSS: template.CSS(docsStyle(upFromDocs)), Icon: template.HTML(look.Icon(upFromDocs)), JS: template.JS(docsJS), //nolint:gosec // ours, from this directory
+		CSS: template.CSS(docsStyle(upFromDocs)), Icon: template.HTML(look.Icon(upFromDocs)), Script: path.Base(scriptPath), //nolint:gosec // ours, from this directory
 		Authenticate: docsCode{"Shell", "source data/lodestone.env\ncurl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n  \"$LODESTONE_URL/api/v1/lead-magnets\"", true},
 		Pages:        docsCode{"Part of an answer", "\"pagination\": {\n  \"page\": 1,\n  \"per_page\": 20,\n  \"total\": 57,\n  \"total_pages\": 3\n}", false},
 		Headers: docsCode{"Headers of an answer", "RateLimit-Policy: \"requests\";q=1000;w=60\nRateLimit: \"requests\";r=998;t=41\nX-RateLimit-Limit: 1000\n" +
@@ -175,11 +199,10 @@ func (a *API) docsOperation(op *DescribedOperation) (docsOperation, error) {
 			d.Fields = append(d.Fields, docsFields{"Body", docsBody(m.Schema, "", true)})
 		}
 	}
-	call, err := docsCall(op)
-	if err != nil {
+	var err error
+	if d.Call, err = callOf(op); err != nil {
 		return d, err
 	}
-	d.Examples = append(d.Examples, docsCode{"Shell", call, true})
 	statuses := make([]string, 0, len(op.Responses))
 	for status := range op.Responses {
 		statuses = append(statuses, status)
@@ -212,41 +235,64 @@ func (a *API) docsOperation(op *DescribedOperation) (docsOperation, error) {
 	return d, nil
 }
 
-// docsCall returns a command that sends an operation's example.
-func docsCall(op *DescribedOperation) (string, error) {
-	path := op.Path
+// callOf returns a request with an operation's example.
+func callOf(op *DescribedOperation) (docsCall, error) {
+	c := docsCall{Method: op.Method, Path: op.Path, Answer: answerKind(op)}
 	for _, p := range op.Parameters {
 		switch {
 		case p.In == "path":
-			path = strings.ReplaceAll(path, "{"+p.Name+"}", fmt.Sprint(exampleOf(p.Schema, p.Name)))
+			c.Path = strings.ReplaceAll(c.Path, "{"+p.Name+"}", fmt.Sprint(exampleOf(p.Schema, p.Name)))
 		case p.In == "query" && p.Required:
-			path += "?" + p.Name + "=" + fmt.Sprint(exampleOf(p.Schema, p.Name))
+			c.Path += "?" + p.Name + "=" + fmt.Sprint(exampleOf(p.Schema, p.Name))
 		}
 	}
-	lines := []string{`curl -H "Authorization: Bearer $LODESTONE_API_KEY"`}
-	if op.Method != http.MethodGet && op.Method != http.MethodPost {
-		lines[0] = "curl -X " + op.Method + strings.TrimPrefix(lines[0], "curl")
+	if op.RequestBody == nil {
+		return c, nil
 	}
-	if op.RequestBody == nil && op.Method == http.MethodPost {
-		lines[0] = "curl -X POST" + strings.TrimPrefix(lines[0], "curl")
-	}
-	lines = append(lines, `"$LODESTONE_URL`+path+`"`)
-	if op.RequestBody != nil {
-		content := op.RequestBody.Content
-		if m := content["application/json"]; m != nil {
-			body, err := marshal(m.Example)
-			if err != nil {
-				return "", fmt.Errorf("write example of %s: %w", op.OperationID, err)
-			}
-			lines = append(lines, "--json '"+strings.ReplaceAll(body, "'", `'\''`)+"'")
-		} else if content["image/png"] != nil {
-			lines = append(lines, "-H 'Content-Type: image/png'", "--data-binary @picture.png")
-		} else {
-			lines = append(lines, "-H 'Content-Type: application/pdf'", "--data-binary @guide.pdf")
+	content := op.RequestBody.Content
+	switch m := content["application/json"]; {
+	case m != nil:
+		body, err := marshal(m.Example)
+		if err != nil {
+			return c, fmt.Errorf("write example of %s: %w", op.OperationID, err)
 		}
+		c.JSON = body
+	case content["image/png"] != nil:
+		c.Type, c.File = "image/png", "picture.png"
+	default:
+		c.Type, c.File = "application/pdf", "guide.pdf"
 	}
-	return strings.Join(lines, " \\\n  "), nil
+	return c, nil
 }
+
+// answerKind tells how an example reads the answer of a success; "" is JSON.
+func answerKind(op *DescribedOperation) string {
+	for status, answer := range op.Responses {
+		if status >= "300" || status == "206" {
+			continue
+		}
+		switch {
+		case answer.Content["application/json"] != nil:
+			return ""
+		case answer.Content[eventStream] != nil:
+			return "stream"
+		case len(answer.Content) > 0:
+			return "file"
+		}
+	}
+	return "none"
+}
+
+// Verb is the option of curl for the method; "": curl sends it by itself.
+func (c docsCall) Verb() string {
+	if c.Method == http.MethodGet || c.Method == http.MethodPost && (c.JSON != "" || c.File != "") {
+		return ""
+	}
+	return "-X " + c.Method + " "
+}
+
+// Quoted is the body for a shell, within single quotes.
+func (c docsCall) Quoted() string { return strings.ReplaceAll(c.JSON, "'", `'\''`) }
 
 // docsBody lists the fields of a schema and, behind each, those within it: bulk.emails[], data[].id. Of a
 // body, those that are required come first, and are marked; an answer's are in the order of its example.

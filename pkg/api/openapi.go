@@ -50,6 +50,10 @@ type DescribedOperation struct {
 	Security    []map[string][]string `json:"security"`
 	Scope       string                `json:"x-scope"`
 	Limit       string                `json:"x-rate-limit"`
+	// ReadOnly says that a POST changes nothing.
+	ReadOnly bool `json:"x-read-only,omitzero"`
+	// Secret says that the answer shows something once only.
+	Secret bool `json:"x-secret,omitzero"`
 }
 
 // Parameter is a parameter of an operation in the path, the query or a header.

@@ -244,7 +244,7 @@ func TestDocs(t *testing.T) {
 	require.Equal(t, 200, res.StatusCode)
 	require.Equal(t, "text/html; charset=utf-8", res.Header.Get("Content-Type"))
 	policy := res.Header.Get("Content-Security-Policy")
-	require.True(t, strings.HasPrefix(policy, "default-src 'none'; font-src 'self'; img-src 'self'; style-src 'sha256-"), policy)
+	require.True(t, strings.HasPrefix(policy, "default-src 'none'; connect-src 'self'; font-src 'self'; img-src 'self'; style-src 'sha256-"), policy)
 	require.NotContains(t, policy, "unsafe")
 	for _, id := range []string{"make-thing", "list-things", "get-thing", "break-thing"} {
 		require.Contains(t, string(body), `<article id="`+id+`"`)
@@ -256,11 +256,21 @@ func TestDocs(t *testing.T) {
 	require.NotRegexp(t, `(src|href)="(https?:)?//`, string(body))
 	require.NotContains(t, string(body), "ZgotmplZ", "the template refused a value")
 	// What the policy allows is what the page has.
-	for _, part := range []struct{ open, end string }{{"<style>", "</style>"}, {"<script>", "</script>"}} {
-		_, after, found := strings.Cut(string(body), part.open)
-		require.True(t, found)
-		text, _, _ := strings.Cut(after, part.end)
-		sum := sha256.Sum256([]byte(text))
-		require.Contains(t, policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
-	}
+	_, after, found := strings.Cut(string(body), "<style>")
+	require.True(t, found)
+	style, _, _ := strings.Cut(after, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	require.Contains(t, policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+	require.NotContains(t, string(body), "<script>")
+	_, after, found = strings.Cut(string(body), `<script src="`)
+	require.True(t, found)
+	name, _, _ := strings.Cut(after, `"`)
+	res, script := raw(t, s, http.MethodGet, "/api/v1/"+name, nil)
+	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, "text/javascript; charset=utf-8", res.Header.Get("Content-Type"))
+	require.Contains(t, res.Header.Get("Cache-Control"), "immutable")
+	require.Contains(t, string(script), "Python")
+	// The words of an example are in the page once: the script writes the other languages.
+	require.Contains(t, string(body), `data-method="POST"><figcaption><span>curl</span>`)
+	require.NotContains(t, string(body), "urllib")
 }

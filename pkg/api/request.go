@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
 
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
@@ -32,6 +33,7 @@ type request struct {
 	url     string // path and query as sent, for links to other pages
 	problem *problem.Problem
 	sent    *http.Request // as it came in
+	trace   trace.SpanContext
 }
 
 func requestOf(ctx context.Context) *request {
@@ -112,8 +114,8 @@ func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) 
 	var text []byte
 	if _, empty := body.(Empty); !empty {
 		var err error
-		if text, err = json.Marshal(body); err != nil {
-			return fmt.Errorf("encode answer: %w", err)
+		if text, err = encode(body); err != nil {
+			return err
 		}
 		h.Set("Content-Type", "application/json")
 		h.Set("Content-Length", strconv.Itoa(len(text)))
@@ -125,6 +127,15 @@ func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) 
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // a client that left needs no answer
 	return nil
+}
+
+// encode returns a body in JSON. The members of a map are in the order of their names, so that the same answer has the same tag.
+func encode(body any) ([]byte, error) {
+	text, err := json.Marshal(body, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return text, nil
 }
 
 func send(w http.ResponseWriter, status int, body []byte) {

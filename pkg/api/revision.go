@@ -3,13 +3,11 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"lodestone/pkg/problem"
@@ -87,9 +85,9 @@ func unchanged(r *http.Request, tag string) bool {
 
 // writeTagged is WriteJSON for a body with a revision. It answers 304 to who has it already.
 func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http.Header, body any, revision int64) error {
-	text, err := json.Marshal(body)
+	text, err := encode(body)
 	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
+		return err
 	}
 	return writeUnlessUnchanged(w, r, status, header, text, entityTag(revision, text))
 }
@@ -100,14 +98,14 @@ type Timeless interface{ Timeless() any }
 // writeReport is WriteJSON for a body that is computed. Its ETag is weak: it compares the numbers, not the bytes. It
 // answers 304 to who has it already.
 func writeReport(w http.ResponseWriter, r *http.Request, status int, header http.Header, body any) error {
-	text, err := json.Marshal(body)
+	text, err := encode(body)
 	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
+		return err
 	}
 	compared := text
 	if t, ok := body.(Timeless); ok {
-		if compared, err = json.Marshal(t.Timeless()); err != nil {
-			return fmt.Errorf("encode answer: %w", err)
+		if compared, err = encode(t.Timeless()); err != nil {
+			return err
 		}
 	}
 	sum := sha256.Sum256(compared)

@@ -14,21 +14,27 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/tracing"
 )
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	q := &request{id: requestID(r.Header.Values(RequestIDHeader)), route: "unmatched", url: r.URL.RequestURI(), sent: r}
-	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+	ctx, span := a.trace.Request(r.Context(), methodLabel(r.Method), r.Header.Get(tracing.HeaderName), begin)
+	q.trace = span.SpanContext()
+	r = r.WithContext(context.WithValue(ctx, requestKey{}, q))
 	out := &recorder{ResponseWriter: w, accepts: strings.Join(r.Header.Values("Accept-Encoding"), ","), head: r.Method == http.MethodHead}
 	out.Header().Set(RequestIDHeader, q.id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
-	if a.tls {
-		out.Header().Set("Strict-Transport-Security", hstsValue)
+	if a.hsts != "" {
+		out.Header().Set("Strict-Transport-Security", a.hsts)
 	}
 	defer func() {
 		cause := recover()
@@ -48,6 +54,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(cause) //nolint:forbidigo // an answer cut short must not look whole: net/http breaks the connection
 		}
 	}()
+	if a.gate != nil {
+		if err := a.gate(r.Context()); err != nil {
+			a.WriteProblem(out, r, err)
+			return
+		}
+	}
 	pattern, p := a.route(r)
 	if p != nil {
 		if err := a.limitKnown(out, r); err != nil {
@@ -79,6 +91,7 @@ func (a *API) finish(r *http.Request, q *request, out *recorder, took time.Durat
 		status = http.StatusOK
 	}
 	a.metrics.observe(r.Method, q.route, status, took)
+	endSpan(trace.SpanFromContext(r.Context()), r.Method, q, status)
 	attrs := []slog.Attr{
 		slog.String("request_id", q.id), slog.String("method", methodLabel(r.Method)), slog.String("route", q.route),
 		slog.Int("status", status), slog.Int64("bytes", out.bytes), slog.Duration("took", took),
@@ -89,18 +102,34 @@ func (a *API) finish(r *http.Request, q *request, out *recorder, took time.Durat
 	if q.session != uuid.Nil {
 		attrs = append(attrs, slog.String("session_id", q.session.String()))
 	}
+	if q.trace.IsSampled() {
+		attrs = append(attrs, slog.String("trace_id", q.trace.TraceID().String()))
+	}
 	level := slog.LevelInfo
 	if q.problem != nil {
 		attrs = append(attrs, slog.String("code", string(q.problem.Code)))
 		if cause := q.problem.Unwrap(); cause != nil && status >= 500 {
 			level = slog.LevelError
-			attrs = append(attrs, slog.String("cause", cause.Error()))
+			attrs = append(attrs, slog.String("error", cause.Error()))
 			if r.Context().Err() != nil {
 				level = slog.LevelInfo // the client left, and so the work was stopped
 			}
 		}
 	}
 	a.log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// endSpan ends the span of a request.
+func endSpan(span trace.Span, method string, q *request, status int) {
+	if span.IsRecording() {
+		span.SetName(methodLabel(method) + " " + q.route)
+		span.SetAttributes(attribute.String("http.request.method", methodLabel(method)), attribute.String("http.route", q.route),
+			attribute.Int("http.response.status_code", status), attribute.String("request_id", q.id))
+		if status >= http.StatusInternalServerError {
+			span.SetStatus(codes.Error, "")
+		}
+	}
+	span.End()
 }
 
 // everyMethod is what the answer to OPTIONS * allows.

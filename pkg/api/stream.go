@@ -153,7 +153,7 @@ func (s *stream) run() {
 		}
 	}
 	watcher.Wait()
-	s.api.log.Info("stream ended", "request_id", RequestID(ctx), "cause", context.Cause(ctx))
+	s.api.log.Info("stream ended", "request_id", RequestID(ctx), "error", context.Cause(ctx))
 	_ = s.connection.SetWriteDeadline(time.Now().Add(streamEnd)) // for the end of the answer
 }
 

@@ -133,13 +133,13 @@ func (h Heat) each(fn func(row, column int, v float64)) {
 	}
 }
 
-// shade returns the opacity of a value, one of 11. The darkest leaves text on it readable in both schemes.
+// shade returns the opacity of a value, one of 6, which the eye can tell apart. The darkest leaves text on it readable in both schemes.
 func shade(v, highest float64) string {
 	share := 0.0
 	if highest > 0 {
 		share = finite(v) / highest
 	}
-	return strings.TrimPrefix(strconv.FormatFloat(0.05+math.Round(10*share)/25, 'f', 2, 64), "0")
+	return strings.TrimPrefix(strconv.FormatFloat(0.05+math.Round(5*share)*0.08, 'f', 2, 64), "0")
 }
 
 // Table implements Chart.

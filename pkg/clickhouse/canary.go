@@ -11,12 +11,16 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"lodestone/pkg/certificate"
+	"lodestone/pkg/config"
 	"lodestone/pkg/service"
 )
 
@@ -32,6 +36,10 @@ const (
 type CanaryConfig struct {
 	// URL is the HTTP address of an SQL user, with its password. Required.
 	URL string
+	// TLS is used for an address of https.
+	TLS certificate.Client
+	// Secret is the address's file, if it is in one: queries take user and password from it.
+	Secret *config.Secret
 	// Interval is the time between two queries. Default 15 s.
 	Interval time.Duration
 	// Wait is how long no answer may come before SQL users count as stopped. Default 150 s.
@@ -51,11 +59,10 @@ type CanaryDeps struct {
 // SQL wait for ever. It implements service.Service.
 type Canary struct {
 	*service.Loop
-	config         CanaryConfig
-	deps           CanaryDeps
-	address        string
-	user, password string
-	client         *http.Client
+	config  CanaryConfig
+	deps    CanaryDeps
+	address string
+	client  *http.Client
 
 	answering, answered prometheus.Gauge
 	repairs             prometheus.Counter
@@ -66,14 +73,13 @@ type Canary struct {
 }
 
 // NewCanary returns a canary that is not started yet, and registers its metrics.
-func NewCanary(config CanaryConfig, d CanaryDeps) (*Canary, error) {
-	config.Interval, config.Wait = cmp.Or(config.Interval, canaryInterval), cmp.Or(config.Wait, canaryWait)
-	u, err := url.Parse(config.URL)
+func NewCanary(settings CanaryConfig, d CanaryDeps) (*Canary, error) {
+	settings.Interval, settings.Wait = cmp.Or(settings.Interval, canaryInterval), cmp.Or(settings.Wait, canaryWait)
+	u, err := url.Parse(settings.URL)
 	if err != nil || u.Host == "" {
 		return nil, errors.New("make the SQL canary: the address of the SQL user cannot be parsed")
 	}
-	c := &Canary{config: config, deps: d, user: u.User.Username(), client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
-	c.password, _ = u.User.Password()
+	c := &Canary{config: settings, deps: d, client: &http.Client{Transport: settings.TLS.Dialer("clickhouse-").HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}}
 	c.address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
 	c.answering = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_sql_answering", Help: "1 while queries of SQL users are answered, 0 if none has been for longer than any may wait.",
@@ -145,7 +151,7 @@ func (c *Canary) note(err error) bool {
 		c.answering.Set(1)
 	case silent >= c.config.Wait:
 		c.answering.Set(0)
-		c.deps.Log.Error("SQL users are not answered", "for", silent.Round(time.Second), "error", err)
+		c.deps.Log.Error("SQL users are not answered", "silent_for", silent.Round(time.Second), "error", err)
 	}
 	return err == nil
 }
@@ -160,12 +166,16 @@ var exceptionNumber = regexp.MustCompile(`^Code: (\d+)\.`)
 func (c *Canary) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Wait)
 	defer cancel()
+	return HTTPLogin{URL: c.config.URL, Secret: c.config.Secret}.Do(func(user, password string) error { return c.askAs(ctx, user, password) })
+}
+
+func (c *Canary) askAs(ctx context.Context, user, password string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, strings.NewReader("SELECT 1"))
 	if err != nil {
 		return errors.New("the address of the SQL user cannot be used")
 	}
-	request.Header.Set("X-ClickHouse-User", c.user)
-	request.Header.Set("X-ClickHouse-Key", c.password)
+	request.Header.Set("X-ClickHouse-User", user)
+	request.Header.Set("X-ClickHouse-Key", password)
 	response, err := c.client.Do(request)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
@@ -185,5 +195,9 @@ func (c *Canary) ask(ctx context.Context) error {
 	if code := exceptionNumber.FindStringSubmatch(answer); code != nil && slices.Contains(canaryAnswers, code[1]) {
 		return nil
 	}
-	return fmt.Errorf("ClickHouse answers with status %d: %.200s", response.StatusCode, answer)
+	err = fmt.Errorf("ClickHouse answers with status %d: %.200s", response.StatusCode, answer)
+	if code, parse := strconv.ParseInt(response.Header.Get("X-ClickHouse-Exception-Code"), 10, 32); parse == nil {
+		err = fmt.Errorf("%w: %w", err, &native.Exception{Code: int32(code)})
+	}
+	return err
 }

@@ -3,6 +3,7 @@
 package clickhouse
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"github.com/ClickHouse/ch-go"
 	native "github.com/ClickHouse/clickhouse-go/v2"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 )
 
@@ -20,6 +22,19 @@ const Database = "lodestone"
 // Config holds the settings of every process that uses ClickHouse.
 type Config struct {
 	URL string `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to use, over its native protocol, as clickhouse://user:password@host:port/lodestone. Secret."`
+	// Secret is the URL's file, if it is in one: new connections take user and password from it.
+	Secret *config.Secret `kong:"-"`
+	// HTTPSecret is the file of the HTTP address of the same server, if that is in one.
+	HTTPSecret *config.Secret `kong:"-"`
+	// Shards has the addresses of a topology of several servers; "": the server of URL is all of it.
+	Shards string `name:"clickhouse-shards" placeholder:"HOST:PORT,…;…" help:"Addresses of all ClickHouse servers, if there are several: semicolons between shards, commas between the replicas of a shard. User, password, TLS and settings are those of the ClickHouse URL, whose address is one of them. The order has no meaning: docs/shards.md."`
+	// TLS is used if any of its files is named, or the URL has secure=true. It is that of the HTTP address as well.
+	TLS certificate.Client `embed:"" prefix:"clickhouse-"`
+
+	// Writers finds the replicas that write, in Postgres. It is needed if shards have several.
+	Writers Writers `kong:"-"`
+	// MaxLag lets reads of several shards, or of several replicas, use replicas that lag so much. 0: reads are those of the writers.
+	MaxLag time.Duration `kong:"-"`
 }
 
 // Validate returns every problem of the settings.
@@ -27,11 +42,11 @@ func (c Config) Validate() error {
 	if c.URL == "" {
 		return config.Invalid("--clickhouse-url", "is missing", "give the address of a ClickHouse 26.3 or newer")
 	}
-	_, err := c.Options()
-	return err
+	_, err := c.Servers()
+	return errors.Join(err, c.TLS.Validate("clickhouse-"))
 }
 
-// Options returns the settings as options of clickhouse-go.
+// Options returns the settings of the only server, or of the one that --clickhouse-url names, as options of clickhouse-go.
 func (c Config) Options() (*native.Options, error) {
 	o, err := native.ParseDSN(c.URL)
 	if err != nil || len(o.Addr) == 0 || o.Protocol != native.Native {
@@ -41,17 +56,43 @@ func (c Config) Options() (*native.Options, error) {
 	if o.Auth.Database != Database {
 		return nil, config.Invalid("--clickhouse-url", "names another database", "end it with /"+Database)
 	}
+	if d := c.dialer(o); d != nil {
+		o.DialContext = func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }
+	}
+	c.follow(o)
 	return o, nil
 }
 
-// Open returns a pool of connections, safe for concurrent use, without connecting: the first use does.
+// dialer returns what connects over TLS, or nil.
+func (c Config) dialer(o *native.Options) *certificate.Dialer {
+	if o.TLS == nil && !c.TLS.IsSet() {
+		return nil
+	}
+	d := c.TLS.Dialer("clickhouse-")
+	d.SkipVerify = o.TLS != nil && o.TLS.InsecureSkipVerify
+	return d
+}
+
+// Open returns a pool of connections, safe for concurrent use, without connecting: the first use does. Of several shards, queries
+// read all (see everywhere); what writes goes through EachShard.
 func Open(c Config, maxConns int) (native.Conn, error) {
-	o, err := c.Options()
+	shards, err := c.Replicas()
 	if err != nil {
 		return nil, err
 	}
+	if len(shards) > 1 || len(shards[0]) > 1 {
+		return openEverywhere(c, shards, maxConns)
+	}
+	o, err := shards[0][0].Options()
+	if err != nil {
+		return nil, err
+	}
+	return open(o, maxConns)
+}
+
+func open(o *native.Options, maxConns int) (native.Conn, error) {
 	o.MaxOpenConns, o.MaxIdleConns = maxConns, maxConns
-	o.DialTimeout = 5 * time.Second
+	o.DialTimeout = dialTimeout
 	o.ClientInfo.Products = append(o.ClientInfo.Products, struct{ Name, Version string }{"lodestone", "1"})
 	conn, err := native.Open(o)
 	if err != nil {
@@ -60,8 +101,12 @@ func Open(c Config, maxConns int) (native.Conn, error) {
 	return conn, nil
 }
 
-// BlockOptions returns the settings as options of ch-go, for columnar inserts.
+// BlockOptions returns the settings of the only server as options of ch-go, for columnar inserts. Those of a shard are returned by
+// Topology.Options.
 func (c Config) BlockOptions() (ch.Options, error) {
+	if c.Shards != "" {
+		return ch.Options{}, errors.New("connect to ClickHouse: there are several shards")
+	}
 	o, err := c.Options()
 	if err != nil {
 		return ch.Options{}, err
@@ -71,16 +116,19 @@ func (c Config) BlockOptions() (ch.Options, error) {
 	if host, _, err := net.SplitHostPort(o.Addr[0]); err == nil && isLocal(host) {
 		compression = ch.CompressionDisabled
 	}
-	return ch.Options{
+	block := ch.Options{
 		Address:     o.Addr[0],
 		Database:    o.Auth.Database,
 		User:        o.Auth.Username,
 		Password:    o.Auth.Password,
-		TLS:         o.TLS,
 		ClientName:  "lodestone",
-		DialTimeout: 5 * time.Second,
+		DialTimeout: dialTimeout,
 		Compression: compression,
-	}, nil
+	}
+	if d := c.dialer(o); d != nil {
+		block.Dialer = d
+	}
+	return block, nil
 }
 
 func isLocal(host string) bool {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // confining are the first versions of each release that check rights also where PARALLEL WITH joins statements, as of
@@ -39,7 +41,7 @@ func Confines(version string) bool {
 	return slices.Compare(v, confining[len(confining)-1]) > 0
 }
 
-// Unconfined asks a server for its version and reports whether it lacks this check. A server that does not know the
+// Unconfined asks each shard for its version and reports whether one lacks this check. A server that does not know the
 // statement does not lack it.
 func Unconfined(ctx context.Context, c Config) (yes bool, version string, err error) {
 	conn, err := Open(c, 1)
@@ -47,9 +49,16 @@ func Unconfined(ctx context.Context, c Config) (yes bool, version string, err er
 		return false, "", err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	var known bool
-	if err := conn.QueryRow(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &version); err != nil {
-		return false, "", fmt.Errorf("ask ClickHouse for its version: %w", err)
-	}
-	return known && !Confines(version), version, nil
+	err = EachShard(conn, func(shard native.Conn) error {
+		var known bool
+		var is string
+		if err := shard.QueryRow(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &is); err != nil {
+			return fmt.Errorf("ask ClickHouse for its version: %w", err)
+		}
+		if lacks := known && !Confines(is); lacks || !yes {
+			yes, version = lacks, is
+		}
+		return nil
+	})
+	return yes, version, err
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -24,15 +25,40 @@ var migrations embed.FS
 //go:embed functions.sql
 var functions string
 
-// Migrate brings the schema up to date and returns the versions that it applied, none if the schema was current.
-// ClickHouse has no lock for migrations: the caller holds the one in Postgres.
+// Migrate brings the schema of every shard up to date and returns the versions that it applied, none if all were current. A server that
+// has no id among the shards gets the next one. ClickHouse has no lock for migrations: the caller holds the one in Postgres.
 func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
+	shards, err := c.Replicas()
+	if err != nil {
+		return nil, err
+	}
+	several := len(slices.Concat(shards...)) > 1
+	for i, replicas := range shards {
+		var versions []int64
+		if shards[i], versions, err = migrateShard(ctx, replicas, several); err != nil {
+			return nil, err
+		}
+		applied = append(applied, versions...)
+	}
+	slices.Sort(applied)
+	if err := nameShards(ctx, shards); err != nil {
+		return nil, err
+	}
+	if several {
+		for _, server := range slices.Concat(shards...) {
+			if err := readEverywhere(ctx, server); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return slices.Compact(applied), nil
+}
+
+// migrateServer brings the schema of one server up to date.
+func migrateServer(ctx context.Context, c Config, several, replicated bool) (applied []int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("read ClickHouse migrations: %w", err)
-	}
-	if err := createDatabases(ctx, c); err != nil {
-		return nil, err
 	}
 	o, err := c.Options()
 	if err != nil {
@@ -44,10 +70,24 @@ func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 		o.Settings = native.Settings{}
 	}
 	o.Settings["alter_sync"], o.Settings["mutations_sync"] = 0, 0
+	if replicated {
+		o.Settings["alter_sync"] = 1 // the next statement needs the columns of the one before, on this replica
+	}
 	db := native.OpenDB(o)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := createFunctions(ctx, db); err != nil {
 		return nil, err
+	}
+	if several {
+		if files, err = viewsEverywhere(ctx, db, files); err != nil {
+			return nil, err
+		}
+	}
+	if replicated {
+		files = rewritten{files, Replicated}
+		if _, err := db.ExecContext(ctx, versionTable()); err != nil {
+			return nil, fmt.Errorf("create the table of ClickHouse's migrations: %w", err)
+		}
 	}
 	provider, err := goose.NewProvider(goose.DialectClickHouse, db, files)
 	if err != nil {
@@ -60,7 +100,10 @@ func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 	for _, r := range results {
 		applied = append(applied, r.Source.Version)
 	}
-	return applied, nil
+	if replicated {
+		err = raiseFence(ctx, db)
+	}
+	return applied, err
 }
 
 // createDatabases creates the databases first: a session in one that does not exist is refused.
@@ -115,6 +158,9 @@ func CheckSchema(ctx context.Context, conn native.Conn) error {
 	}
 	return schema.Compare("ClickHouse", version, migrations)
 }
+
+// NewestMigration returns the version of the schema that this program needs.
+func NewestMigration() (int64, error) { return schema.Newest(migrations) }
 
 // ClickHouse's codes for missing databases, tables and rights (ErrorCodes.cpp).
 const (

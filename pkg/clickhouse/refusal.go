@@ -6,6 +6,7 @@ import "strings"
 // statement may succeed later without any change to the statement or a table. The numbers are those of ClickHouse's
 // src/Common/ErrorCodes.cpp.
 var passing = map[int32]bool{
+	32:  true, // ATTEMPT_TO_READ_AFTER_EOF: a shard ended meanwhile
 	74:  true, // CANNOT_READ_FROM_FILE_DESCRIPTOR
 	75:  true, // CANNOT_WRITE_TO_FILE_DESCRIPTOR
 	76:  true, // CANNOT_OPEN_FILE
@@ -22,8 +23,10 @@ var passing = map[int32]bool{
 	242: true, // TABLE_IS_READ_ONLY
 	243: true, // NOT_ENOUGH_SPACE
 	252: true, // TOO_MANY_PARTS
+	279: true, // ALL_CONNECTION_TRIES_FAILED: a shard does not answer
 	285: true, // TOO_FEW_LIVE_REPLICAS
 	319: true, // UNKNOWN_STATUS_OF_INSERT
+	369: true, // ALL_REPLICAS_ARE_STALE: beyond the lag that reads may have
 	373: true, // SESSION_IS_LOCKED
 	394: true, // QUERY_WAS_CANCELLED
 	395: true, // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: our fence, the insert came too late

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	native "github.com/ClickHouse/clickhouse-go/v2"
+
 	"lodestone/pkg/config"
 )
 
@@ -65,6 +67,10 @@ func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	return EachServer(ctx, conn, func(server native.Conn) error { return makeWorkload(ctx, server, queries) })
+}
+
+func makeWorkload(ctx context.Context, conn native.Conn, queries int) error {
 	var exists bool
 	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries, 0)).Scan(&exists); err != nil {
 		return fmt.Errorf("look for ClickHouse's workload for SQL users: %w", err)

@@ -153,33 +153,18 @@ func Post[T any](ctx context.Context, c *Client, path string, body any) (out T, 
 // Do sends a request and decodes the answer into out, unless that is nil. after is how long the
 // service asks to wait.
 func (c *Client) Do(ctx context.Context, method, path string, header http.Header, body io.Reader, out any) (after time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
-	if err != nil {
-		return 0, fmt.Errorf("make request: %w", err)
+	if header == nil {
+		header = http.Header{}
 	}
-	if header != nil {
-		req.Header = header
-	}
-	req.Header.Set("Authorization", "Bearer "+c.key)
-	req.Header.Set("Accept", jsonType)
-	req.Header.Set("User-Agent", userAgent)
-	// The error of Do repeats the URL, whose query may hold an address.
-	res, err := c.http.Do(req)
+	header.Set("Accept", jsonType)
+	res, after, err := c.Fetch(ctx, method, path, header, body)
 	if err != nil {
-		if detail, ok := errors.AsType[*url.Error](err); ok {
-			err = detail.Err
-		}
-		route, _, _ := strings.Cut(path, "?")
-		return 0, &lostError{fmt.Errorf("%s %s: %w", method, route, err)}
+		return after, err
 	}
 	defer func() { _ = res.Body.Close() }() // what was to be read has been
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return 0, &lostError{fmt.Errorf("read answer: %w", err)}
-	}
-	if res.StatusCode >= 400 {
-		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // absent: zero
-		return time.Duration(seconds) * time.Second, problemOf(res, text)
 	}
 	if out == nil {
 		return 0, nil
@@ -191,6 +176,38 @@ func (c *Client) Do(ctx context.Context, method, path string, header http.Header
 		thing.SetETag(res.Header.Get("ETag"))
 	}
 	return 0, nil
+}
+
+// Fetch sends a request once, and returns the answer to one that went well. The caller closes its body. after is how long the
+// service asks to wait.
+func (c *Client) Fetch(ctx context.Context, method, path string, header http.Header, body io.Reader) (_ *http.Response, after time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, 0, fmt.Errorf("make request: %w", err)
+	}
+	if header != nil {
+		req.Header = header
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	req.Header.Set("User-Agent", userAgent)
+	// The error of Do repeats the URL, whose query may hold an address.
+	res, err := c.http.Do(req)
+	if err != nil {
+		if detail, ok := errors.AsType[*url.Error](err); ok {
+			err = detail.Err
+		}
+		route, _, _ := strings.Cut(path, "?")
+		return nil, 0, &lostError{fmt.Errorf("%s %s: %w", method, route, err)}
+	}
+	if res.StatusCode < http.StatusMultipleChoices {
+		return res, 0, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return nil, 0, &lostError{fmt.Errorf("read answer: %w", err)}
+	}
+	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // absent: zero
+	return nil, time.Duration(seconds) * time.Second, problemOf(res, text)
 }
 
 // problemOf returns the problem in an answer, or one derived from its status if the answer is not Lodestone's.

@@ -18,6 +18,7 @@ type LeadMagnet struct {
 	Author           *string   `json:"author"`
 	AuthorAbout      *string   `json:"author_about"`
 	EndText          *string   `json:"end_text"`
+	Downloadable     bool      `json:"downloadable"`
 	EndButton        *string   `json:"end_button"`
 	EndURL           *string   `json:"end_url"`
 	FileName         *string   `json:"file_name"`

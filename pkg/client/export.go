@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -49,28 +48,6 @@ func (c *Client) Open(ctx context.Context, path string, query url.Values) (*http
 	return res, err
 }
 
-// open sends a request for a file, and returns the answer if it is one.
 func (c *Client) open(ctx context.Context, path string, query url.Values) (_ *http.Response, after time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path+"?"+query.Encode(), http.NoBody)
-	if err != nil {
-		return nil, 0, fmt.Errorf("make request: %w", err)
-	}
-	req.Header.Set("Authorization", "Bearer "+c.key)
-	req.Header.Set("User-Agent", userAgent)
-	res, err := c.http.Do(req)
-	if err != nil {
-		if detail, ok := errors.AsType[*url.Error](err); ok {
-			err = detail.Err // its own text has the query
-		}
-		return nil, 0, &lostError{fmt.Errorf("GET %s: %w", path, err)}
-	}
-	if res.StatusCode == http.StatusOK {
-		return res, 0, nil
-	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err = errors.Join(err, res.Body.Close()); err != nil {
-		return nil, 0, &lostError{fmt.Errorf("read answer: %w", err)}
-	}
-	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // absent: zero
-	return nil, time.Duration(seconds) * time.Second, problemOf(res, text)
+	return c.Fetch(ctx, http.MethodGet, path+"?"+query.Encode(), nil, nil)
 }

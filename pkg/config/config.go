@@ -6,7 +6,7 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -61,12 +61,34 @@ func EnvName(flag string) string {
 }
 
 // Files resolves settings from the files named by their environment variables with _FILE appended, as container platforms
-// hand over secrets. A trailing line break is not part of the value. It implements kong.Resolver.
+// hand over secrets. A trailing line break is not part of the value. It implements kong.Resolver. A Config with a secret takes it in
+// a method AfterApply(*Files), which the parser calls, so that the process notices when the file changes.
 type Files struct {
 	Getenv func(string) string
-	// Problems are the settings that are given twice or whose file cannot be read. The parser goes on beyond them, so that all are
+	// Problems are the settings that are given twice or whose file cannot be used. The parser goes on beyond them, so that all are
 	// found; the caller must refuse them.
 	Problems []*Problem
+
+	resolved map[*string]*Secret // by the field that has the value
+	secrets  []*Secret           // those that are watched
+}
+
+// Secret returns the secret of a field whose value came from a file, to be watched, or nil if the value came from elsewhere. check
+// judges later values, and its errors must not repeat them.
+func (f *Files) Secret(field *string, check func(text string) error) *Secret {
+	s := f.resolved[field]
+	if s != nil {
+		s.check = check
+		f.Add(s)
+	}
+	return s
+}
+
+// Add has a secret watched.
+func (f *Files) Add(s *Secret) {
+	if !slices.Contains(f.secrets, s) {
+		f.secrets = append(f.secrets, s)
+	}
 }
 
 // Validate implements kong.Resolver.
@@ -83,12 +105,18 @@ func (f *Files) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 		f.refuse(flag, "is given twice", "set either "+name+" or "+name+"_FILE")
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readSecret(path)
 	if err != nil {
-		f.refuse(flag, "cannot be read from a file: "+err.Error(), "correct "+name+"_FILE")
+		f.refuse(flag, "cannot be read from a file: "+err.Error(), "correct "+name+"_FILE, or the file")
 		return nil, nil //nolint:nilerr // it is reported with all other problems
 	}
-	return strings.TrimRight(string(text), "\r\n"), nil
+	if field, ok := reflect.TypeAssert[*string](flag.Target.Addr()); ok {
+		if f.resolved == nil {
+			f.resolved = map[*string]*Secret{}
+		}
+		f.resolved[field] = NewSecret(SecretConfig{Setting: "--" + flag.Name, Path: path, Value: text})
+	}
+	return text, nil
 }
 
 func (f *Files) refuse(flag *kong.Flag, wrong, remedy string) {
@@ -96,4 +124,13 @@ func (f *Files) refuse(flag *kong.Flag, wrong, remedy string) {
 	if !slices.ContainsFunc(f.Problems, func(p *Problem) bool { return p.Setting == setting }) {
 		f.Problems = append(f.Problems, &Problem{Setting: setting, Wrong: wrong, Remedy: remedy})
 	}
+}
+
+// Watched returns the settings whose files are watched, with their dashes.
+func (f *Files) Watched() []string {
+	var settings []string
+	for _, s := range f.secrets {
+		settings = append(settings, s.setting)
+	}
+	return settings
 }

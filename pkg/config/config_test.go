@@ -52,6 +52,9 @@ func TestSecretsComeFromFiles(t *testing.T) {
 	require.ErrorContains(t, err, "set either LODESTONE_POSTGRES_URL or LODESTONE_POSTGRES_URL_FILE")
 	_, err = parse(t, map[string]string{"LODESTONE_POSTGRES_URL_FILE": file + ".not"})
 	require.ErrorContains(t, err, "correct LODESTONE_POSTGRES_URL_FILE")
+	require.NoError(t, os.WriteFile(file, []byte("\n"), 0o600))
+	_, err = parse(t, map[string]string{"LODESTONE_POSTGRES_URL_FILE": file})
+	require.ErrorContains(t, err, "is empty")
 }
 
 func TestProblemsNameTheSettingAndTheRemedy(t *testing.T) {

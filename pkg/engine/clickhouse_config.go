@@ -2,11 +2,14 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the templates
 	"encoding/hex"
 	"encoding/xml"
+	"net"
 	"os"
+	"strings"
 	"text/template"
 )
 
@@ -20,6 +23,11 @@ var clickhouseSmall string
 
 // clickhouseMemory overrides it where another limit of memory was requested.
 const clickhouseMemory = "<clickhouse><max_server_memory_usage>{{.Memory}}</max_server_memory_usage></clickhouse>\n"
+
+// clickhouseCluster names the servers of a cluster, as docs/shards.md shows it.
+//
+//go:embed clickhouse_cluster.xml
+var clickhouseCluster string
 
 //go:embed clickhouse_users.xml
 var clickhouseUsers string
@@ -45,14 +53,32 @@ func (c *ClickHouse) configure() error {
 	}
 	values := map[string]any{
 		"Dir":       c.config.Dir,
+		"Backups":   cmp.Or(c.config.Backups, c.path("backups")),
 		"TCPPort":   c.ports["tcp"],
 		"HTTPPort":  c.ports["http"],
 		"Memory":    c.config.MemoryBytes,
 		"Lodestone": sha(c.passwords[clickhouseUser]),
 		"Analyst":   sha(c.passwords[clickhouseAnalyst]),
 	}
+	var shards [][]map[string]string
+	for _, shard := range c.config.Cluster {
+		var replicas []map[string]string
+		for server := range strings.SplitSeq(shard, ",") {
+			host, port, err := net.SplitHostPort(server)
+			if err != nil {
+				return err
+			}
+			replicas = append(replicas, map[string]string{"Host": host, "Port": port, "Password": c.passwords[clickhouseUser]})
+		}
+		shards = append(shards, replicas)
+	}
+	values["Replica"] = c.config.Replica
+	values["Shards"] = shards
 	// Files of config.d are merged in the order of their names.
 	files := map[string]string{"config.xml": clickhouseConfig, "users.xml": clickhouseUsers, "config.d/small.xml": clickhouseSmall}
+	if len(shards) > 0 {
+		files["config.d/cluster.xml"] = clickhouseCluster
+	}
 	if c.config.MemoryBytes != 0 {
 		files["config.d/small_memory.xml"] = clickhouseMemory
 	}

@@ -112,7 +112,7 @@ func (p *Postgres) prepare(ctx context.Context) (err error) {
 	if p.programs, err = p.config.Installer.Postgres(ctx, clusterVersion(p.cluster)); err != nil {
 		return err
 	}
-	p.config.Log.Info("PostgreSQL is run by these programs", "directory", p.programs.Bin, "version", p.programs.Major)
+	p.config.Log.Info("PostgreSQL is run by these programs", "directory", p.programs.Bin, "version", strconv.Itoa(p.programs.Major))
 	if err := p.owner.reaches(p.programs.Bin); err != nil {
 		return fmt.Errorf("%w: give --engine-cache a directory that every user can read", err)
 	}
@@ -121,7 +121,7 @@ func (p *Postgres) prepare(ctx context.Context) (err error) {
 	}
 	if p.programs.System {
 		p.config.Log.Warn("the new database is created by the PostgreSQL of this machine: keep that version installed, since no other one opens the data",
-			"version", p.programs.Major, "directory", p.programs.Bin)
+			"version", strconv.Itoa(p.programs.Major), "directory", p.programs.Bin)
 	}
 	return p.initialise(ctx, home)
 }

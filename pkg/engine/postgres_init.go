@@ -30,10 +30,9 @@ func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 	if err := p.owner.give(secret); err != nil {
 		return err
 	}
-	args := []string{
-		"-D", scratch, "-U", postgresSuperuser, "--pwfile=" + secret, "--auth=scram-sha-256",
-		"-E", "UTF8", "--locale=C", "--lc-ctype=" + characterType(), "--no-instructions", "--no-sync",
-	}
+	args := append([]string{
+		"-D", scratch, "-U", postgresSuperuser, "--pwfile=" + secret, "--auth=scram-sha-256", "-E", "UTF8", "--no-instructions", "--no-sync",
+	}, locale(p.programs.Major)...)
 	cmd := p.owner.command(home, p.program("initdb"), args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -56,12 +55,17 @@ func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 	return os.Rename(scratch, p.cluster)
 }
 
-// characterType is a locale that knows upper and lower case of every letter. Texts are still ordered by their bytes.
-func characterType() string {
-	if runtime.GOOS == "darwin" {
-		return "UTF-8"
+// locale knows upper and lower case of every letter, and orders texts by their bytes. Since version 17, PostgreSQL has such a locale itself; before, a
+// machine without the locale C.UTF-8 cannot create a database.
+func locale(major int) []string {
+	switch {
+	case major >= 17:
+		return []string{"--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"}
+	case runtime.GOOS == "darwin":
+		return []string{"--locale=C", "--lc-ctype=UTF-8"}
+	default:
+		return []string{"--locale=C", "--lc-ctype=C.UTF-8"}
 	}
-	return "C.UTF-8"
 }
 
 // bootstrap creates Lodestone's role and its database unless they exist.

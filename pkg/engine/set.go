@@ -104,7 +104,7 @@ func (s *Set) take() (err error) {
 		err = fmt.Errorf("the disk of %s has only %d MiB free, and the engines need %d MiB (ClickHouse leaves the last 1024 MiB unused): free some space, or choose another directory with --data",
 			s.config.Data, free>>20, freeRequired>>20)
 	case free < freeWished:
-		s.deps.Log.Warn("the disk of the data directory is nearly full", "directory", s.config.Data, "free_mb", free>>20)
+		s.deps.Log.Warn("the disk of the data directory is nearly full", "directory", s.config.Data, "free_bytes", free)
 	}
 	if err != nil {
 		err = errors.Join(err, s.lock.Unlock())

@@ -34,6 +34,7 @@ const (
 	fieldURL
 	fieldLanguage
 	fieldCountry
+	fieldPartitions
 )
 
 var emptyObject = []byte("{}")

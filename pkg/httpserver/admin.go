@@ -32,14 +32,29 @@ func (d Degraded) Unwrap() error { return d.Err }
 //   - /healthz: 200 as long as the process answers;
 //   - /readyz: 200 if every check passes, else 503, with the outcome by name. Errors are shown:
 //     the address is for operators, and none of them holds a password.
-func Admin(metrics prometheus.Gatherer, checks map[string]Check) http.Handler {
+//
+// If clients need a certificate, probes of a platform do without: /metrics is refused to them, and /readyz says only which checks fail.
+func Admin(metrics prometheus.Gatherer, checks map[string]Check, needCertificate bool) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	stranger := func(r *http.Request) bool { return needCertificate && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0) }
+	all := promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if stranger(r) {
+			http.Error(w, "A client certificate of an authority of --admin-tls-client-ca is needed.", http.StatusForbidden)
+			return
+		}
+		all.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // a caller that left needs no answer
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		outcome, ready := RunChecks(r.Context(), checks)
+		for name, result := range outcome {
+			if result != "ok" && stranger(r) {
+				outcome[name] = "failed"
+			}
+		}
 		w.Header().Set("Content-Type", "application/json")
 		if !ready {
 			w.WriteHeader(http.StatusServiceUnavailable)

@@ -75,8 +75,13 @@ func (l listener) admit(c net.Conn) net.Conn {
 }
 
 // refuse answers a connection before it has sent a request, and closes it. It does not wait: a few hundred bytes fit into
-// the buffer of a new connection.
+// the buffer of a new connection. Over TLS there is no answer, since a handshake would have to come first.
 func (l listener) refuse(c net.Conn, err error) {
+	l.log.Debug("connection refused", "reason", err)
+	if l.secure != nil {
+		_ = c.Close() // nothing depends on it
+		return
+	}
 	p := problem.New(problem.Unavailable, "The server has as many connections as it can have. Connect again later.")
 	if errors.Is(err, slot.ErrOwner) {
 		p = problem.New(problem.RateLimited, "Your address has as many connections as it can have. Close some, or use one for several requests.")
@@ -86,7 +91,6 @@ func (l listener) refuse(c net.Conn, err error) {
 	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 	_ = write(c, p, uuid.NewString()) // a client that left needs no answer
 	_ = c.Close()
-	l.log.Debug("connection refused", "reason", err)
 }
 
 // conn is a connection that counts towards the limits until it is closed.

@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 	"lodestone/pkg/service"
 	"lodestone/pkg/slot"
@@ -27,6 +30,7 @@ const (
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 75 * time.Second // longer than usual proxies keep theirs (60 s), so that they are the ones to close
 	maxHeaderBytes    = 32 << 10
+	maxStreams        = 64 // requests at a time over one connection of HTTP/2
 	// Drain is how long a stop waits for requests in flight, if its context allows as much;
 	// after that their connections are closed.
 	Drain = 20 * time.Second
@@ -37,11 +41,13 @@ type Server struct {
 	config  Config
 	handler http.Handler
 	log     *slog.Logger
+	metrics prometheus.Registerer
 	trusted func(netip.Addr) bool // nil: connections are counted together only
 	open    *slot.Slots[netip.Addr]
 
 	leaving  atomic.Bool // connections end with their next answer
 	listener net.Listener
+	secure   *certificate.Listener // nil: plain HTTP
 	server   *http.Server
 	failed   chan error
 }
@@ -53,17 +59,22 @@ type Config struct {
 	Name    string // for logs and errors
 	Setting string // the flag that the address came from, for errors
 	Address string // host:port; port 0 is any that is free
+
+	TLS certificate.Server // none: plain HTTP
+	// OptionalClients lets clients without a certificate send requests; the handler sees whether there was one.
+	OptionalClients bool
 }
 
-// Deps is what a server works with; all of it is required.
+// Deps is what a server works with; Handler and Log are required.
 type Deps struct {
-	Handler http.Handler
-	Log     *slog.Logger
+	Handler    http.Handler
+	Log        *slog.Logger
+	Registerer prometheus.Registerer // of the metrics of the certificate; nil: none
 }
 
 // New returns a server that is not started.
 func New(c Config, d Deps) *Server {
-	return &Server{config: c, handler: d.Handler, log: d.Log, failed: make(chan error, 1),
+	return &Server{config: c, handler: d.Handler, log: d.Log, metrics: d.Registerer, failed: make(chan error, 1),
 		open: slot.New[netip.Addr](maxConnections, maxClientConnections)}
 }
 
@@ -72,6 +83,12 @@ func (s *Server) Listen(ctx context.Context) error {
 	if s.listener != nil {
 		return nil
 	}
+	secure, err := s.config.TLS.Open(certificate.Deps{
+		Name: s.config.Name, Log: s.log, Registerer: s.metrics, Optional: s.config.OptionalClients, Protocols: []string{"h2", "http/1.1"},
+	})
+	if err != nil {
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.Address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return config.Invalid(s.config.Setting, "is "+s.config.Address+", which another process uses", "stop that process or give another address")
@@ -79,8 +96,8 @@ func (s *Server) Listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for %s: %w", s.config.Name, err)
 	}
-	s.listener = listener
-	s.log.Info("listening", "server", s.config.Name, "address", listener.Addr().String())
+	s.listener, s.secure = listener, secure
+	s.log.Info("listening", "server", s.config.Name, "address", listener.Addr().String(), "tls", secure != nil)
 	return nil
 }
 
@@ -108,8 +125,14 @@ func (s *Server) Start(ctx context.Context) error {
 		// the like. It tells nothing that the access log does not.
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	serve := s.server.Serve
+	if s.secure != nil {
+		s.server.TLSConfig = s.secure.TLS()
+		s.server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
+		serve = func(l net.Listener) error { return s.server.ServeTLS(l, "", "") }
+	}
 	go func() {
-		if err := s.server.Serve(listener{s.listener, s}); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(listener{s.listener, s}); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("serve %s: %w", s.config.Name, err)
 		}
 	}()

@@ -126,7 +126,7 @@ func TestAdmin(t *testing.T) {
 	h := httpserver.Admin(registry, map[string]httpserver.Check{
 		"good":  func(context.Context) error { return nil },
 		"shaky": func(context.Context) error { return broken },
-	})
+	}, false)
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))

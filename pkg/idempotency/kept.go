@@ -42,15 +42,15 @@ func (s *Store) Kept(ctx context.Context, account uuid.UUID) ([]Kept, error) {
 	return kept, nil
 }
 
-// Forget removes those of the answers kept of an account whose body is one of those that are meant. A repetition of such a request is
+// Forget removes those of the answers kept of an account to requests until a time whose body is one of those that are meant. A repetition of such a request is
 // refused from then on: it took effect.
-func (s *Store) Forget(ctx context.Context, account uuid.UUID, meant func(body []byte) bool) error {
+func (s *Store) Forget(ctx context.Context, account uuid.UUID, until time.Time, meant func(body []byte) bool) error {
 	kept, err := s.Kept(ctx, account)
 	if err != nil {
 		return err
 	}
 	for _, k := range kept {
-		if !meant(k.Body) {
+		if k.At.After(until) || !meant(k.Body) {
 			continue
 		}
 		if err := s.queries.ForgetAnswer(ctx, store.ForgetAnswerParams{AccountID: account, Claim: k.claim}); err != nil {

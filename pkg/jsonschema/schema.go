@@ -89,13 +89,21 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 		}, json.Deterministic(true))
 	}
 	var kind any = s.Type
+	var enum []any
+	for _, value := range s.Enum {
+		enum = append(enum, value)
+	}
 	if s.Nullable {
 		kind = []string{s.Type, "null"}
+		if enum != nil { // it lists every value that is allowed, null among them
+			enum = append(enum, nil)
+		}
 	}
 	return json.Marshal(struct { //nolint:wrapcheck // the encoder's error tells the place
-		Type any `json:"type,omitempty"`
+		Type any   `json:"type,omitempty"`
+		Enum []any `json:"enum,omitempty"`
 		fields
-	}{kind, fields(*s)})
+	}{kind, enum, fields(*s)})
 }
 
 // Resolve returns what a reference stands for, or the schema itself.

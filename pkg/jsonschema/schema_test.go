@@ -50,7 +50,7 @@ func TestSchema(t *testing.T) {
 		"Described": {"type": "object", "additionalProperties": false, "required": ["id", "colours", "size", "at"], "properties": {
 			"at": {"type": ["string", "null"], "format": "date-time"},
 			"id": {"type": "string", "format": "uuid", "description": "Its id."},
-			"colour": {"type": ["string", "null"], "enum": ["red", "blue"]},
+			"colour": {"type": ["string", "null"], "enum": ["red", "blue", null]},
 			"colours": {"type": "array", "items": {"type": "string", "enum": ["red", "blue"]}, "minItems": 1, "maxItems": 2, "uniqueItems": true},
 			"note": {"type": "string", "maxLength": 5, "pattern": "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069\\ufdd0-\\ufdef\\ufffe\\uffff]*$"},
 			"size": {"type": "integer", "format": "int32", "minimum": 1, "default": 3},

@@ -70,7 +70,7 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &f) && f.Fatal
 }
 
-// PartitionLedger remembers how many partitions a topic had when it was first met.
+// PartitionLedger remembers how many partitions of a topic are used.
 type PartitionLedger interface {
 	// Partitions returns the number on record, which is n if there was none.
 	Partitions(ctx context.Context, id uuid.UUID, topic string, n int) (int, error)
@@ -259,18 +259,21 @@ func (c *checker) deadLetterTopic(where, name string, number func(string) (int64
 	}
 }
 
-// partitions compares the number of a topic's partitions with the one on record.
+// partitions compares the number of a topic's partitions with the one on record. No process ends on a difference: keys are distributed
+// over the number on record.
 func (c *checker) partitions(ctx context.Context, ledger PartitionLedger, t kadm.TopicDetail) error {
 	n := len(t.Partitions)
 	recorded, err := ledger.Partitions(ctx, uuid.UUID(t.ID), t.Topic, n)
 	if err != nil {
 		return err
 	}
-	if recorded != n {
-		c.fatal("topic "+t.Topic, "number of partitions", fmt.Sprintf("is %d, and was %d: keys have moved, so repeats of an event may lie in two partitions, where they are not recognised", n, recorded),
-			"stop the collectors, wait until no sender repeats events from before the change (and no collector has any in its spool), "+
-				"then accept the number with `lodestone migrate --kafka-accept-partitions`; "+
-				"or let the consumer store everything, delete the topic, and create it again with `lodestone migrate --kafka-partitions`")
+	where, setting := "topic "+t.Topic, "number of partitions"
+	switch {
+	case n > recorded:
+		c.warn(where, setting, fmt.Sprintf("is %d, but only %d are used: the others get no events", n, recorded),
+			"run `lodestone partitions double`, which uses twice as many")
+	case n < recorded:
+		c.warn(where, setting, fmt.Sprintf("is %d, but %d are used", n, recorded), "check which Kafka cluster --kafka-brokers names")
 	}
 	return nil
 }

@@ -183,13 +183,13 @@ func TestBrokersWithoutTopicIDsAreRefused(t *testing.T) {
 	}
 }
 
-func TestPartitionsThatGrewAreRefused(t *testing.T) {
+func TestPartitionsThatGrewAreReported(t *testing.T) {
 	t.Parallel()
 	_, cl := cluster(t, kfake.NumBrokers(1))
-	requirePartitionsGuarded(t, cl)
+	requirePartitionsReported(t, cl)
 }
 
-func requirePartitionsGuarded(t *testing.T, cl *kgo.Client) {
+func requirePartitionsReported(t *testing.T, cl *kgo.Client) {
 	t.Helper()
 	create(t, cl, 1)
 	l := ledger(t)
@@ -198,12 +198,18 @@ func requirePartitionsGuarded(t *testing.T, cl *kgo.Client) {
 	_, err := kadm.NewClient(cl).UpdatePartitions(t.Context(), 6, event.Topic)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		fatal, _ := findings(t, cl, l)
-		return len(fatal) == 1 && fatal[0] == "topic lodestone.events: number of partitions"
+		fatal, warnings := findings(t, cl, l)
+		return len(fatal) == 0 && len(warnings) == 1 && warnings[0] == "topic lodestone.events: number of partitions"
 	}, enginetest.Timeout, 50*time.Millisecond)
-	require.NoError(t, l.Accept(t.Context(), cl))
-	fatal, _ = findings(t, cl, l)
-	require.Empty(t, fatal)
+	n, err := l.Double(t.Context(), cl, event.Topic)
+	require.NoError(t, err)
+	require.Equal(t, 8, n)
+	require.Eventually(t, func() bool {
+		fatal, warnings := findings(t, cl, l)
+		return len(fatal)+len(warnings) == 0
+	}, enginetest.Timeout, 50*time.Millisecond)
+	_, err = l.Double(t.Context(), cl, event.Topic)
+	require.ErrorIs(t, err, kafka.ErrGrowing, "the children wait for their parents")
 
 	// A topic that was deleted and created again is another one.
 	_, err = kadm.NewClient(cl).DeleteTopics(t.Context(), event.Topic)
@@ -241,7 +247,7 @@ func TestApacheKafka(t *testing.T) {
 	enginetest.Run(t, apache)
 	_, cl := connect(t, apache.Brokers())
 	requireDatedByTheBroker(t, cl)
-	requirePartitionsGuarded(t, cl)
+	requirePartitionsReported(t, cl)
 	set(t, cl, event.Topic, "cleanup.policy", "compact")
 	set(t, cl, event.Topic, "unclean.leader.election.enable", "true")
 	set(t, cl, event.LinkViewTopic, "min.insync.replicas", "2")

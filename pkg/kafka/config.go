@@ -38,8 +38,8 @@ func (c Config) Validate() error {
 	return errors.Join(append(errs, c.validate())...)
 }
 
-// Options returns the settings in the form of franz-go. The client's own messages go to log.
-func (c Config) Options(log *slog.Logger) []kgo.Opt {
+// Options returns the settings in the form of franz-go. The client's own messages go to log. Hooks see what it does: a Meter.
+func (c Config) Options(log *slog.Logger, hooks ...kgo.Hook) []kgo.Opt {
 	return append([]kgo.Opt{
 		kgo.SeedBrokers(c.Brokers...),
 		kgo.ClientID("lodestone"),
@@ -48,6 +48,7 @@ func (c Config) Options(log *slog.Logger) []kgo.Opt {
 		kgo.DialTimeout(dialTimeout),
 		kgo.RetryBackoffFn(retryAfter),
 		kgo.RequestRetries(maxRetries),
-		kgo.WithLogger(clientLog{log}),
+		kgo.WithLogger(newClientLog(log)),
+		kgo.WithHooks(hooks...),
 	}, c.options()...)
 }

@@ -7,9 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
@@ -29,18 +27,4 @@ func (l Ledger) Partitions(ctx context.Context, id uuid.UUID, topic string, n in
 		}
 		return int(n), nil
 	}
-}
-
-// Accept puts the present number of partitions on record, whatever was there.
-func (l Ledger) Accept(ctx context.Context, cl *kgo.Client) error {
-	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
-		id, n, err := Topic(ctx, cl, topic)
-		if err != nil {
-			return err
-		}
-		if err := store.New(l.Pool.Unscoped()).AcceptPartitions(ctx, store.AcceptPartitionsParams{TopicID: id, Topic: topic, Partitions: int32(n)}); err != nil {
-			return fmt.Errorf("record the number of partitions: %w", err)
-		}
-	}
-	return nil
 }

@@ -5,11 +5,17 @@ import (
 	"log/slog"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/logline"
 )
 
 // clientLog passes the client's warnings and errors on. Its chatter about metadata and fetches
 // stays out, even of debug logs.
 type clientLog struct{ log *slog.Logger }
+
+func newClientLog(log *slog.Logger) clientLog {
+	return clientLog{slog.New(logline.Foreign(log.Handler()))}
+}
 
 func (l clientLog) Level() kgo.LogLevel { return kgo.LogLevelWarn }
 

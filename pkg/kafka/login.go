@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,10 +18,12 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
+	"lodestone/pkg/grant"
 )
 
 // Login is how to connect to Kafka, and as whom.
@@ -35,6 +36,8 @@ type Login struct {
 	TokenURL  string             `name:"kafka-oauth-url" placeholder:"URL" help:"For oauthbearer: where the token of a login is asked for, by the client credentials grant of OAuth 2."`
 	Scopes    []string           `name:"kafka-oauth-scopes" placeholder:"SCOPE" help:"For oauthbearer: scopes to ask for."`
 	TokenPath string             `name:"kafka-oauth-token-path" placeholder:"FILE" help:"For oauthbearer: file with the token, instead of --kafka-oauth-url. Read for each login."`
+	// Secret is the password's file, if it is in one: logins take it from there.
+	Secret *config.Secret `kong:"-"`
 }
 
 const (
@@ -92,21 +95,23 @@ func (l Login) options() []kgo.Opt {
 
 // dial reads the files of certificates each time: connections are few, and last.
 func (l Login) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	settings, err := l.Files.TLS()
-	if err != nil {
-		return nil, fmt.Errorf("connect to Kafka: %w", err)
-	}
-	return (&tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTimeout}, Config: settings}).DialContext(ctx, network, address) //nolint:wrapcheck // kgo classifies it
+	d := l.Files.Dialer("kafka-")
+	d.NetDialer = &net.Dialer{Timeout: dialTimeout}
+	return d.DialContext(ctx, network, address) //nolint:wrapcheck // kgo classifies it
 }
 
 func (l Login) mechanism() sasl.Mechanism {
 	switch l.Mechanism {
 	case "plain":
-		return plain.Auth{User: l.User, Pass: l.Password}.AsMechanism()
+		return l.follow(func(password string) sasl.Mechanism { return plain.Auth{User: l.User, Pass: password}.AsMechanism() })
 	case "scram-sha-256":
-		return scram.Auth{User: l.User, Pass: l.Password}.AsSha256Mechanism()
+		return l.follow(func(password string) sasl.Mechanism {
+			return scram.Auth{User: l.User, Pass: password}.AsSha256Mechanism()
+		})
 	case "scram-sha-512":
-		return scram.Auth{User: l.User, Pass: l.Password}.AsSha512Mechanism()
+		return l.follow(func(password string) sasl.Mechanism {
+			return scram.Auth{User: l.User, Pass: password}.AsSha512Mechanism()
+		})
 	case oauthBearer:
 		return oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
 			token, err := l.token(ctx)
@@ -115,6 +120,9 @@ func (l Login) mechanism() sasl.Mechanism {
 	case mskIAM:
 		keys := l.keys()
 		return aws.ManagedStreamingIAM(func(context.Context) (aws.Auth, error) {
+			if l.User != "" {
+				return aws.Auth{AccessKey: l.User, SecretKey: l.Secret.Value(l.Password)}, nil
+			}
 			k, err := keys.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
 			if err != nil {
 				return aws.Auth{}, fmt.Errorf("get the keys of the machine's role: %w", err)
@@ -125,10 +133,16 @@ func (l Login) mechanism() sasl.Mechanism {
 	return nil
 }
 
-func (l Login) keys() *credentials.Credentials {
-	if l.User != "" {
-		return credentials.NewStaticV4(l.User, l.Password, "")
+// follow returns a mechanism with the password of the setting, or of its file.
+func (l Login) follow(with func(password string) sasl.Mechanism) sasl.Mechanism {
+	if l.Secret == nil {
+		return with(l.Password)
 	}
+	return &following{Mechanism: with(l.Password), login: l, with: with}
+}
+
+// keys returns those of the machine's role.
+func (l Login) keys() *credentials.Credentials {
 	return credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.IAM{Client: http.DefaultClient}})
 }
 
@@ -143,8 +157,12 @@ func (l Login) token(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
 	defer cancel()
-	grant := clientcredentials.Config{ClientID: l.User, ClientSecret: l.Password, TokenURL: l.TokenURL, Scopes: l.Scopes}
-	token, err := grant.Token(ctx)
+	var token *oauth2.Token
+	err := l.Secret.Try(l.Password, grant.IsRefused, func(secret string) (err error) {
+		asked := clientcredentials.Config{ClientID: l.User, ClientSecret: secret, TokenURL: l.TokenURL, Scopes: l.Scopes}
+		token, err = asked.Token(ctx)
+		return err //nolint:wrapcheck // wrapped below
+	})
 	if err != nil {
 		return "", fmt.Errorf("ask for a token for Kafka: %w", err)
 	}

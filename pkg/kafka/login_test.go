@@ -1,19 +1,11 @@
 package kafka_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"log/slog"
 	"maps"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,73 +15,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/certificate"
+	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/apachekafka"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/kafka"
 )
-
-// authority signs certificates and writes them, with their keys, to files.
-type authority struct {
-	*testing.T
-	dir  string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{T: t, dir: t.TempDir()}
-	a.cert, a.key = a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "Authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign})
-	a.write("ca.pem", a.pem("CERTIFICATE", a.cert.Raw))
-	return a
-}
-
-func (a *authority) sign(c *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(a, err)
-	c.SerialNumber, err = rand.Int(rand.Reader, big.NewInt(1<<60))
-	require.NoError(a, err)
-	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	parent, signer := a.cert, a.key
-	if parent == nil {
-		parent, signer = c, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
-	require.NoError(a, err)
-	cert, err := x509.ParseCertificate(der)
-	require.NoError(a, err)
-	return cert, key
-}
-
-func (a *authority) pem(kind string, der []byte) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
-}
-
-func (a *authority) write(name string, text ...[]byte) string {
-	path := filepath.Join(a.dir, name)
-	var all []byte
-	for _, t := range text {
-		all = append(all, t...)
-	}
-	require.NoError(a, os.WriteFile(path, all, 0o600))
-	return path
-}
-
-// issue writes a certificate for servers at 127.0.0.1, and for clients.
-func (a *authority) issue(name string) (cert, key, both string) {
-	c, k := a.sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	})
-	der, err := x509.MarshalPKCS8PrivateKey(k)
-	require.NoError(a, err)
-	certText, keyText := a.pem("CERTIFICATE", c.Raw), a.pem("PRIVATE KEY", der)
-	return a.write(name+".pem", certText), a.write(name+"-key.pem", keyText), a.write(name+"-both.pem", certText, keyText)
-}
 
 func ping(t *testing.T, c kafka.Config) error {
 	t.Helper()
@@ -123,16 +58,15 @@ func tokens(t *testing.T) string {
 	return server.URL
 }
 
-// A real broker takes client certificates of its authority, and tokens, over TLS with the authority of our own.
+// A real broker takes client certificates of its authority, passwords by every mechanism, and tokens, over TLS with the authority of our own.
 func TestLogins(t *testing.T) {
 	t.Parallel()
-	ours, strangers := newAuthority(t), newAuthority(t)
-	_, _, broker := ours.issue("broker")
-	cert, key, _ := ours.issue("lodestone")
+	ours, strangers := certificatetest.NewAuthority(t), certificatetest.NewAuthority(t)
+	broker, client := ours.Issue("broker"), ours.Issue("lodestone")
 	at := map[string]string{}
 	listener := func(name, protocol string, more map[string]string) apachekafka.Listener {
 		properties := map[string]string{
-			"ssl.keystore.type": "PEM", "ssl.keystore.location": broker, "ssl.truststore.type": "PEM", "ssl.truststore.location": filepath.Join(ours.dir, "ca.pem"),
+			"ssl.keystore.type": "PEM", "ssl.keystore.location": broker.Both, "ssl.truststore.type": "PEM", "ssl.truststore.location": ours.CA,
 		}
 		maps.Copy(properties, more)
 		return apachekafka.Listener{Name: name, Protocol: protocol, Properties: properties, Advertise: func(_ int, listening string) (string, error) {
@@ -145,27 +79,56 @@ func TestLogins(t *testing.T) {
 		listener("TOKEN", "SASL_SSL", map[string]string{
 			"sasl.enabled.mechanisms":      "OAUTHBEARER",
 			"oauthbearer.sasl.jaas.config": `org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";`,
+		}),
+		listener("NAMED", "SASL_SSL", map[string]string{
+			"sasl.enabled.mechanisms":        "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+			"plain.sasl.jaas.config":         `org.apache.kafka.common.security.plain.PlainLoginModule required user_lodestone="open-sesame";`,
+			"scram-sha-256.sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required;",
+			"scram-sha-512.sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required;",
 		})))
 
-	mutual := kafka.Config{Brokers: []string{at["MUTUAL"]}, Login: kafka.Login{Files: certificate.Client{CA: filepath.Join(ours.dir, "ca.pem"), Cert: cert, Key: key}}}
+	mutual := kafka.Config{Brokers: []string{at["MUTUAL"]}, Login: kafka.Login{Files: certificate.Client{CA: ours.CA, Cert: client.Cert, Key: client.Key}}}
 	require.NoError(t, ping(t, mutual))
 	without := mutual
 	without.Files.Cert, without.Files.Key = "", ""
-	require.Error(t, ping(t, without), "a certificate is required")
+	require.ErrorContains(t, ping(t, without), "--kafka-tls-cert")
 	others := mutual
-	others.Files.Cert, others.Files.Key, _ = strangers.issue("lodestone")
-	require.Error(t, ping(t, others), "the broker trusts its authority only")
+	stranger := strangers.Issue("lodestone")
+	others.Files.Cert, others.Files.Key = stranger.Cert, stranger.Key
+	require.ErrorContains(t, ping(t, others), "does not take the certificate of --kafka-tls-cert")
 	untrusted := mutual
-	untrusted.Files.CA = filepath.Join(strangers.dir, "ca.pem")
-	require.ErrorContains(t, ping(t, untrusted), "unknown authority")
+	untrusted.Files.CA = strangers.CA
+	require.ErrorContains(t, ping(t, untrusted), "which is not in the file of --kafka-tls-ca")
 	system := mutual
 	system.Files.CA, system.TLS = "", true
-	require.ErrorContains(t, ping(t, system), "unknown authority")
+	require.ErrorContains(t, ping(t, system), "name a file with that authority's certificate in --kafka-tls-ca")
 	text, err := os.ReadFile(mutual.Files.CA)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(untrusted.Files.CA, text, 0o600))
 	require.NoError(t, ping(t, untrusted), "a file that was replaced counts from the next connection on")
 
+	admin, err := kgo.NewClient(mutual.Options(slog.New(slog.DiscardHandler))...)
+	require.NoError(t, err)
+	defer admin.Close()
+	for _, mechanism := range []kadm.ScramMechanism{kadm.ScramSha256, kadm.ScramSha512} { // a request may name a user once
+		users, err := kadm.NewClient(admin).AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{{User: "lodestone", Mechanism: mechanism, Iterations: 4096, Password: "open-sesame"}})
+		require.NoError(t, err)
+		require.NoError(t, users.Error())
+	}
+	for _, mechanism := range []string{"plain", "scram-sha-256", "scram-sha-512"} {
+		named := kafka.Config{Brokers: []string{at["NAMED"]}, Login: kafka.Login{
+			Files: certificate.Client{CA: mutual.Files.CA}, Mechanism: mechanism, User: "lodestone", Password: "open-sesame",
+		}}
+		require.Eventually(t, func() bool { return ping(t, named) == nil }, time.Minute, 100*time.Millisecond, mechanism) // the broker learns of users by its log
+		named.Password = "a wrong one"
+		require.Error(t, ping(t, named), mechanism)
+	}
+
+	write := func(text string) string {
+		path := filepath.Join(ours.Dir, "token")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
 	token := kafka.Config{Brokers: []string{at["TOKEN"]}, Login: kafka.Login{
 		Files: certificate.Client{CA: mutual.Files.CA}, Mechanism: "oauthbearer", TokenURL: tokens(t), User: "lodestone", Password: "open-sesame", Scopes: []string{"kafka", "events"},
 	}}
@@ -176,7 +139,7 @@ func TestLogins(t *testing.T) {
 	require.ErrorContains(t, err, "invalid_client")
 	require.NotContains(t, err.Error(), wrong.Password)
 	file := token
-	file.TokenURL, file.User, file.Password, file.TokenPath = "", "", "", ours.write("token", []byte("no token"))
+	file.TokenURL, file.User, file.Password, file.TokenPath = "", "", "", write("no token")
 	require.Error(t, ping(t, file))
 	response, err := http.DefaultClient.Do(basic(t, token))
 	require.NoError(t, err)
@@ -185,7 +148,7 @@ func TestLogins(t *testing.T) {
 	}
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&given))
 	require.NoError(t, response.Body.Close())
-	ours.write("token", []byte(given.Token+"\n"))
+	write(given.Token + "\n")
 	require.NoError(t, ping(t, file))
 }
 
@@ -214,9 +177,11 @@ func TestKeysOfAWS(t *testing.T) {
 
 func TestSettingsOfLogins(t *testing.T) {
 	t.Parallel()
-	a := newAuthority(t)
-	cert, key, _ := a.issue("lodestone")
-	garbage := a.write("garbage", []byte("no certificate"))
+	a := certificatetest.NewAuthority(t)
+	issued := a.Issue("lodestone")
+	cert, key := issued.Cert, issued.Key
+	garbage := filepath.Join(a.Dir, "garbage")
+	require.NoError(t, os.WriteFile(garbage, []byte("no certificate"), 0o600))
 	for i, c := range []struct {
 		login kafka.Login
 		want  string
@@ -228,7 +193,7 @@ func TestSettingsOfLogins(t *testing.T) {
 		{kafka.Login{Mechanism: "oauthbearer", TokenURL: "https://id.example.com/token"}, "--kafka-sasl-user"},
 		{kafka.Login{Mechanism: "aws-msk-iam"}, "--kafka-tls"},
 		{kafka.Login{Mechanism: "aws-msk-iam", TLS: true, User: "x"}, "--kafka-sasl-password"},
-		{kafka.Login{Files: certificate.Client{CA: filepath.Join(a.dir, "missing")}}, "--kafka-tls-ca"},
+		{kafka.Login{Files: certificate.Client{CA: filepath.Join(a.Dir, "missing")}}, "--kafka-tls-ca"},
 		{kafka.Login{Files: certificate.Client{CA: garbage}}, "--kafka-tls-ca"},
 		{kafka.Login{Files: certificate.Client{Cert: cert}}, "--kafka-tls-key"},
 		{kafka.Login{Files: certificate.Client{Cert: cert, Key: garbage}}, "--kafka-tls-cert"},

@@ -17,19 +17,22 @@ import (
 	"lodestone/pkg/service"
 )
 
-// TopicConfig says how topics are created. It changes no existing topic: more partitions would move keys, and a moved
-// key escapes the window in which repeated events are recognised.
+// TopicConfig says how topics are created. It changes no existing topic: Ledger.Double does.
 type TopicConfig struct {
-	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Number of partitions of each topic when it is created. It cannot be changed later."`
+	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Number of partitions of each topic when it is created. Later it only doubles, with lodestone partitions double."`
 	Replication int16 `name:"kafka-replication" default:"-1" help:"Replicas of each partition when the topics are created. -1 means 3 on three brokers or more, 2 on two, and the broker's default on one."`
-
-	AcceptPartitions bool `name:"kafka-accept-partitions" default:"false" help:"Accept the topics' current number of partitions after a change. Use it only when events from before the change can no longer be repeated. Without it, processes refuse to start if the number has changed."`
 }
+
+// maxPartitions is the greatest number of partitions of a topic.
+const maxPartitions = 1024
+
+// topicRetry is the time between two looks for a new topic or partition.
+const topicRetry = 20 * time.Millisecond
 
 // Validate returns every problem of the settings.
 func (c TopicConfig) Validate() error {
 	var errs []error
-	if c.Partitions < 1 || c.Partitions > 1024 {
+	if c.Partitions < 1 || c.Partitions > maxPartitions {
 		errs = append(errs, config.Invalid("--kafka-partitions", "is out of range", "give a number from 1 to 1024"))
 	}
 	if c.Replication != -1 && (c.Replication < 1 || c.Replication > 9) {
@@ -46,8 +49,11 @@ func (c TopicConfig) replication(brokers int) int16 {
 	return c.Replication
 }
 
+// KeyedTopics returns the names of the topics whose records are distributed by key.
+func KeyedTopics() []string { return []string{event.Topic, event.LinkViewTopic} }
+
 // Topics returns the names of all topics.
-func Topics() []string { return []string{event.Topic, event.LinkViewTopic, event.DeadLetterTopic} }
+func Topics() []string { return append(KeyedTopics(), event.DeadLetterTopic) }
 
 // The brokers' clock dates the records: they refuse one that a collector dates more than an hour
 // ahead, and would keep one that it dates back for too short a time.
@@ -112,7 +118,7 @@ func await(ctx context.Context, cl *kgo.Client, name string) error {
 		if !errors.Is(err, ErrNoTopic) {
 			return err
 		}
-		if service.Sleep(ctx, 20*time.Millisecond) != nil {
+		if service.Sleep(ctx, topicRetry) != nil {
 			return err
 		}
 	}

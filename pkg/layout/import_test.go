@@ -23,9 +23,9 @@ const module = "lodestone"
 // root is the repository, seen from this package's tests.
 const root = "../.."
 
-// modules are the directories of the repository's modules: the product, and those that the product does not know, the laboratory and the tests
-// of the Helm chart.
-var modules = []string{".", "cmd/lodestone-lab", "deploy/helm/test"}
+// modules are the directories of the repository's modules: the product, and those that the product does not know, the laboratory, the tests
+// of the Helm chart, what makes releases and what builds the documentation's site.
+var modules = []string{".", "cmd/lodestone-lab", "deploy/helm/test", "cmd/lodestone-release", "cmd/lodestone-site"}
 
 // rule forbids packages to import others. Paths are prefixes that end at a slash or at the end.
 type rule struct {
@@ -37,7 +37,7 @@ type rule struct {
 }
 
 // testSupport are the packages that only tests import.
-var testSupport = []string{"pkg/engine/enginetest", "pkg/leaktest", "query/querytest", "crud/pdf/pdftest", "pkg/country/countrytest"}
+var testSupport = []string{"pkg/engine/enginetest", "pkg/leaktest", "query/querytest", "crud/pdf/pdftest", "pkg/country/countrytest", "pkg/certificate/certificatetest"}
 
 var rules = []rule{
 	{
@@ -65,12 +65,12 @@ var rules = []rule{
 		why: "the launcher is the inside of one program",
 	},
 	{
-		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "./pkg/leaktest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/emersion/go-smtp", "github.com/emersion/go-sasl", "github.com/maxmind/mmdbwriter", "./pkg/country/countrytest"},
+		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "./pkg/leaktest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/emersion/go-smtp", "github.com/emersion/go-sasl", "github.com/maxmind/mmdbwriter", "./pkg/country/countrytest", "./pkg/certificate/certificatetest"},
 		why: "what only tests need is not part of the programs",
 	},
 	{
-		except: slices.Concat(testSupport, []string{"cmd/lodestone-lab"}), mustNot: []string{"./pkg/engine/apachekafka"},
-		why: "tests and the laboratory run Apache Kafka; the product has an embedded broker, or is given addresses",
+		except: slices.Concat(testSupport, []string{"cmd/lodestone-lab"}), mustNot: []string{"./pkg/engine/apachekafka", "./pkg/engine/pgbouncer"},
+		why: "tests and the laboratory run Apache Kafka and PgBouncer; the product has an embedded broker, or is given addresses",
 	},
 	{
 		packages: []string{"ingest", "query", "crud"}, except: testSupport, mustNot: []string{"./pkg/engine"},
@@ -179,7 +179,7 @@ func TestModules(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, modules, found)
-	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nCHART := "+modules[2]+"\nMODULES := . $(LAB) $(CHART)\n")
+	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nRELEASE := "+modules[3]+"\nCHART := "+modules[2]+"\nSITE := "+modules[4]+"\nMODULES := . $(LAB) $(CHART) $(RELEASE) $(SITE)\n")
 }
 
 // Every module that the product needs directly has its reason beside it, so that the next one has to find one.

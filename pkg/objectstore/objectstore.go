@@ -7,19 +7,68 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 )
 
 // Config says how a store is reached. Each part that uses a store embeds it with a prefix of its own.
 type Config struct {
-	Endpoint  string `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
-	Region    string `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
-	AccessKey string `name:"s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
-	SecretKey string `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
+	Endpoint  string                `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
+	Region    string                `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
+	AccessKey string                `name:"s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
+	SecretKey string                `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
+	TLS       certificate.Authority `embed:"" prefix:"s3-"`
+
+	keys *keys // of files; nil: both keys are in none
+}
+
+// AfterApply implements the hook of kong.
+func (c *Config) AfterApply(f *config.Files) error {
+	access, secret := f.Secret(&c.AccessKey, nil), f.Secret(&c.SecretKey, nil)
+	if access != nil || secret != nil {
+		c.keys = &keys{access: access, secret: secret, accessKey: c.AccessKey, secretKey: c.SecretKey}
+	}
+	return nil
+}
+
+// keys are those that files have. It implements credentials.Provider. An access key has a secret key of its own, so a new one counts when the
+// secret key changes as well: write the access key first.
+type keys struct {
+	access, secret       *config.Secret
+	accessKey, secretKey string // the pair that was used last, at first that of the start
+
+	mu sync.Mutex
+}
+
+// Retrieve implements credentials.Provider.
+func (k *keys) Retrieve() (credentials.Value, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.isExpired() {
+		k.accessKey, k.secretKey = k.access.Value(k.accessKey), k.secret.Value(k.secretKey)
+	}
+	return credentials.Value{AccessKeyID: k.accessKey, SecretAccessKey: k.secretKey, SignerType: credentials.SignatureV4}, nil
+}
+
+// RetrieveWithCredContext implements credentials.Provider.
+func (k *keys) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
+	return k.Retrieve()
+}
+
+// IsExpired implements credentials.Provider.
+func (k *keys) IsExpired() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.isExpired()
+}
+
+func (k *keys) isExpired() bool {
+	return k.secret.Value(k.secretKey) != k.secretKey
 }
 
 // Validate returns every problem of settings whose names have a prefix such as "export-".
@@ -31,7 +80,7 @@ func (c Config) Validate(prefix string) error {
 	if (c.AccessKey == "") != (c.SecretKey == "") {
 		errs = append(errs, config.Invalid("--"+prefix+"s3-secret-key", "and --"+prefix+"s3-access-key are not both given", "give both or neither"))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.TLS.Validate(prefix+"s3-"))...)
 }
 
 func (c Config) endpoint() (*url.URL, error) {
@@ -45,8 +94,8 @@ func (c Config) endpoint() (*url.URL, error) {
 // maxRetries is for requests that a store refuses for a moment: someone waits for the answer.
 const maxRetries = 3
 
-// Open returns a client of the store. It does not connect.
-func (c Config) Open() (*minio.Client, error) {
+// Open returns a client of the store, whose settings have names with a prefix. It does not connect.
+func (c Config) Open(prefix string) (*minio.Client, error) {
 	endpoint, err := c.endpoint()
 	if err != nil {
 		return nil, fmt.Errorf("open object store: %w", err)
@@ -55,7 +104,17 @@ func (c Config) Open() (*minio.Client, error) {
 	if c.AccessKey != "" {
 		keys = credentials.NewStaticV4(c.AccessKey, c.SecretKey, "")
 	}
-	client, err := minio.New(endpoint.Host, &minio.Options{Creds: keys, Secure: endpoint.Scheme == "https", Region: c.Region, MaxRetries: maxRetries})
+	if c.keys != nil {
+		keys = credentials.New(c.keys)
+	}
+	secure := endpoint.Scheme == "https"
+	base, err := minio.DefaultTransport(secure)
+	if err != nil {
+		return nil, fmt.Errorf("open object store: %w", err)
+	}
+	client, err := minio.New(endpoint.Host, &minio.Options{
+		Creds: keys, Secure: secure, Region: c.Region, MaxRetries: maxRetries, Transport: c.TLS.Dialer(prefix + "s3-").HTTP(base),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open object store: %w", err)
 	}

@@ -67,7 +67,9 @@ GRANT SELECT, INSERT ON audit_log TO lodestone_account;
 GRANT SELECT (id, account_id, lead_magnet_id, name, has_password, expires_at, view_count, last_viewed_at, created_at), INSERT, DELETE
     ON shares TO lodestone_account;
 GRANT SELECT, INSERT ON file_objects, erasures, erased_links TO lodestone_account;
+GRANT SELECT, DELETE ON deleted_links TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON embeds TO lodestone_account;
+GRANT SELECT ON access_link_counts, generic_link_counts, counted_access_links, counted_submissions, counted_generic_links TO lodestone_account;
 GRANT SELECT (id, account_id, expires_at) ON report_keys TO lodestone_account;
 GRANT SELECT, INSERT, DELETE ON page_pictures TO lodestone_account;
 GRANT SELECT, UPDATE (send, settled_at) ON reading_notices TO lodestone_account;

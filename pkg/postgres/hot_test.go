@@ -42,7 +42,9 @@ func manyReaders(t *testing.T, pool *postgres.Pool) (ids []uuid.UUID) {
 		"INSERT INTO memberships (account_id, user_id, role) SELECT $1, i, 'owner' FROM unnest($2::uuid[]) i",
 		"INSERT INTO user_sessions (id, account_id, user_id, method, cookie_hash, key_hash, user_agent, started_at, last_active_at) SELECT i, $1, i, 'mail', sha256(i::text::bytea), sha256(i::text::bytea) AS key, '', now() - interval '1 hour', now() - interval '1 hour' FROM unnest($2::uuid[]) i",
 		"INSERT INTO shares (id, account_id, lead_magnet_id, token_hash, key_hash) SELECT i, $1, $1, sha256(i::text::bytea), sha256(i::text::bytea) FROM unnest($2::uuid[]) i",
-		"INSERT INTO counter_progress (topic_id, partition, next_offset) SELECT $1, row_number() OVER (), 0 FROM unnest($2::uuid[])",
+		"INSERT INTO access_link_counts (id, account_id) SELECT i, $1 FROM unnest($2::uuid[]) i",
+		"INSERT INTO generic_link_counts (id, account_id) SELECT i, $1 FROM unnest($2::uuid[]) i",
+		"INSERT INTO counted_partitions (topic_id, partition, next_offset) SELECT $1, row_number() OVER (), 0 FROM unnest($2::uuid[])",
 		"INSERT INTO event_usage (account_id, month, events, event_limit) SELECT i, date_trunc('month', now()), 0, 100 FROM unnest($2::uuid[]) i WHERE $1::uuid IS NOT NULL",
 	} {
 		_, err := pool.Unscoped().Exec(t.Context(), sql, account, ids)
@@ -72,9 +74,15 @@ func work(t *testing.T, pool *postgres.Pool, ids []uuid.UUID, round int) {
 		require.NoError(t, q.CountShareView(ctx, ids[i]))
 		require.NoError(t, q.SetCounterProgress(ctx, store.SetCounterProgressParams{TopicID: ids[0], Partition: int32(i), NextOffset: int64(round)}))
 	}
-	require.NoError(t, q.SetAccessLinkCounters(ctx, store.SetAccessLinkCountersParams{IDs: some, Views: numbers, First: times, Last: times}))
-	require.NoError(t, q.SetGenericLinkCounters(ctx, store.SetGenericLinkCountersParams{IDs: some, Views: numbers}))
-	require.NoError(t, q.SetSubmissionCounters(ctx, some))
+	months, minutes := make([]int32, len(some)), make([]time.Time, len(some))
+	for i := range some {
+		months[i], minutes[i] = 202611, time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	}
+	require.NoError(t, q.AddSessions(ctx, store.AddSessionsParams{Links: some, Sessions: some, Months: months, First: times, Last: times}))
+	views := store.AddMinutesParams{Links: some, Minutes: minutes, Views: numbers}
+	require.NoError(t, q.AddMinutes(ctx, views))
+	require.NoError(t, q.SetMinutes(ctx, store.SetMinutesParams(views)))
+	require.NoError(t, q.AddSessionActivity(ctx, store.AddSessionActivityParams{IDs: some, Links: some, Last: times, Pages: pages, Durations: numbers, Downloads: downloads}))
 	require.NoError(t, q.SetSessionActivity(ctx, store.SetSessionActivityParams{IDs: some, Last: times, Pages: pages, Durations: numbers, Downloads: downloads}))
 	require.NoError(t, q.NoteKeyUses(ctx, store.NoteKeyUsesParams{IDs: some, Times: times}))
 	_, err := pool.Unscoped().Exec(ctx, `WITH s AS (UPDATE user_sessions SET last_active_at = clock_timestamp() WHERE id = ANY ($1) RETURNING user_id)
@@ -85,7 +93,7 @@ func work(t *testing.T, pool *postgres.Pool, ids []uuid.UUID, round int) {
 }
 
 var hotTables = []string{
-	"access_links", "submissions", "generic_links", "sessions", "downloads", "api_keys", "user_sessions", "memberships", "shares", "event_usage",
+	"access_links", "access_link_counts", "generic_link_counts", "sessions", "downloads", "api_keys", "user_sessions", "memberships", "shares", "event_usage",
 }
 
 // What is written all the time changes no index and stays on its page: such updates leave no work to vacuum and no growth of indexes.

@@ -77,6 +77,15 @@ func (p *Pool) tryMigrationLock(ctx context.Context, fn func(ctx context.Context
 // A migration that needs the lock of a table waits a second for it, since all who use the table wait behind it. Then it lets them go
 // first, and tries again until ctx ends.
 func (p *Pool) Migrate(ctx context.Context) (applied []int64, err error) {
+	return p.migrate(ctx, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.Up(ctx) })
+}
+
+// MigrateTo is Migrate up to a version, to restore what was stored under the schema of that version.
+func (p *Pool) MigrateTo(ctx context.Context, version int64) (applied []int64, err error) {
+	return p.migrate(ctx, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.UpTo(ctx, version) })
+}
+
+func (p *Pool) migrate(ctx context.Context, up func(*goose.Provider) ([]*goose.MigrationResult, error)) (applied []int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("read Postgres migrations: %w", err)
@@ -88,7 +97,7 @@ func (p *Pool) Migrate(ctx context.Context) (applied []int64, err error) {
 		return nil, fmt.Errorf("read Postgres migrations: %w", err)
 	}
 	for pause := migrationPause; ; pause = min(2*pause, maxMigrationPause) {
-		results, err := provider.Up(ctx)
+		results, err := up(provider)
 		if partial, failed := errors.AsType[*goose.PartialError](err); failed {
 			results = partial.Applied
 		}

@@ -13,11 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/IBM/pgxpoolprometheus"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/puddle/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/config"
 )
@@ -26,6 +28,14 @@ import (
 type Config struct {
 	URL      string `name:"postgres-url" placeholder:"URL" help:"Postgres to use, as postgres://user:password@host:port/database. Secret."`
 	MaxConns int32  `name:"postgres-max-conns" default:"10" help:"Maximum number of connections from one process to Postgres."`
+	// Secret is the URL's file, if it is in one: new connections take user and password from it.
+	Secret *config.Secret `kong:"-"`
+}
+
+// AfterApply implements the hook of kong.
+func (c *Config) AfterApply(f *config.Files) error {
+	c.Secret = f.Secret(&c.URL, SameServer("--postgres-url", c.URL))
+	return nil
 }
 
 // Validate returns every problem of the settings.
@@ -44,6 +54,9 @@ func (c Config) Validate() error {
 
 func (c Config) parse() (*pgxpool.Config, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
+	if cause := filesError(err); cause != "" {
+		return nil, config.Invalid("--postgres-url", "has TLS settings that cannot be used: "+cause, "name readable files in PEM in its sslrootcert, sslcert and sslkey")
+	}
 	if err != nil {
 		// The cause may repeat the password, so it is left out.
 		return nil, config.Invalid("--postgres-url", "cannot be parsed", "write postgres://user:password@host:port/database")
@@ -72,6 +85,7 @@ func (c Config) Addresses() ([]string, error) {
 type Pool struct {
 	pool    *pgxpool.Pool
 	route   *route
+	login   *login
 	replica *replica // nil if there is none
 }
 
@@ -83,14 +97,29 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 	}
 	pc.MaxConns = c.MaxConns
 	pc.ConnConfig.ConnectTimeout = 5 * time.Second
+	pc.ConnConfig.Tracer = queryTracer{}
 	pc.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	route := &route{explicitMode: strings.Contains(c.URL, "default_query_exec_mode")}
-	pc.BeforeConnect = route.adapt
+	login := &login{secret: c.Secret, url: c.URL}
+	pc.BeforeConnect = func(ctx context.Context, cc *pgx.ConnConfig) error {
+		if err := renewFiles(c.URL, cc); err != nil {
+			return err
+		}
+		if err := login.choose(ctx, cc); err != nil {
+			return err
+		}
+		return explain(route.adapt(ctx, cc))
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("open Postgres pool: %w", err)
 	}
-	return &Pool{pool: pool, route: route}, nil
+	return &Pool{pool: pool, route: route, login: login}, nil
+}
+
+// Watch adds the state of the connections to the metrics, with the name of the pool as a label.
+func (p *Pool) Watch(r prometheus.Registerer, name string) {
+	r.MustRegister(pgxpoolprometheus.NewCollector(p.pool, map[string]string{"pool": name}))
 }
 
 // Close waits until every connection is given back and closes them.
@@ -104,7 +133,7 @@ func (p *Pool) Close() {
 // Ping reports whether Postgres answers.
 func (p *Pool) Ping(ctx context.Context) error {
 	if err := p.pool.Ping(ctx); err != nil {
-		return fmt.Errorf("ping Postgres: %w", err)
+		return fmt.Errorf("ping Postgres: %w", explain(err))
 	}
 	return nil
 }
@@ -118,8 +147,12 @@ func (p *Pool) Ping(ctx context.Context) error {
 // waited for each other: links, their submissions and their counters are taken in different orders
 // by those who delete, change and count them. So fn must set what it returns, and never add to it.
 func (p *Pool) Account(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
+	return retryDeadlocks(ctx, func() error { return scoped(ctx, living{p.pool}, account, pgx.TxOptions{}, fn) })
+}
+
+func retryDeadlocks(ctx context.Context, fn func() error) error {
 	for try := 1; ; try++ {
-		err := scoped(ctx, living{p.pool}, account, pgx.TxOptions{}, fn)
+		err := fn()
 		if try == deadlockTries || !isDeadlock(err) || ctx.Err() != nil {
 			return err
 		}
@@ -178,6 +211,11 @@ func (p *Pool) Transaction(ctx context.Context, fn func(tx pgx.Tx) error) error 
 		}
 		return fn(tx)
 	})
+}
+
+// RetryTransaction is Transaction, but calls fn again, as Account does, when Postgres ended the transaction because of a deadlock.
+func (p *Pool) RetryTransaction(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return retryDeadlocks(ctx, func() error { return p.Transaction(ctx, fn) })
 }
 
 type firstKey struct{}

@@ -71,5 +71,9 @@ func isPooled(ctx context.Context, c *pgx.ConnConfig) (_ bool, err error) {
 // IsPooled reports whether a pooler such as PgBouncer stands before Postgres, so that a statement cannot rely on the session of the
 // one before: LISTEN, session locks and temporary tables do not work. It connects if no connection was opened yet.
 func (p *Pool) IsPooled(ctx context.Context) (bool, error) {
-	return p.route.find(ctx, p.pool.Config().ConnConfig)
+	c := p.pool.Config().ConnConfig
+	if err := p.login.choose(ctx, c); err != nil {
+		return false, err
+	}
+	return p.route.find(ctx, c)
 }

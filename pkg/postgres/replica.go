@@ -19,6 +19,14 @@ import (
 // ReadConfig is the setting of processes that read much.
 type ReadConfig struct {
 	URL string `name:"postgres-read-url" placeholder:"URL" help:"Replica of Postgres for what reads much: exports, and the checks of counters and copies. It answers once it has everything that was committed before. If that takes longer than a second, Postgres itself answers. Default: Postgres itself. Secret."`
+	// Secret is the URL's file, if it is in one: new connections take user and password from it.
+	Secret *config.Secret `kong:"-"`
+}
+
+// AfterApply implements the hook of kong.
+func (c *ReadConfig) AfterApply(f *config.Files) error {
+	c.Secret = f.Secret(&c.URL, SameServer("--postgres-read-url", c.URL))
+	return nil
 }
 
 // Validate returns every problem of the setting.
@@ -55,7 +63,7 @@ func (p *Pool) AddReplica(ctx context.Context, c ReadConfig, maxConns int32, log
 	if c.URL == "" {
 		return nil
 	}
-	pool, err := Open(ctx, Config{URL: c.URL, MaxConns: maxConns})
+	pool, err := Open(ctx, Config{URL: c.URL, MaxConns: maxConns, Secret: c.Secret})
 	if err != nil {
 		return err
 	}
@@ -63,6 +71,7 @@ func (p *Pool) AddReplica(ctx context.Context, c ReadConfig, maxConns int32, log
 		Name: "lodestone_postgres_reads_total", Help: "Reads that a replica may answer, by who answered: replica, or primary because the replica was behind or away.",
 	}, []string{"server"})}
 	r.MustRegister(p.replica.reads)
+	pool.Watch(r, "replica")
 	return nil
 }
 
@@ -110,7 +119,7 @@ func (p *Pool) caughtUp(ctx context.Context) *pgxpool.Conn {
 		return conn
 	}
 	if ctx.Err() == nil {
-		r.log.Warn("the replica of Postgres is not used for a while", "error", err, "seconds", replicaPause.Seconds())
+		r.log.Warn("the replica of Postgres is not used for a while", "error", err, "retry_in", replicaPause)
 		r.pausedUntil.Store(time.Now().Add(replicaPause).UnixNano())
 	}
 	return nil

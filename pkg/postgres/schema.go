@@ -28,7 +28,7 @@ func (p *Pool) CheckSchema(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("read the version of the Postgres schema: %w", err)
+		return fmt.Errorf("read the version of the Postgres schema: %w", explain(err))
 	}
 	if err := schema.Compare("Postgres", version, migrations); err != nil {
 		return err
@@ -46,3 +46,6 @@ func isUndefinedTable(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "42P01"
 }
+
+// NewestMigration returns the version of the schema that this program needs.
+func NewestMigration() (int64, error) { return schema.Newest(migrations) }

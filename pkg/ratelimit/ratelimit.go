@@ -28,7 +28,7 @@ const (
 	Requests       Name = "requests"        // of a key, for everything that has no limit of its own
 	Analytics      Name = "analytics"       // of an account, for the event list
 	AnalyticsEmail Name = "analytics-email" // of an account, for email summaries
-	AnalyticsQuery Name = "analytics-query" // of an account, for reports
+	AnalyticsQuery Name = "analytics-query" // of an account, for reports; a session's are among its requests
 	ProcessorTime  Name = "processor-time"  // of an account, what its reports take in ClickHouse
 )
 
@@ -106,6 +106,9 @@ func (l *Limiter) Untouched(name Name) State {
 // Take counts one request of a caller. When Postgres cannot be asked in time, the request is allowed
 // and counted as unchecked.
 func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) State {
+	if name == AnalyticsQuery && caller.SessionID != uuid.Nil {
+		name = Requests // a screen of the dashboard asks several questions; the processor time that they take is limited by itself
+	}
 	who := subject{name, caller.AccountID}
 	if name == Requests {
 		who.id = caller.Caller()

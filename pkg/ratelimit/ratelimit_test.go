@@ -245,6 +245,28 @@ func TestWindowEnds(t *testing.T) {
 	require.Equal(t, 1, rows, "windows do not pile up")
 }
 
+// Someone who looks at screens takes nothing of what the account's keys may ask, nor is stopped by it.
+func TestQuestionsOfASessionAreItsOwn(t *testing.T) {
+	t.Parallel()
+	_, pool := database(t)
+	l := ratelimit.New(ratelimit.Config{Requests: 5, Analytics: 1, AnalyticsEmail: 1, AnalyticsQuery: 2}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
+	account := uuid.New()
+	program, person := auth.Identity{AccountID: account, KeyID: uuid.New()}, auth.Identity{AccountID: account, SessionID: uuid.New(), UserID: uuid.New()}
+	ask := func(who auth.Identity) (refused bool) {
+		return l.Take(t.Context(), ratelimit.AnalyticsQuery, who).Refused
+	}
+	for range 4 {
+		require.False(t, ask(person))
+	}
+	require.False(t, ask(program))
+	require.False(t, ask(program))
+	require.True(t, ask(program))
+	require.False(t, l.Take(t.Context(), ratelimit.Requests, person).Refused, "the fifth")
+	require.True(t, ask(person))
+	colleague := auth.Identity{AccountID: account, SessionID: uuid.New(), KeyID: program.KeyID}
+	require.False(t, ask(colleague))
+}
+
 // Who is over the limit costs Postgres nothing more until the window ends.
 func TestRefusalsAreRemembered(t *testing.T) {
 	t.Parallel()
@@ -290,7 +312,7 @@ func TestStoreDown(t *testing.T) {
 	}
 	require.Less(t, asked.Load(), int64(requests), "it is left alone for a while after it failed")
 	page := httptest.NewRecorder()
-	httpserver.Admin(metrics, nil).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	httpserver.Admin(metrics, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="unchecked"} `+strconv.Itoa(requests)+"\n")
 	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="analytics",outcome="unchecked"} 0`)
 	require.Contains(t, log.String(), "not counted")

@@ -40,13 +40,13 @@ func add(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID, w
 
 // Visitors counts what visitors do, who have no keys. Only a keyed hash of a subject is stored. It is safe for concurrent use.
 type Visitors struct {
-	db  *postgres.Pool
-	key [token.KeyBytes]byte
+	db     *postgres.Pool
+	tokens *token.Ring
 }
 
 // NewVisitors returns a limiter that counts in a database. tokens makes the key under which subjects are hashed.
 func NewVisitors(db *postgres.Pool, tokens *token.Ring) *Visitors {
-	return &Visitors{db, tokens.Derive("visitor limits")}
+	return &Visitors{db, tokens}
 }
 
 // Take counts that a subject did something, and returns 0 if it may, else how long it has to wait.
@@ -80,7 +80,8 @@ func (v *Visitors) Forget(ctx context.Context) error {
 
 // hash tells subjects apart, and the subjects of one rule from those of another.
 func (v *Visitors) hash(rule, subject string) (id uuid.UUID) {
-	h := hmac.New(sha256.New, v.key[:])
+	key := v.tokens.Derive("visitor limits")
+	h := hmac.New(sha256.New, key[:])
 	_, _ = h.Write([]byte(rule + "\x00" + subject)) // documented never to fail
 	copy(id[:], h.Sum(nil))
 	return id

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"regexp"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 )
@@ -37,7 +40,7 @@ func IsMismatch(err error) bool {
 // Compare returns an *Error unless a store's schema has all migrations below the folder migrations of known. A version of
 // 0 says that there is no schema. A newer version is accepted: CompareRelease decides whether it still suits.
 func Compare(store string, version int64, known fs.FS) error {
-	newest, err := newest(known)
+	newest, err := Newest(known)
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,8 @@ func Incomplete(store, wrong string) error {
 	return &Error{Store: store, Wrong: wrong, Remedy: migrateFirst + ", which repairs it"}
 }
 
-func newest(files fs.FS) (version int64, err error) {
+// Newest returns the highest number of the migrations below the folder migrations of files.
+func Newest(files fs.FS) (version int64, err error) {
 	entries, err := fs.ReadDir(files, "migrations")
 	if err != nil {
 		return 0, fmt.Errorf("read migrations: %w", err)
@@ -81,4 +85,41 @@ func newest(files fs.FS) (version int64, err error) {
 		version = max(version, number)
 	}
 	return version, nil
+}
+
+// Migration is one that a store lacks.
+type Migration struct {
+	Number int64  `json:"number"`
+	Name   string `json:"name"`
+	// Beside is set if programs of the release before may run while it is applied, and after it.
+	Beside bool `json:"beside"`
+}
+
+// raised is how a migration says that programs of the release before cannot work with it.
+var raised = regexp.MustCompile(`(?i)UPDATE\s+schema_floor\b`)
+
+// Pending returns the migrations of the folder migrations that are not applied, in their order. Programs of the release before may run beside those
+// from the number first on, unless they raise the release that the schema needs. Nothing runs on a store without any.
+func Pending(files fs.FS, applied map[int64]bool, first int64) (pending []Migration, err error) {
+	entries, err := fs.ReadDir(files, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	for _, e := range entries {
+		number, err := goose.NumericComponent(e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read the number of migration %s: %w", e.Name(), err)
+		}
+		if applied[number] {
+			continue
+		}
+		text, err := fs.ReadFile(files, path.Join("migrations", e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read migration %s: %w", e.Name(), err)
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		_, name, _ := strings.Cut(strings.TrimSuffix(e.Name(), path.Ext(e.Name())), "_")
+		pending = append(pending, Migration{Number: number, Name: strings.ReplaceAll(name, "_", " "), Beside: len(applied) == 0 || number >= first && !raised.MatchString(up)})
+	}
+	return pending, nil
 }

@@ -51,10 +51,9 @@ func (q *Queries) CountListedAccessLinks(ctx context.Context, arg CountListedAcc
 	return count, err
 }
 
-const deleteAccessLink = `-- name: DeleteAccessLink :one
+const deleteAccessLink = `-- name: DeleteAccessLink :execrows
 DELETE FROM access_links
 WHERE id = $1 AND ($2::bigint[] IS NULL OR revision = ANY ($2::bigint[]))
-RETURNING submission_id
 `
 
 type DeleteAccessLinkParams struct {
@@ -62,12 +61,12 @@ type DeleteAccessLinkParams struct {
 	Revisions []int64
 }
 
-// Returns the submission that the link was of.
-func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkParams) (*uuid.UUID, error) {
-	row := q.db.QueryRow(ctx, deleteAccessLink, arg.ID, arg.Revisions)
-	var submission_id *uuid.UUID
-	err := row.Scan(&submission_id)
-	return submission_id, err
+func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteAccessLink, arg.ID, arg.Revisions)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const getAccessLink = `-- name: GetAccessLink :one
@@ -408,22 +407,6 @@ func (q *Queries) SealLinkToken(ctx context.Context, arg SealLinkTokenParams) er
 		arg.ID,
 		arg.Was,
 	)
-	return err
-}
-
-const setViewsOfSubmission = `-- name: SetViewsOfSubmission :exec
-UPDATE submissions s
-SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
-FROM (
-    SELECT coalesce(sum(view_count), 0)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
-    FROM access_links
-    WHERE submission_id = $1::uuid) AS n
-WHERE s.id = $1::uuid AND (s.view_count, s.first_viewed_at, s.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)
-`
-
-// Sums the views of the links that a submission has.
-func (q *Queries) SetViewsOfSubmission(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.Exec(ctx, setViewsOfSubmission, id)
 	return err
 }
 

@@ -14,9 +14,10 @@ import (
 
 const countReaders = `-- name: CountReaders :one
 WITH people AS (
-    SELECT bool_or(a.viewed) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
+    SELECT bool_or(coalesce(c.views, a.view_count) > 0) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
         coalesce(sum(s.duration_ms), 0)::bigint AS reading_ms
     FROM access_links a
+    LEFT JOIN access_link_counts c ON c.id = a.id
     LEFT JOIN sessions s ON s.account_id = a.account_id AND s.access_link_id = a.id
     LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
     WHERE a.account_id = $1 AND a.lead_magnet_id = $2
@@ -56,17 +57,14 @@ func (q *Queries) CountSubmission(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-const detachFormLinks = `-- name: DetachFormLinks :execrows
+const detachFormLinks = `-- name: DetachFormLinks :exec
 UPDATE access_links SET submission_id = NULL WHERE submission_id = $1::uuid AND source = 'form'
 `
 
 // Whoever holds them need not be who verified the address.
-func (q *Queries) DetachFormLinks(ctx context.Context, submissionID uuid.UUID) (int64, error) {
-	result, err := q.db.Exec(ctx, detachFormLinks, submissionID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) DetachFormLinks(ctx context.Context, submissionID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, detachFormLinks, submissionID)
+	return err
 }
 
 const forgetVerifications = `-- name: ForgetVerifications :execrows

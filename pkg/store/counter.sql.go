@@ -12,8 +12,196 @@ import (
 	"github.com/google/uuid"
 )
 
+const addAccessLinkCounts = `-- name: AddAccessLinkCounts :many
+INSERT INTO access_link_counts (id, account_id)
+SELECT l.id, l.account_id FROM (
+    SELECT t.id, t.account_id FROM access_links t
+    WHERE t.id = ANY ($1::uuid[]) AND NOT EXISTS (SELECT FROM access_link_counts c WHERE c.id = t.id)
+        AND ($2::boolean OR t.created_at >= (SELECT links_before FROM count_conversion))
+    ORDER BY t.id FOR KEY SHARE) AS l
+ON CONFLICT (id) DO NOTHING
+RETURNING id
+`
+
+type AddAccessLinkCountsParams struct {
+	IDs       []uuid.UUID
+	Converted bool
+}
+
+// Makes the missing counters, in an order that all keep, and none of what is deleted meanwhile. With converted, those of links that may have views
+// from before there were counters are made as well.
+func (q *Queries) AddAccessLinkCounts(ctx context.Context, arg AddAccessLinkCountsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, addAccessLinkCounts, arg.IDs, arg.Converted)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const addGenericLinkCounts = `-- name: AddGenericLinkCounts :many
+INSERT INTO generic_link_counts (id, account_id)
+SELECT l.id, l.account_id FROM (
+    SELECT t.id, t.account_id FROM generic_links t
+    WHERE t.id = ANY ($1::uuid[]) AND NOT EXISTS (SELECT FROM generic_link_counts c WHERE c.id = t.id)
+        AND ($2::boolean OR t.created_at >= (SELECT links_before FROM count_conversion))
+    ORDER BY t.id FOR KEY SHARE) AS l
+ON CONFLICT (id) DO NOTHING
+RETURNING id
+`
+
+type AddGenericLinkCountsParams struct {
+	IDs       []uuid.UUID
+	Converted bool
+}
+
+// As AddAccessLinkCounts.
+func (q *Queries) AddGenericLinkCounts(ctx context.Context, arg AddGenericLinkCountsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, addGenericLinkCounts, arg.IDs, arg.Converted)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const addMinutes = `-- name: AddMinutes :exec
+UPDATE generic_link_counts c SET views = c.views + d.more
+FROM (
+    SELECT n.link_id, sum(n.views - coalesce(m.views, 0))::bigint AS more
+    FROM (SELECT unnest($1::uuid[]) AS link_id, unnest($2::timestamptz[]) AS minute, unnest($3::bigint[]) AS views) AS n
+    JOIN generic_link_counts g ON g.id = n.link_id AND n.minute >= g.minutes_since
+    LEFT JOIN landing_minutes m ON m.link_id = n.link_id AND m.minute = n.minute
+    WHERE n.views > coalesce(m.views, 0)
+    GROUP BY n.link_id
+) AS d
+WHERE c.id = d.link_id
+`
+
+type AddMinutesParams struct {
+	Links   []uuid.UUID
+	Minutes []time.Time
+	Views   []int64
+}
+
+// Adds what the links' views have more of each minute than is here. Views of a minute never become fewer. The transaction has locked the
+// links' counters; minutes before the first one of a link are left out.
+func (q *Queries) AddMinutes(ctx context.Context, arg AddMinutesParams) error {
+	_, err := q.db.Exec(ctx, addMinutes, arg.Links, arg.Minutes, arg.Views)
+	return err
+}
+
+const addSessionActivity = `-- name: AddSessionActivity :exec
+UPDATE sessions s
+SET last_active_at = greatest(s.last_active_at, n.last),
+    pages = CASE WHEN s.pages @> n.pages::integer[] THEN s.pages ELSE ARRAY(SELECT DISTINCT p FROM unnest(s.pages || n.pages::integer[]) AS p ORDER BY p) END,
+    duration_ms = s.duration_ms + n.duration, downloads = s.downloads + n.downloads
+FROM (
+    SELECT unnest($1::uuid[]) AS id, unnest($2::uuid[]) AS link_id, unnest($3::timestamptz[]) AS last,
+        unnest($4::text[]) AS pages, unnest($5::bigint[]) AS duration,
+        unnest($6::integer[]) AS downloads
+) AS n
+WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL AND s.started_at >= (SELECT links_before FROM count_conversion)
+`
+
+type AddSessionActivityParams struct {
+	IDs       []uuid.UUID
+	Links     []uuid.UUID
+	Last      []time.Time
+	Pages     []string
+	Durations []int64
+	Downloads []int32
+}
+
+// Adds activity to sessions that are not over. Those that began before there were counters are left out. The arrays are parallel; an element
+// of pages is a Postgres array as text.
+func (q *Queries) AddSessionActivity(ctx context.Context, arg AddSessionActivityParams) error {
+	_, err := q.db.Exec(ctx, addSessionActivity,
+		arg.IDs,
+		arg.Links,
+		arg.Last,
+		arg.Pages,
+		arg.Durations,
+		arg.Downloads,
+	)
+	return err
+}
+
+const addSessions = `-- name: AddSessions :exec
+WITH n AS (
+    SELECT unnest($1::uuid[]) AS link_id, unnest($2::uuid[]) AS session, unnest($3::integer[]) AS month,
+        unnest($4::timestamptz[]) AS first, unnest($5::timestamptz[]) AS last
+), added AS (
+    INSERT INTO counted_sessions AS s (link_id, session, month)
+    SELECT n.link_id, n.session, max(n.month) FROM n JOIN access_link_counts c ON c.id = n.link_id GROUP BY n.link_id, n.session
+    ON CONFLICT (link_id, session) DO UPDATE SET month = excluded.month WHERE s.month < excluded.month
+    RETURNING s.link_id, (s.xmax = 0)::boolean AS is_new
+), links AS (
+    SELECT link_id, min(first) AS first, max(last) AS last FROM n GROUP BY link_id
+), fresh AS (
+    SELECT link_id, count(*) AS views FROM added WHERE is_new GROUP BY link_id
+)
+UPDATE access_link_counts c
+SET views = c.views + coalesce(f.views, 0), first_viewed_at = least(c.first_viewed_at, l.first), last_viewed_at = greatest(c.last_viewed_at, l.last)
+FROM links l LEFT JOIN fresh f ON f.link_id = l.link_id
+WHERE c.id = l.link_id AND (f.views > 0 OR c.first_viewed_at IS NULL OR c.first_viewed_at > l.first OR c.last_viewed_at < l.last)
+`
+
+type AddSessionsParams struct {
+	Links    []uuid.UUID
+	Sessions []uuid.UUID
+	Months   []int32
+	First    []time.Time
+	Last     []time.Time
+}
+
+// Adds sessions to links whose counters are locked; a session that is there already adds no view. The arrays are parallel.
+func (q *Queries) AddSessions(ctx context.Context, arg AddSessionsParams) error {
+	_, err := q.db.Exec(ctx, addSessions,
+		arg.Links,
+		arg.Sessions,
+		arg.Months,
+		arg.First,
+		arg.Last,
+	)
+	return err
+}
+
+const converted = `-- name: Converted :one
+SELECT coalesce(bool_and(finished), true)::boolean FROM count_conversion
+`
+
+func (q *Queries) Converted(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, converted)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const counterProgress = `-- name: CounterProgress :many
-SELECT partition, next_offset FROM counter_progress WHERE topic_id = $1
+SELECT partition, next_offset FROM counted_partitions WHERE topic_id = $1
 `
 
 type CounterProgressRow struct {
@@ -31,6 +219,175 @@ func (q *Queries) CounterProgress(ctx context.Context, topicID uuid.UUID) ([]Cou
 	for rows.Next() {
 		var i CounterProgressRow
 		if err := rows.Scan(&i.Partition, &i.NextOffset); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countsOfAccessLinks = `-- name: CountsOfAccessLinks :many
+SELECT id, view_count, first_viewed_at, last_viewed_at FROM counted_access_links WHERE id = ANY ($1::uuid[])
+`
+
+type CountsOfAccessLinksRow struct {
+	ID            uuid.UUID
+	ViewCount     int64
+	FirstViewedAt *time.Time
+	LastViewedAt  *time.Time
+}
+
+func (q *Queries) CountsOfAccessLinks(ctx context.Context, ids []uuid.UUID) ([]CountsOfAccessLinksRow, error) {
+	rows, err := q.db.Query(ctx, countsOfAccessLinks, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountsOfAccessLinksRow
+	for rows.Next() {
+		var i CountsOfAccessLinksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.ViewCount,
+			&i.FirstViewedAt,
+			&i.LastViewedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countsOfGenericLinks = `-- name: CountsOfGenericLinks :many
+SELECT id, view_count FROM counted_generic_links WHERE id = ANY ($1::uuid[])
+`
+
+type CountsOfGenericLinksRow struct {
+	ID        uuid.UUID
+	ViewCount int64
+}
+
+func (q *Queries) CountsOfGenericLinks(ctx context.Context, ids []uuid.UUID) ([]CountsOfGenericLinksRow, error) {
+	rows, err := q.db.Query(ctx, countsOfGenericLinks, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountsOfGenericLinksRow
+	for rows.Next() {
+		var i CountsOfGenericLinksRow
+		if err := rows.Scan(&i.ID, &i.ViewCount); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countsOfSubmissions = `-- name: CountsOfSubmissions :many
+SELECT id, view_count, first_viewed_at, last_viewed_at FROM counted_submissions WHERE id = ANY ($1::uuid[])
+`
+
+type CountsOfSubmissionsRow struct {
+	ID            uuid.UUID
+	ViewCount     int64
+	FirstViewedAt *time.Time
+	LastViewedAt  *time.Time
+}
+
+func (q *Queries) CountsOfSubmissions(ctx context.Context, ids []uuid.UUID) ([]CountsOfSubmissionsRow, error) {
+	rows, err := q.db.Query(ctx, countsOfSubmissions, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountsOfSubmissionsRow
+	for rows.Next() {
+		var i CountsOfSubmissionsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.ViewCount,
+			&i.FirstViewedAt,
+			&i.LastViewedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const forgetMinutes = `-- name: ForgetMinutes :execrows
+WITH old AS (
+    SELECT DISTINCT m.link_id FROM landing_minutes m WHERE m.minute < $1::timestamptz LIMIT 1000
+), locked AS (
+    SELECT c.id FROM generic_link_counts c WHERE c.id IN (SELECT old.link_id FROM old) ORDER BY c.id FOR NO KEY UPDATE SKIP LOCKED
+), noted AS (
+    UPDATE generic_link_counts c SET minutes_since = greatest(c.minutes_since, $1::timestamptz)
+    WHERE c.id IN (SELECT locked.id FROM locked) RETURNING c.id
+)
+DELETE FROM landing_minutes m USING noted WHERE m.link_id = noted.id AND m.minute < $1::timestamptz
+`
+
+// Forgets the minutes before a time, of some links, and says so in their counters.
+func (q *Queries) ForgetMinutes(ctx context.Context, before time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetMinutes, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const forgetSessions = `-- name: ForgetSessions :exec
+DELETE FROM counted_sessions WHERE link_id = ANY ($1::uuid[])
+`
+
+func (q *Queries) ForgetSessions(ctx context.Context, links []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, forgetSessions, links)
+	return err
+}
+
+const genericLinksSince = `-- name: GenericLinksSince :many
+SELECT c.id, c.account_id
+FROM (SELECT unnest($1::uuid[]) AS link_id, unnest($2::timestamptz[]) AS minute) AS n
+JOIN generic_link_counts c ON c.id = n.link_id AND n.minute < c.minutes_since
+GROUP BY c.id, c.account_id
+`
+
+type GenericLinksSinceParams struct {
+	Links   []uuid.UUID
+	Minutes []time.Time
+}
+
+type GenericLinksSinceRow struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+}
+
+// Those of the links that do not have the minute given any more.
+func (q *Queries) GenericLinksSince(ctx context.Context, arg GenericLinksSinceParams) ([]GenericLinksSinceRow, error) {
+	rows, err := q.db.Query(ctx, genericLinksSince, arg.Links, arg.Minutes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GenericLinksSinceRow
+	for rows.Next() {
+		var i GenericLinksSinceRow
+		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -84,14 +441,138 @@ func (q *Queries) LinksAfter(ctx context.Context, arg LinksAfterParams) ([]Links
 	return items, nil
 }
 
+const linksToConvert = `-- name: LinksToConvert :many
+SELECT account_id, id FROM (
+    (SELECT a.account_id, a.id FROM access_links a
+        WHERE NOT $1::boolean AND a.id > $2::uuid AND a.created_at < $3::timestamptz ORDER BY a.id LIMIT $4::integer)
+    UNION ALL
+    (SELECT g.account_id, g.id FROM generic_links g
+        WHERE $1::boolean AND g.id > $2::uuid AND g.created_at < $3::timestamptz ORDER BY g.id LIMIT $4::integer)
+) AS links
+ORDER BY id
+`
+
+type LinksToConvertParams struct {
+	Generic     bool
+	After       uuid.UUID
+	LinksBefore time.Time
+	MaxLinks    int32
+}
+
+type LinksToConvertRow struct {
+	AccountID uuid.UUID
+	ID        uuid.UUID
+}
+
+// The next access links or generic links from before there were counters, in the order of their ids.
+func (q *Queries) LinksToConvert(ctx context.Context, arg LinksToConvertParams) ([]LinksToConvertRow, error) {
+	rows, err := q.db.Query(ctx, linksToConvert,
+		arg.Generic,
+		arg.After,
+		arg.LinksBefore,
+		arg.MaxLinks,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LinksToConvertRow
+	for rows.Next() {
+		var i LinksToConvertRow
+		if err := rows.Scan(&i.AccountID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockAccessLinkCounts = `-- name: LockAccessLinkCounts :many
+SELECT id FROM access_link_counts WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+`
+
+// No one else counts these until the transaction ends.
+func (q *Queries) LockAccessLinkCounts(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, lockAccessLinkCounts, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockGenericLinkCounts = `-- name: LockGenericLinkCounts :many
+SELECT id, minutes_since FROM generic_link_counts WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+`
+
+type LockGenericLinkCountsRow struct {
+	ID           uuid.UUID
+	MinutesSince time.Time
+}
+
+// No one else counts these until the transaction ends.
+func (q *Queries) LockGenericLinkCounts(ctx context.Context, ids []uuid.UUID) ([]LockGenericLinkCountsRow, error) {
+	rows, err := q.db.Query(ctx, lockGenericLinkCounts, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LockGenericLinkCountsRow
+	for rows.Next() {
+		var i LockGenericLinkCountsRow
+		if err := rows.Scan(&i.ID, &i.MinutesSince); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const nextConversion = `-- name: NextConversion :one
+SELECT links_before, access_links_after, generic_links_after FROM count_conversion WHERE NOT finished FOR UPDATE SKIP LOCKED
+`
+
+type NextConversionRow struct {
+	LinksBefore       time.Time
+	AccessLinksAfter  uuid.UUID
+	GenericLinksAfter uuid.UUID
+}
+
+// The conversion, unless another process is at it.
+func (q *Queries) NextConversion(ctx context.Context) (NextConversionRow, error) {
+	row := q.db.QueryRow(ctx, nextConversion)
+	var i NextConversionRow
+	err := row.Scan(&i.LinksBefore, &i.AccessLinksAfter, &i.GenericLinksAfter)
+	return i, err
+}
+
 const openSessions = `-- name: OpenSessions :many
 SELECT account_id, access_link_id, id, started_at FROM sessions
-WHERE ended_at IS NULL AND (account_id, access_link_id) IN (SELECT unnest($1::uuid[]), unnest($2::uuid[]))
+WHERE ended_at IS NULL AND (access_link_id, id) IN (SELECT unnest($1::uuid[]), unnest($2::uuid[]))
+    AND ($3::boolean OR started_at < (SELECT links_before FROM count_conversion))
 `
 
 type OpenSessionsParams struct {
-	Accounts []uuid.UUID
 	Links    []uuid.UUID
+	IDs      []uuid.UUID
+	Replayed bool
 }
 
 type OpenSessionsRow struct {
@@ -101,9 +582,9 @@ type OpenSessionsRow struct {
 	StartedAt    time.Time
 }
 
-// The sessions of links that are not over yet. The arrays are parallel.
+// Those of the sessions that are not over yet and began before a time. The arrays are parallel.
 func (q *Queries) OpenSessions(ctx context.Context, arg OpenSessionsParams) ([]OpenSessionsRow, error) {
-	rows, err := q.db.Query(ctx, openSessions, arg.Accounts, arg.Links)
+	rows, err := q.db.Query(ctx, openSessions, arg.Links, arg.IDs, arg.Replayed)
 	if err != nil {
 		return nil, err
 	}
@@ -127,33 +608,74 @@ func (q *Queries) OpenSessions(ctx context.Context, arg OpenSessionsParams) ([]O
 	return items, nil
 }
 
-const setAccessLinkCounters = `-- name: SetAccessLinkCounters :exec
-UPDATE access_links l
-SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
+const partitionProgress = `-- name: PartitionProgress :one
+SELECT coalesce(max(next_offset), 0)::bigint AS next_offset, coalesce(max(rows_since), '0001-01-01 00:00:00Z')::timestamptz AS rows_since
+FROM counted_partitions WHERE topic_id = $1 AND partition = $2
+`
+
+type PartitionProgressParams struct {
+	TopicID   uuid.UUID
+	Partition int32
+}
+
+type PartitionProgressRow struct {
+	NextOffset int64
+	RowsSince  time.Time
+}
+
+// How far a partition is counted, and a time shortly before which the next rows were stored, the year 1 if none is known.
+func (q *Queries) PartitionProgress(ctx context.Context, arg PartitionProgressParams) (PartitionProgressRow, error) {
+	row := q.db.QueryRow(ctx, partitionProgress, arg.TopicID, arg.Partition)
+	var i PartitionProgressRow
+	err := row.Scan(&i.NextOffset, &i.RowsSince)
+	return i, err
+}
+
+const resetAccessLinkCounts = `-- name: ResetAccessLinkCounts :exec
+UPDATE access_link_counts c SET views = n.views, first_viewed_at = n.first, last_viewed_at = n.last
 FROM (
     SELECT unnest($1::uuid[]) AS id, unnest($2::bigint[]) AS views,
         nullif(unnest($3::timestamptz[]), '0001-01-01 00:00:00Z') AS first,
         nullif(unnest($4::timestamptz[]), '0001-01-01 00:00:00Z') AS last
 ) AS n
-WHERE l.id = n.id
-    AND (l.view_count, l.first_viewed_at, l.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)
+WHERE c.id = n.id
 `
 
-type SetAccessLinkCountersParams struct {
+type ResetAccessLinkCountsParams struct {
 	IDs   []uuid.UUID
 	Views []int64
 	First []time.Time
 	Last  []time.Time
 }
 
-// The arrays are parallel; a time in the year 1 says that there is none.
-func (q *Queries) SetAccessLinkCounters(ctx context.Context, arg SetAccessLinkCountersParams) error {
-	_, err := q.db.Exec(ctx, setAccessLinkCounters,
+// Sets counters to what was expired with deleted months, before sessions are added. The arrays are parallel; a time in the year 1 says that
+// there is none.
+func (q *Queries) ResetAccessLinkCounts(ctx context.Context, arg ResetAccessLinkCountsParams) error {
+	_, err := q.db.Exec(ctx, resetAccessLinkCounts,
 		arg.IDs,
 		arg.Views,
 		arg.First,
 		arg.Last,
 	)
+	return err
+}
+
+const resetGenericLinkCounts = `-- name: ResetGenericLinkCounts :exec
+WITH forgotten AS (DELETE FROM landing_minutes WHERE link_id = ANY ($2::uuid[]))
+UPDATE generic_link_counts c SET views = n.views, minutes_since = $1
+FROM (SELECT unnest($2::uuid[]) AS id, unnest($3::bigint[]) AS views) AS n
+WHERE c.id = n.id
+`
+
+type ResetGenericLinkCountsParams struct {
+	MinutesSince time.Time
+	IDs          []uuid.UUID
+	Views        []int64
+}
+
+// Sets counters of links whose minutes from a time on follow (SetMinutes), and forgets all of their minutes. The arrays are parallel.
+func (q *Queries) ResetGenericLinkCounts(ctx context.Context, arg ResetGenericLinkCountsParams) error {
+	_, err := q.db.Exec(ctx, resetGenericLinkCounts, arg.MinutesSince, arg.IDs, arg.Views)
 	return err
 }
 
@@ -167,38 +689,63 @@ func (q *Queries) SetCaughtUp(ctx context.Context, at time.Time) error {
 	return err
 }
 
+const setConversion = `-- name: SetConversion :exec
+UPDATE count_conversion SET access_links_after = $1, generic_links_after = $2, finished = $3
+`
+
+type SetConversionParams struct {
+	AccessLinksAfter  uuid.UUID
+	GenericLinksAfter uuid.UUID
+	Finished          bool
+}
+
+func (q *Queries) SetConversion(ctx context.Context, arg SetConversionParams) error {
+	_, err := q.db.Exec(ctx, setConversion, arg.AccessLinksAfter, arg.GenericLinksAfter, arg.Finished)
+	return err
+}
+
 const setCounterProgress = `-- name: SetCounterProgress :exec
-INSERT INTO counter_progress (topic_id, partition, next_offset)
-VALUES ($1, $2, $3)
-ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset
-WHERE counter_progress.next_offset < excluded.next_offset
+INSERT INTO counted_partitions AS c (topic_id, partition, next_offset, rows_since)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset, rows_since = coalesce(excluded.rows_since, c.rows_since)
+WHERE c.next_offset < excluded.next_offset
 `
 
 type SetCounterProgressParams struct {
 	TopicID    uuid.UUID
 	Partition  int32
 	NextOffset int64
+	RowsSince  *time.Time
 }
 
 func (q *Queries) SetCounterProgress(ctx context.Context, arg SetCounterProgressParams) error {
-	_, err := q.db.Exec(ctx, setCounterProgress, arg.TopicID, arg.Partition, arg.NextOffset)
+	_, err := q.db.Exec(ctx, setCounterProgress,
+		arg.TopicID,
+		arg.Partition,
+		arg.NextOffset,
+		arg.RowsSince,
+	)
 	return err
 }
 
-const setGenericLinkCounters = `-- name: SetGenericLinkCounters :exec
-UPDATE generic_links l SET view_count = n.views
-FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::bigint[]) AS views) AS n
-WHERE l.id = n.id AND l.view_count <> n.views
+const setMinutes = `-- name: SetMinutes :exec
+INSERT INTO landing_minutes AS m (link_id, minute, views)
+SELECT n.link_id, n.minute, n.views
+FROM (SELECT unnest($1::uuid[]) AS link_id, unnest($2::timestamptz[]) AS minute, unnest($3::bigint[]) AS views) AS n
+JOIN generic_link_counts g ON g.id = n.link_id AND n.minute >= g.minutes_since
+WHERE n.views > 0
+ON CONFLICT (link_id, minute) DO UPDATE SET views = excluded.views WHERE m.views < excluded.views
 `
 
-type SetGenericLinkCountersParams struct {
-	IDs   []uuid.UUID
-	Views []int64
+type SetMinutesParams struct {
+	Links   []uuid.UUID
+	Minutes []time.Time
+	Views   []int64
 }
 
-// The arrays are parallel.
-func (q *Queries) SetGenericLinkCounters(ctx context.Context, arg SetGenericLinkCountersParams) error {
-	_, err := q.db.Exec(ctx, setGenericLinkCounters, arg.IDs, arg.Views)
+// Sets what AddMinutes added.
+func (q *Queries) SetMinutes(ctx context.Context, arg SetMinutesParams) error {
+	_, err := q.db.Exec(ctx, setMinutes, arg.Links, arg.Minutes, arg.Views)
 	return err
 }
 
@@ -234,21 +781,65 @@ func (q *Queries) SetSessionActivity(ctx context.Context, arg SetSessionActivity
 	return err
 }
 
-const setSubmissionCounters = `-- name: SetSubmissionCounters :exec
-UPDATE submissions s
-SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
-FROM (
-    SELECT a.submission_id, sum(a.view_count)::bigint AS views, min(a.first_viewed_at) AS first, max(a.last_viewed_at) AS last
-    FROM access_links a
-    WHERE a.submission_id IN (SELECT b.submission_id FROM access_links b WHERE b.id = ANY ($1::uuid[]))
-    GROUP BY a.submission_id
-) AS n
-WHERE s.id = n.submission_id
-    AND (s.view_count, s.first_viewed_at, s.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last)
+const uncountedAccessLinks = `-- name: UncountedAccessLinks :many
+SELECT l.id, l.account_id FROM access_links l
+WHERE l.id = ANY ($1::uuid[]) AND l.created_at < (SELECT links_before FROM count_conversion)
+    AND NOT EXISTS (SELECT FROM access_link_counts c WHERE c.id = l.id)
 `
 
-// Sets the counters of the submissions of access links to the sums over each submission's links.
-func (q *Queries) SetSubmissionCounters(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, setSubmissionCounters, ids)
-	return err
+type UncountedAccessLinksRow struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+}
+
+// Those of the links that have no counter yet although they may have views from before there were any.
+func (q *Queries) UncountedAccessLinks(ctx context.Context, ids []uuid.UUID) ([]UncountedAccessLinksRow, error) {
+	rows, err := q.db.Query(ctx, uncountedAccessLinks, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UncountedAccessLinksRow
+	for rows.Next() {
+		var i UncountedAccessLinksRow
+		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const uncountedGenericLinks = `-- name: UncountedGenericLinks :many
+SELECT l.id, l.account_id FROM generic_links l
+WHERE l.id = ANY ($1::uuid[]) AND l.created_at < (SELECT links_before FROM count_conversion)
+    AND NOT EXISTS (SELECT FROM generic_link_counts c WHERE c.id = l.id)
+`
+
+type UncountedGenericLinksRow struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+}
+
+func (q *Queries) UncountedGenericLinks(ctx context.Context, ids []uuid.UUID) ([]UncountedGenericLinksRow, error) {
+	rows, err := q.db.Query(ctx, uncountedGenericLinks, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UncountedGenericLinksRow
+	for rows.Next() {
+		var i UncountedGenericLinksRow
+		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -44,6 +44,16 @@ func (q *Queries) AddressesOfPerson(ctx context.Context, arg AddressesOfPersonPa
 	return items, nil
 }
 
+const awaitWriters = `-- name: AwaitWriters :exec
+SELECT FROM accounts WHERE id = $1 FOR UPDATE
+`
+
+// Waits for the transactions that have added rows of an account, which hold its row for their references. It keeps no lock.
+func (q *Queries) AwaitWriters(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, awaitWriters, id)
+	return err
+}
+
 const changeJob = `-- name: ChangeJob :exec
 UPDATE river_job SET args = $1::jsonb WHERE id = $2
 `
@@ -55,6 +65,32 @@ type ChangeJobParams struct {
 
 func (q *Queries) ChangeJob(ctx context.Context, arg ChangeJobParams) error {
 	_, err := q.db.Exec(ctx, changeJob, arg.Args, arg.ID)
+	return err
+}
+
+const clockTime = `-- name: ClockTime :one
+SELECT clock_timestamp()::timestamptz
+`
+
+// The time of this database, also within a transaction.
+func (q *Queries) ClockTime(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRow(ctx, clockTime)
+	var column_1 time.Time
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const continueErasureLook = `-- name: ContinueErasureLook :exec
+UPDATE erasure_look SET began_at = $1::timestamptz, after = $2
+`
+
+type ContinueErasureLookParams struct {
+	BeganAt time.Time
+	After   uuid.UUID
+}
+
+func (q *Queries) ContinueErasureLook(ctx context.Context, arg ContinueErasureLookParams) error {
+	_, err := q.db.Exec(ctx, continueErasureLook, arg.BeganAt, arg.After)
 	return err
 }
 
@@ -78,7 +114,7 @@ func (q *Queries) CountDeliveries(ctx context.Context, arg CountDeliveriesParams
 const countPerson = `-- name: CountPerson :one
 SELECT (SELECT count(*) FROM submissions s WHERE s.email_key = $1::text) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = $1::text) AS access_links,
-    (SELECT count(*) FROM verifications v WHERE lower(v.email) = $1::text) AS verifications
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key = $1::text) AS verifications
 `
 
 type CountPersonRow struct {
@@ -113,6 +149,26 @@ func (q *Queries) CountReading(ctx context.Context, accessLinkIds []uuid.UUID) (
 	return i, err
 }
 
+const countUndatedErasures = `-- name: CountUndatedErasures :one
+SELECT count(*) FROM erasures WHERE blanked_at IS NOT NULL AND records_until IS NULL
+`
+
+func (q *Queries) CountUndatedErasures(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countUndatedErasures)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const dateErasures = `-- name: DateErasures :exec
+UPDATE erasures SET records_until = blanked_at + make_interval(secs => $1::float8) WHERE blanked_at IS NOT NULL AND records_until IS NULL
+`
+
+func (q *Queries) DateErasures(ctx context.Context, seconds float64) error {
+	_, err := q.db.Exec(ctx, dateErasures, seconds)
+	return err
+}
+
 const deleteAccount = `-- name: DeleteAccount :execrows
 DELETE FROM accounts WHERE id = $1
 `
@@ -125,18 +181,22 @@ func (q *Queries) DeleteAccount(ctx context.Context, id uuid.UUID) (int64, error
 	return result.RowsAffected(), nil
 }
 
-const endErasures = `-- name: EndErasures :exec
-UPDATE erasures SET blanked_at = clock_timestamp(), records_until = $1
-WHERE id = ANY ($2::uuid[]) AND blanked_at IS NULL
+const endErasureLook = `-- name: EndErasureLook :exec
+UPDATE erasure_look SET looked_at = began_at, began_at = NULL, after = '00000000-0000-0000-0000-000000000000'
 `
 
-type EndErasuresParams struct {
-	RecordsUntil *time.Time
-	IDs          []uuid.UUID
+func (q *Queries) EndErasureLook(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, endErasureLook)
+	return err
 }
 
-func (q *Queries) EndErasures(ctx context.Context, arg EndErasuresParams) error {
-	_, err := q.db.Exec(ctx, endErasures, arg.RecordsUntil, arg.IDs)
+const endErasures = `-- name: EndErasures :exec
+UPDATE erasures SET blanked_at = clock_timestamp()
+WHERE id = ANY ($1::uuid[]) AND blanked_at IS NULL
+`
+
+func (q *Queries) EndErasures(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, endErasures, ids)
 	return err
 }
 
@@ -188,6 +248,42 @@ func (q *Queries) ErasedLinksSince(ctx context.Context, since time.Time) ([]Eras
 	return items, nil
 }
 
+const erasureLook = `-- name: ErasureLook :one
+SELECT looked_at, began_at, after, clock_timestamp()::timestamptz AS now FROM erasure_look
+`
+
+type ErasureLookRow struct {
+	LookedAt *time.Time
+	BeganAt  *time.Time
+	After    uuid.UUID
+	Now      time.Time
+}
+
+// How far the look for events of erased people is, and the time of this database.
+func (q *Queries) ErasureLook(ctx context.Context) (ErasureLookRow, error) {
+	row := q.db.QueryRow(ctx, erasureLook)
+	var i ErasureLookRow
+	err := row.Scan(
+		&i.LookedAt,
+		&i.BeganAt,
+		&i.After,
+		&i.Now,
+	)
+	return i, err
+}
+
+const erasuresCompared = `-- name: ErasuresCompared :one
+SELECT erasures_compared()::boolean
+`
+
+// Whether crud has compared this server, and what was restored into it, with the log of erasures.
+func (q *Queries) ErasuresCompared(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, erasuresCompared)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const forgetAnswer = `-- name: ForgetAnswer :exec
 UPDATE idempotency_keys SET sealed = NULL WHERE account_id = $1 AND claim = $2 AND sealed IS NOT NULL
 `
@@ -200,6 +296,16 @@ type ForgetAnswerParams struct {
 // Not scoped, as AnswersOfAccount.
 func (q *Queries) ForgetAnswer(ctx context.Context, arg ForgetAnswerParams) error {
 	_, err := q.db.Exec(ctx, forgetAnswer, arg.AccountID, arg.Claim)
+	return err
+}
+
+const forgetErasureLook = `-- name: ForgetErasureLook :exec
+UPDATE erasure_look SET looked_at = NULL, began_at = NULL, after = '00000000-0000-0000-0000-000000000000'
+`
+
+// The next look goes back as far as that of a new installation.
+func (q *Queries) ForgetErasureLook(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, forgetErasureLook)
 	return err
 }
 
@@ -237,6 +343,7 @@ func (q *Queries) GetErasure(ctx context.Context, id uuid.UUID) (GetErasureRow, 
 const insertErasedLinks = `-- name: InsertErasedLinks :exec
 INSERT INTO erased_links (id, account_id, erasure_id)
 SELECT unnest($1::uuid[]), $2, $3
+ON CONFLICT (id) DO NOTHING
 `
 
 type InsertErasedLinksParams struct {
@@ -245,6 +352,7 @@ type InsertErasedLinksParams struct {
 	ErasureID uuid.UUID
 }
 
+// Two erasures may have the same link: of two requests for one person, the first of which failed and is repeated from the log.
 func (q *Queries) InsertErasedLinks(ctx context.Context, arg InsertErasedLinksParams) error {
 	_, err := q.db.Exec(ctx, insertErasedLinks, arg.IDs, arg.AccountID, arg.ErasureID)
 	return err
@@ -274,17 +382,22 @@ func (q *Queries) InsertErasure(ctx context.Context, arg InsertErasureParams) er
 }
 
 const jobsOfAccount = `-- name: JobsOfAccount :many
-SELECT id, args FROM river_job WHERE kind = $1 ORDER BY id
+SELECT id, args FROM river_job WHERE kind = $1 AND created_at <= $2::timestamptz ORDER BY id
 `
+
+type JobsOfAccountParams struct {
+	Kind  string
+	Until time.Time
+}
 
 type JobsOfAccountRow struct {
 	ID   int64
 	Args []byte
 }
 
-// The jobs of a kind that wait for the account, and those that have ended and are not removed yet.
-func (q *Queries) JobsOfAccount(ctx context.Context, kind string) ([]JobsOfAccountRow, error) {
-	rows, err := q.db.Query(ctx, jobsOfAccount, kind)
+// The jobs of a kind that wait for the account, and those that have ended and are not removed yet, of transactions that began until a time.
+func (q *Queries) JobsOfAccount(ctx context.Context, arg JobsOfAccountParams) ([]JobsOfAccountRow, error) {
+	rows, err := q.db.Query(ctx, jobsOfAccount, arg.Kind, arg.Until)
 	if err != nil {
 		return nil, err
 	}
@@ -370,6 +483,7 @@ func (q *Queries) LinksOfErasures(ctx context.Context, erasureIds []uuid.UUID) (
 
 const linksOfPeople = `-- name: LinksOfPeople :many
 SELECT l.id, l.account_id FROM erased_links l JOIN erasures e ON e.id = l.erasure_id WHERE e.person_id = ANY ($1::uuid[])
+UNION SELECT d.id, d.account_id FROM deleted_links d WHERE d.person_id = ANY ($1::uuid[])
 `
 
 type LinksOfPeopleRow struct {
@@ -377,7 +491,7 @@ type LinksOfPeopleRow struct {
 	AccountID uuid.UUID
 }
 
-// What was erased of people.
+// What was erased of people, and what was deleted of them before.
 func (q *Queries) LinksOfPeople(ctx context.Context, personIds []uuid.UUID) ([]LinksOfPeopleRow, error) {
 	rows, err := q.db.Query(ctx, linksOfPeople, personIds)
 	if err != nil {
@@ -399,16 +513,17 @@ func (q *Queries) LinksOfPeople(ctx context.Context, personIds []uuid.UUID) ([]L
 }
 
 const linksToErase = `-- name: LinksToErase :many
-SELECT id FROM access_links WHERE email_key = $1 AND created_at <= $2::timestamptz ORDER BY id FOR UPDATE
+SELECT id FROM access_links WHERE email_key = $1 AND (created_at <= $2::timestamptz OR id = ANY ($3::uuid[])) ORDER BY id FOR UPDATE
 `
 
 type LinksToEraseParams struct {
 	EmailKey string
 	Until    time.Time
+	IDs      []uuid.UUID
 }
 
 func (q *Queries) LinksToErase(ctx context.Context, arg LinksToEraseParams) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, linksToErase, arg.EmailKey, arg.Until)
+	rows, err := q.db.Query(ctx, linksToErase, arg.EmailKey, arg.Until, arg.IDs)
 	if err != nil {
 		return nil, err
 	}
@@ -505,6 +620,35 @@ func (q *Queries) PersonNow(ctx context.Context, arg PersonNowParams) (PersonNow
 	return i, err
 }
 
+const recordAccountErasure = `-- name: RecordAccountErasure :exec
+INSERT INTO erasures (id, account_id, person_id, erased_at, removed)
+VALUES ($1, $2, '00000000-0000-0000-0000-000000000000', $3, '{}')
+ON CONFLICT (id) DO UPDATE SET erased_at = EXCLUDED.erased_at, blanked_at = NULL, records_until = NULL
+`
+
+type RecordAccountErasureParams struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+	ErasedAt  time.Time
+}
+
+// The erasure of an account whole, which has the id of the account. Of an account that a restore brought back, it is pending again.
+func (q *Queries) RecordAccountErasure(ctx context.Context, arg RecordAccountErasureParams) error {
+	_, err := q.db.Exec(ctx, recordAccountErasure, arg.ID, arg.AccountID, arg.ErasedAt)
+	return err
+}
+
+const recordErasuresCompared = `-- name: RecordErasuresCompared :exec
+INSERT INTO erasure_comparison (server_started, written_by) VALUES ($1::timestamptz, pg_current_xact_id()::xid::text)
+ON CONFLICT (one) DO UPDATE SET server_started = EXCLUDED.server_started, written_by = EXCLUDED.written_by
+`
+
+// The time is the one at which the server had started before it was compared.
+func (q *Queries) RecordErasuresCompared(ctx context.Context, serverStarted time.Time) error {
+	_, err := q.db.Exec(ctx, recordErasuresCompared, serverStarted)
+	return err
+}
+
 const removeJob = `-- name: RemoveJob :exec
 DELETE FROM river_job WHERE id = $1
 `
@@ -531,6 +675,30 @@ DELETE FROM users u WHERE EXISTS (SELECT FROM memberships m WHERE m.user_id = u.
 func (q *Queries) RemoveUsersOfAccountOnly(ctx context.Context, accountID uuid.UUID) error {
 	_, err := q.db.Exec(ctx, removeUsersOfAccountOnly, accountID)
 	return err
+}
+
+const reopenErasures = `-- name: ReopenErasures :execrows
+UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL
+`
+
+// For a ClickHouse that was restored: what is stored of all erasures is looked for from the beginning.
+func (q *Queries) ReopenErasures(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, reopenErasures)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const serverStarted = `-- name: ServerStarted :one
+SELECT pg_postmaster_start_time()::timestamptz
+`
+
+func (q *Queries) ServerStarted(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRow(ctx, serverStarted)
+	var column_1 time.Time
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const someErasedLinks = `-- name: SomeErasedLinks :many
@@ -569,13 +737,14 @@ func (q *Queries) SomeErasedLinks(ctx context.Context, arg SomeErasedLinksParams
 
 const submissionsToErase = `-- name: SubmissionsToErase :many
 SELECT id, generic_link_id FROM submissions
-WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = $1 AND submitted_at <= $2::timestamptz
+WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = $1 AND (submitted_at <= $2::timestamptz OR id = ANY ($3::uuid[]))
 ORDER BY id FOR UPDATE
 `
 
 type SubmissionsToEraseParams struct {
 	EmailKey string
 	Until    time.Time
+	IDs      []uuid.UUID
 }
 
 type SubmissionsToEraseRow struct {
@@ -584,7 +753,7 @@ type SubmissionsToEraseRow struct {
 }
 
 func (q *Queries) SubmissionsToErase(ctx context.Context, arg SubmissionsToEraseParams) ([]SubmissionsToEraseRow, error) {
-	rows, err := q.db.Query(ctx, submissionsToErase, arg.EmailKey, arg.Until)
+	rows, err := q.db.Query(ctx, submissionsToErase, arg.EmailKey, arg.Until, arg.IDs)
 	if err != nil {
 		return nil, err
 	}

@@ -12,55 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const newestEntries = `-- name: NewestEntries :many
-(SELECT s.id, s.submitted_at AS at, s.email, m.title, 'asked'::text AS kind,
-  coalesce((SELECT a.id FROM access_links a WHERE a.submission_id = s.id ORDER BY a.id LIMIT 1), '00000000-0000-0000-0000-000000000000')::uuid AS access_link_id
- FROM submissions s JOIN generic_links g ON g.id = s.generic_link_id JOIN lead_magnets m ON m.id = g.lead_magnet_id
- ORDER BY s.submitted_at DESC LIMIT $1)
-UNION ALL
-(SELECT s.id, s.started_at, a.email, m.title, 'opened', a.id
- FROM sessions s JOIN access_links a ON a.id = s.access_link_id JOIN lead_magnets m ON m.id = a.lead_magnet_id
- ORDER BY s.started_at DESC LIMIT $1)
-ORDER BY at DESC LIMIT $1
-`
-
-type NewestEntriesRow struct {
-	ID           uuid.UUID
-	At           time.Time
-	Email        string
-	Title        string
-	Kind         string
-	AccessLinkID uuid.UUID
-}
-
-// The newest forms and sessions. A form that is not confirmed has no access link yet: the id is nil.
-func (q *Queries) NewestEntries(ctx context.Context, limit int32) ([]NewestEntriesRow, error) {
-	rows, err := q.db.Query(ctx, newestEntries, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NewestEntriesRow
-	for rows.Next() {
-		var i NewestEntriesRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.At,
-			&i.Email,
-			&i.Title,
-			&i.Kind,
-			&i.AccessLinkID,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const newestLanding = `-- name: NewestLanding :one
 SELECT coalesce(l.title, m.title)::text AS title, l.slug
 FROM generic_links l JOIN lead_magnets m ON m.id = l.lead_magnet_id
@@ -81,14 +32,130 @@ func (q *Queries) NewestLanding(ctx context.Context, sample uuid.UUID) (NewestLa
 	return i, err
 }
 
+const newestSessions = `-- name: NewestSessions :many
+SELECT id, access_link_id, magnet_version, started_at FROM sessions ORDER BY started_at DESC, id LIMIT $1
+`
+
+type NewestSessionsRow struct {
+	ID            uuid.UUID
+	AccessLinkID  uuid.UUID
+	MagnetVersion int32
+	StartedAt     time.Time
+}
+
+func (q *Queries) NewestSessions(ctx context.Context, limit int32) ([]NewestSessionsRow, error) {
+	rows, err := q.db.Query(ctx, newestSessions, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NewestSessionsRow
+	for rows.Next() {
+		var i NewestSessionsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccessLinkID,
+			&i.MagnetVersion,
+			&i.StartedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const newestUnopened = `-- name: NewestUnopened :many
+SELECT s.id, s.submitted_at, s.email, m.id AS lead_magnet_id, m.title,
+  ARRAY(SELECT l.id FROM access_links l WHERE l.submission_id = s.id ORDER BY l.id)::uuid[] AS access_link_ids
+FROM submissions s
+JOIN generic_links g ON g.id = s.generic_link_id
+JOIN lead_magnets m ON m.id = g.lead_magnet_id
+WHERE NOT EXISTS (SELECT FROM access_links l WHERE l.submission_id = s.id AND l.opened_count > 0)
+ORDER BY s.submitted_at DESC, s.id LIMIT $1
+`
+
+type NewestUnopenedRow struct {
+	ID            uuid.UUID
+	SubmittedAt   time.Time
+	Email         string
+	LeadMagnetID  uuid.UUID
+	Title         string
+	AccessLinkIDs []uuid.UUID
+}
+
+// The newest forms whose document was not opened yet. A form that is not confirmed has no access links.
+func (q *Queries) NewestUnopened(ctx context.Context, limit int32) ([]NewestUnopenedRow, error) {
+	rows, err := q.db.Query(ctx, newestUnopened, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NewestUnopenedRow
+	for rows.Next() {
+		var i NewestUnopenedRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.SubmittedAt,
+			&i.Email,
+			&i.LeadMagnetID,
+			&i.Title,
+			&i.AccessLinkIDs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const pageCountsOf = `-- name: PageCountsOf :many
+SELECT lead_magnet_id, version, page_count FROM lead_magnet_files WHERE lead_magnet_id = ANY ($1::uuid[])
+`
+
+type PageCountsOfRow struct {
+	LeadMagnetID uuid.UUID
+	Version      int32
+	PageCount    int32
+}
+
+func (q *Queries) PageCountsOf(ctx context.Context, ids []uuid.UUID) ([]PageCountsOfRow, error) {
+	rows, err := q.db.Query(ctx, pageCountsOf, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PageCountsOfRow
+	for rows.Next() {
+		var i PageCountsOfRow
+		if err := rows.Scan(&i.LeadMagnetID, &i.Version, &i.PageCount); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const readersOf = `-- name: ReadersOf :many
-SELECT a.id, a.email, m.title FROM access_links a JOIN lead_magnets m ON m.id = a.lead_magnet_id WHERE a.id = ANY ($1::uuid[])
+SELECT a.id, a.email, a.lead_magnet_id, m.title, m.file_version
+FROM access_links a JOIN lead_magnets m ON m.id = a.lead_magnet_id WHERE a.id = ANY ($1::uuid[])
 `
 
 type ReadersOfRow struct {
-	ID    uuid.UUID
-	Email string
-	Title string
+	ID           uuid.UUID
+	Email        string
+	LeadMagnetID uuid.UUID
+	Title        string
+	FileVersion  int32
 }
 
 func (q *Queries) ReadersOf(ctx context.Context, ids []uuid.UUID) ([]ReadersOfRow, error) {
@@ -100,7 +167,13 @@ func (q *Queries) ReadersOf(ctx context.Context, ids []uuid.UUID) ([]ReadersOfRo
 	var items []ReadersOfRow
 	for rows.Next() {
 		var i ReadersOfRow
-		if err := rows.Scan(&i.ID, &i.Email, &i.Title); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Email,
+			&i.LeadMagnetID,
+			&i.Title,
+			&i.FileVersion,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -254,6 +254,69 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 	return items, nil
 }
 
+const listLinksOldest = `-- name: ListLinksOldest :many
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links
+WHERE $1::uuid IS NULL OR lead_magnet_id = $1
+ORDER BY created_at, id
+LIMIT $3::bigint OFFSET $2::bigint
+`
+
+type ListLinksOldestParams struct {
+	LeadMagnetID *uuid.UUID
+	RowOffset    int64
+	RowLimit     int64
+}
+
+// Lists as ListLinks does, in the other direction of the same index.
+func (q *Queries) ListLinksOldest(ctx context.Context, arg ListLinksOldestParams) ([]GenericLink, error) {
+	rows, err := q.db.Query(ctx, listLinksOldest, arg.LeadMagnetID, arg.RowOffset, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GenericLink
+	for rows.Next() {
+		var i GenericLink
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.LeadMagnetID,
+			&i.Slug,
+			&i.Title,
+			&i.Description,
+			&i.ThumbnailURL,
+			&i.CollectName,
+			&i.RequireVerification,
+			&i.Active,
+			&i.SubmissionCount,
+			&i.ViewCount,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Revision,
+			&i.ButtonText,
+			&i.ConsentText,
+			&i.PrivacyURL,
+			&i.RedirectURL,
+			&i.ThumbnailPicture,
+			&i.Language,
+			&i.ShowContents,
+			&i.ShowPages,
+			&i.ShowReaders,
+			&i.AllowedOrigins,
+			&i.ReadingNotices,
+			&i.ExpiresAt,
+			&i.AccessDays,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const takeLink = `-- name: TakeLink :one
 SELECT revision FROM generic_links WHERE id = $1 FOR UPDATE
 `

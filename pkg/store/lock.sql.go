@@ -30,6 +30,16 @@ func (q *Queries) Lock(ctx context.Context, key int64) error {
 	return err
 }
 
+const lockShared = `-- name: LockShared :exec
+SELECT pg_advisory_xact_lock_shared($1::bigint)
+`
+
+// Waits until no one holds an advisory lock alone, and keeps it from that to the end of the transaction.
+func (q *Queries) LockShared(ctx context.Context, key int64) error {
+	_, err := q.db.Exec(ctx, lockShared, key)
+	return err
+}
+
 const now = `-- name: Now :one
 SELECT now()::timestamptz
 `
@@ -51,4 +61,15 @@ func (q *Queries) TryLock(ctx context.Context, key int64) (bool, error) {
 	var pg_try_advisory_xact_lock bool
 	err := row.Scan(&pg_try_advisory_xact_lock)
 	return pg_try_advisory_xact_lock, err
+}
+
+const tryLockShared = `-- name: TryLockShared :one
+SELECT pg_try_advisory_xact_lock_shared($1::bigint)
+`
+
+func (q *Queries) TryLockShared(ctx context.Context, key int64) (bool, error) {
+	row := q.db.QueryRow(ctx, tryLockShared, key)
+	var pg_try_advisory_xact_lock_shared bool
+	err := row.Scan(&pg_try_advisory_xact_lock_shared)
+	return pg_try_advisory_xact_lock_shared, err
 }

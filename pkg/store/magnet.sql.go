@@ -112,7 +112,7 @@ func (q *Queries) DiscardReplacedFiles(ctx context.Context, arg DiscardReplacedF
 }
 
 const getMagnet = `-- name: GetMagnet :one
-SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, m.author, m.author_about, m.end_text, m.end_button, m.end_url, f.file_name, f.content_type, f.file_size, f.page_count,
+SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, m.author, m.author_about, m.end_text, m.end_button, m.end_url, m.downloadable, f.file_name, f.content_type, f.file_size, f.page_count,
     (SELECT count(*) FROM generic_links g WHERE g.account_id = m.account_id AND g.lead_magnet_id = m.id) AS generic_link_count,
     (SELECT count(*) FROM access_links a WHERE a.account_id = m.account_id AND a.lead_magnet_id = m.id) AS access_link_count
 FROM lead_magnets m
@@ -148,6 +148,7 @@ func (q *Queries) GetMagnet(ctx context.Context, id uuid.UUID) (GetMagnetRow, er
 		&i.LeadMagnet.EndText,
 		&i.LeadMagnet.EndButton,
 		&i.LeadMagnet.EndURL,
+		&i.LeadMagnet.Downloadable,
 		&i.FileName,
 		&i.ContentType,
 		&i.FileSize,
@@ -159,20 +160,21 @@ func (q *Queries) GetMagnet(ctx context.Context, id uuid.UUID) (GetMagnetRow, er
 }
 
 const insertMagnet = `-- name: InsertMagnet :one
-INSERT INTO lead_magnets (id, account_id, title, description, author, author_about, end_text, end_button, end_url)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url
+INSERT INTO lead_magnets (id, account_id, title, description, author, author_about, end_text, end_button, end_url, downloadable)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url, downloadable
 `
 
 type InsertMagnetParams struct {
-	ID          uuid.UUID
-	AccountID   uuid.UUID
-	Title       string
-	Description *string
-	Author      *string
-	AuthorAbout *string
-	EndText     *string
-	EndButton   *string
-	EndURL      *string
+	ID           uuid.UUID
+	AccountID    uuid.UUID
+	Title        string
+	Description  *string
+	Author       *string
+	AuthorAbout  *string
+	EndText      *string
+	EndButton    *string
+	EndURL       *string
+	Downloadable bool
 }
 
 func (q *Queries) InsertMagnet(ctx context.Context, arg InsertMagnetParams) (LeadMagnet, error) {
@@ -186,6 +188,7 @@ func (q *Queries) InsertMagnet(ctx context.Context, arg InsertMagnetParams) (Lea
 		arg.EndText,
 		arg.EndButton,
 		arg.EndURL,
+		arg.Downloadable,
 	)
 	var i LeadMagnet
 	err := row.Scan(
@@ -203,12 +206,13 @@ func (q *Queries) InsertMagnet(ctx context.Context, arg InsertMagnetParams) (Lea
 		&i.EndText,
 		&i.EndButton,
 		&i.EndURL,
+		&i.Downloadable,
 	)
 	return i, err
 }
 
 const listMagnets = `-- name: ListMagnets :many
-SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, m.author, m.author_about, m.end_text, m.end_button, m.end_url, f.file_name, f.content_type, f.file_size, f.page_count,
+SELECT m.id, m.account_id, m.title, m.description, m.is_active, m.file_version, m.created_at, m.updated_at, m.revision, m.author, m.author_about, m.end_text, m.end_button, m.end_url, m.downloadable, f.file_name, f.content_type, f.file_size, f.page_count,
     (SELECT count(*) FROM generic_links g WHERE g.account_id = m.account_id AND g.lead_magnet_id = m.id) AS generic_link_count,
     (SELECT count(*) FROM access_links a WHERE a.account_id = m.account_id AND a.lead_magnet_id = m.id) AS access_link_count
 FROM lead_magnets m
@@ -256,6 +260,7 @@ func (q *Queries) ListMagnets(ctx context.Context, arg ListMagnetsParams) ([]Lis
 			&i.LeadMagnet.EndText,
 			&i.LeadMagnet.EndButton,
 			&i.LeadMagnet.EndURL,
+			&i.LeadMagnet.Downloadable,
 			&i.FileName,
 			&i.ContentType,
 			&i.FileSize,
@@ -274,7 +279,7 @@ func (q *Queries) ListMagnets(ctx context.Context, arg ListMagnetsParams) ([]Lis
 }
 
 const lockMagnet = `-- name: LockMagnet :one
-SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url, downloadable FROM lead_magnets WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) LockMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, error) {
@@ -295,6 +300,7 @@ func (q *Queries) LockMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, err
 		&i.EndText,
 		&i.EndButton,
 		&i.EndURL,
+		&i.Downloadable,
 	)
 	return i, err
 }
@@ -317,7 +323,7 @@ func (q *Queries) SetMagnetVersion(ctx context.Context, arg SetMagnetVersionPara
 }
 
 const shareMagnet = `-- name: ShareMagnet :one
-SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url FROM lead_magnets WHERE id = $1 FOR KEY SHARE
+SELECT id, account_id, title, description, is_active, file_version, created_at, updated_at, revision, author, author_about, end_text, end_button, end_url, downloadable FROM lead_magnets WHERE id = $1 FOR KEY SHARE
 `
 
 // Reads a lead magnet that stays until the transaction has added a link to it.
@@ -339,6 +345,7 @@ func (q *Queries) ShareMagnet(ctx context.Context, id uuid.UUID) (LeadMagnet, er
 		&i.EndText,
 		&i.EndButton,
 		&i.EndURL,
+		&i.Downloadable,
 	)
 	return i, err
 }
@@ -380,13 +387,14 @@ UPDATE lead_magnets SET
     title = coalesce($1, title),
     description = CASE WHEN $2::boolean THEN $3 ELSE description END,
     is_active = coalesce($4, is_active),
-    author = CASE WHEN $5::boolean THEN $6 ELSE author END,
-    author_about = CASE WHEN $7::boolean THEN $8 ELSE author_about END,
-    end_text = CASE WHEN $9::boolean THEN $10 ELSE end_text END,
-    end_button = CASE WHEN $11::boolean THEN $12 ELSE end_button END,
-    end_url = CASE WHEN $13::boolean THEN $14 ELSE end_url END,
+    downloadable = coalesce($5, downloadable),
+    author = CASE WHEN $6::boolean THEN $7 ELSE author END,
+    author_about = CASE WHEN $8::boolean THEN $9 ELSE author_about END,
+    end_text = CASE WHEN $10::boolean THEN $11 ELSE end_text END,
+    end_button = CASE WHEN $12::boolean THEN $13 ELSE end_button END,
+    end_url = CASE WHEN $14::boolean THEN $15 ELSE end_url END,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $15 AND ($16::bigint[] IS NULL OR revision = ANY ($16::bigint[]))
+WHERE id = $16 AND ($17::bigint[] IS NULL OR revision = ANY ($17::bigint[]))
 `
 
 type UpdateMagnetParams struct {
@@ -394,6 +402,7 @@ type UpdateMagnetParams struct {
 	SetDescription bool
 	Description    *string
 	IsActive       *bool
+	Downloadable   *bool
 	SetAuthor      bool
 	Author         *string
 	SetAuthorAbout bool
@@ -415,6 +424,7 @@ func (q *Queries) UpdateMagnet(ctx context.Context, arg UpdateMagnetParams) (int
 		arg.SetDescription,
 		arg.Description,
 		arg.IsActive,
+		arg.Downloadable,
 		arg.SetAuthor,
 		arg.Author,
 		arg.SetAuthorAbout,

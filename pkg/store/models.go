@@ -134,20 +134,21 @@ type IPSalt struct {
 }
 
 type LeadMagnet struct {
-	ID          uuid.UUID
-	AccountID   uuid.UUID
-	Title       string
-	Description *string
-	IsActive    bool
-	FileVersion int32
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	Revision    int64
-	Author      *string
-	AuthorAbout *string
-	EndText     *string
-	EndButton   *string
-	EndURL      *string
+	ID           uuid.UUID
+	AccountID    uuid.UUID
+	Title        string
+	Description  *string
+	IsActive     bool
+	FileVersion  int32
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	Revision     int64
+	Author       *string
+	AuthorAbout  *string
+	EndText      *string
+	EndButton    *string
+	EndURL       *string
+	Downloadable bool
 }
 
 type LeadMagnetFile struct {
@@ -178,12 +179,40 @@ type LostRange struct {
 	Note           *string
 }
 
+type Restored struct {
+	One        bool
+	Backup     string
+	TakenAt    time.Time
+	RestoredAt time.Time
+	ResumedAt  *time.Time
+}
+
+type RetentionProgress struct {
+	Shard        int32
+	Month        int32
+	Step         int64
+	MonthRows    int64
+	AfterAccount uuid.UUID
+	Buckets      int32
+	Written      int32
+	ChangedAt    time.Time
+}
+
 type RetentionSetting struct {
 	Single     bool
 	Months     int32
 	NextMonths *int32
 	NextAt     *time.Time
 	ChangedAt  time.Time
+}
+
+type Revocation struct {
+	Number    int64
+	Entity    string
+	ID        uuid.UUID
+	Account   *uuid.UUID
+	Deleted   bool
+	RevokedAt time.Time
 }
 
 type Session struct {

@@ -141,8 +141,9 @@ func (q *Queries) LinksOfReader(ctx context.Context, arg LinksOfReaderParams) ([
 
 const submissionsOfReader = `-- name: SubmissionsOfReader :many
 SELECT s.id, s.generic_link_id, g.lead_magnet_id, s.email, g.collect_name, s.name,
-    s.verification_required, s.verified, s.verified_at, s.viewed, s.utm, s.referrer, s.consent_text, s.privacy_url, s.consented_at, s.submitted_at
+    s.verification_required, s.verified, s.verified_at, (c.view_count > 0)::boolean AS viewed, s.utm, s.referrer, s.consent_text, s.privacy_url, s.consented_at, s.submitted_at
 FROM submissions s JOIN generic_links g ON g.account_id = s.account_id AND g.id = s.generic_link_id
+JOIN counted_submissions c ON c.id = s.id
 WHERE s.account_id = $1 AND s.id = ANY ($2::uuid[])
 ORDER BY s.submitted_at, s.id
 `

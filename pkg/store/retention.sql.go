@@ -8,6 +8,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 const addRetention = `-- name: AddRetention :exec
@@ -28,6 +30,99 @@ func (q *Queries) AddRetention(ctx context.Context, arg AddRetentionParams) erro
 	return err
 }
 
+const beginRetention = `-- name: BeginRetention :exec
+INSERT INTO retention_progress (shard, month, step, month_rows) VALUES ($1, $2, $3, $4)
+ON CONFLICT (shard) DO UPDATE SET month = excluded.month, step = excluded.step, month_rows = excluded.month_rows,
+    after_account = excluded.after_account, buckets = 0, written = 0, changed_at = now()
+`
+
+type BeginRetentionParams struct {
+	Shard     int32
+	Month     int32
+	Step      int64
+	MonthRows int64
+}
+
+func (q *Queries) BeginRetention(ctx context.Context, arg BeginRetentionParams) error {
+	_, err := q.db.Exec(ctx, beginRetention,
+		arg.Shard,
+		arg.Month,
+		arg.Step,
+		arg.MonthRows,
+	)
+	return err
+}
+
+const endRetention = `-- name: EndRetention :exec
+DELETE FROM retention_progress WHERE shard = $1 AND step = $2
+`
+
+type EndRetentionParams struct {
+	Shard int32
+	Step  int64
+}
+
+func (q *Queries) EndRetention(ctx context.Context, arg EndRetentionParams) error {
+	_, err := q.db.Exec(ctx, endRetention, arg.Shard, arg.Step)
+	return err
+}
+
+const expireSessions = `-- name: ExpireSessions :one
+WITH looked AS MATERIALIZED (
+    SELECT s.link_id, s.session, s.month FROM counted_sessions s
+    WHERE (s.link_id, s.session) > ($1::uuid, $2::uuid)
+    ORDER BY s.link_id, s.session LIMIT $3::integer
+), deleted AS (
+    DELETE FROM counted_sessions c USING looked
+    WHERE looked.month <= $4::integer AND c.link_id = looked.link_id AND c.session = looked.session AND c.month <= $4::integer
+)
+SELECT looked.link_id, looked.session FROM looked ORDER BY looked.link_id DESC, looked.session DESC LIMIT 1
+`
+
+type ExpireSessionsParams struct {
+	AfterLink    uuid.UUID
+	AfterSession uuid.UUID
+	MaxSessions  int32
+	Month        int32
+}
+
+type ExpireSessionsRow struct {
+	LinkID  uuid.UUID
+	Session uuid.UUID
+}
+
+// Looks at the next sessions, in the order of links, and deletes those whose month left. It returns the last one that it looked at.
+func (q *Queries) ExpireSessions(ctx context.Context, arg ExpireSessionsParams) (ExpireSessionsRow, error) {
+	row := q.db.QueryRow(ctx, expireSessions,
+		arg.AfterLink,
+		arg.AfterSession,
+		arg.MaxSessions,
+		arg.Month,
+	)
+	var i ExpireSessionsRow
+	err := row.Scan(&i.LinkID, &i.Session)
+	return i, err
+}
+
+const keysMoved = `-- name: KeysMoved :one
+SELECT (
+    EXISTS (
+        SELECT FROM partition_cuts c
+        JOIN partition_placements parent ON parent.topic_id = c.topic_id AND parent.partition = c.partition
+        JOIN partition_placements child ON child.topic_id = c.topic_id AND child.partition = c.partition + c.partitions / 2
+        WHERE child.shard <> parent.shard
+    ) OR (SELECT count(DISTINCT topic_id) > count(DISTINCT topic) FROM partition_placements)
+)::boolean AS moved
+`
+
+// Whether keys of a topic have moved from one shard to another: to a child of their partition, or with a topic that was created again.
+func (q *Queries) KeysMoved(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, keysMoved)
+	var moved bool
+	err := row.Scan(&moved)
+	return moved, err
+}
+
 const lockRetentionSetting = `-- name: LockRetentionSetting :one
 SELECT single, months, next_months, next_at, changed_at FROM retention_setting FOR UPDATE
 `
@@ -41,6 +136,58 @@ func (q *Queries) LockRetentionSetting(ctx context.Context) (RetentionSetting, e
 		&i.Months,
 		&i.NextMonths,
 		&i.NextAt,
+		&i.ChangedAt,
+	)
+	return i, err
+}
+
+const nextExpiry = `-- name: NextExpiry :one
+SELECT e.month, e.after_link, e.after_session FROM session_expiry e
+WHERE NOT e.finished AND e.noted_at < (SELECT max(s.caught_up_at) FROM counter_state s) FOR UPDATE SKIP LOCKED
+`
+
+type NextExpiryRow struct {
+	Month        int32
+	AfterLink    uuid.UUID
+	AfterSession uuid.UUID
+}
+
+// What is to be deleted next, unless another process is at it, or events from before the month was deleted are not counted yet.
+func (q *Queries) NextExpiry(ctx context.Context) (NextExpiryRow, error) {
+	row := q.db.QueryRow(ctx, nextExpiry)
+	var i NextExpiryRow
+	err := row.Scan(&i.Month, &i.AfterLink, &i.AfterSession)
+	return i, err
+}
+
+const noteExpiry = `-- name: NoteExpiry :exec
+INSERT INTO session_expiry AS e (month, noted_at) VALUES ($1, now())
+ON CONFLICT (single) DO UPDATE SET month = excluded.month, noted_at = excluded.noted_at, after_link = excluded.after_link,
+    after_session = excluded.after_session, finished = false
+WHERE e.month < excluded.month
+`
+
+// Notes that sessions of a month leave, once the counters have what was stored until now.
+func (q *Queries) NoteExpiry(ctx context.Context, month int32) error {
+	_, err := q.db.Exec(ctx, noteExpiry, month)
+	return err
+}
+
+const retentionProgress = `-- name: RetentionProgress :one
+SELECT shard, month, step, month_rows, after_account, buckets, written, changed_at FROM retention_progress WHERE shard = $1
+`
+
+func (q *Queries) RetentionProgress(ctx context.Context, shard int32) (RetentionProgress, error) {
+	row := q.db.QueryRow(ctx, retentionProgress, shard)
+	var i RetentionProgress
+	err := row.Scan(
+		&i.Shard,
+		&i.Month,
+		&i.Step,
+		&i.MonthRows,
+		&i.AfterAccount,
+		&i.Buckets,
+		&i.Written,
 		&i.ChangedAt,
 	)
 	return i, err
@@ -63,6 +210,21 @@ func (q *Queries) RetentionSetting(ctx context.Context) (RetentionSetting, error
 	return i, err
 }
 
+const setExpiry = `-- name: SetExpiry :exec
+UPDATE session_expiry SET after_link = $1, after_session = $2, finished = $3
+`
+
+type SetExpiryParams struct {
+	AfterLink    uuid.UUID
+	AfterSession uuid.UUID
+	Finished     bool
+}
+
+func (q *Queries) SetExpiry(ctx context.Context, arg SetExpiryParams) error {
+	_, err := q.db.Exec(ctx, setExpiry, arg.AfterLink, arg.AfterSession, arg.Finished)
+	return err
+}
+
 const setRetention = `-- name: SetRetention :exec
 UPDATE retention_setting SET months = $1, next_months = $2, next_at = $3, changed_at = now()
 `
@@ -75,5 +237,29 @@ type SetRetentionParams struct {
 
 func (q *Queries) SetRetention(ctx context.Context, arg SetRetentionParams) error {
 	_, err := q.db.Exec(ctx, setRetention, arg.Months, arg.NextMonths, arg.NextAt)
+	return err
+}
+
+const setRetentionProgress = `-- name: SetRetentionProgress :exec
+UPDATE retention_progress SET after_account = $1, buckets = $2, written = $3, changed_at = now()
+WHERE shard = $4 AND step = $5
+`
+
+type SetRetentionProgressParams struct {
+	AfterAccount uuid.UUID
+	Buckets      int32
+	Written      int32
+	Shard        int32
+	Step         int64
+}
+
+func (q *Queries) SetRetentionProgress(ctx context.Context, arg SetRetentionProgressParams) error {
+	_, err := q.db.Exec(ctx, setRetentionProgress,
+		arg.AfterAccount,
+		arg.Buckets,
+		arg.Written,
+		arg.Shard,
+		arg.Step,
+	)
 	return err
 }

@@ -138,7 +138,7 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 
 const getOpening = `-- name: GetOpening :one
 SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
-    m.end_text, m.end_button, m.end_url, coalesce(l.language, o.language) AS page_language,
+    m.end_text, m.end_button, m.end_url, m.downloadable, coalesce(l.language, o.language) AS page_language,
     (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
 FROM access_links a
 JOIN accounts o ON o.id = a.account_id
@@ -160,6 +160,7 @@ type GetOpeningRow struct {
 	EndText        *string
 	EndButton      *string
 	EndURL         *string
+	Downloadable   bool
 	PageLanguage   *string
 	Expired        bool
 }
@@ -206,6 +207,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 		&i.EndText,
 		&i.EndButton,
 		&i.EndURL,
+		&i.Downloadable,
 		&i.PageLanguage,
 		&i.Expired,
 	)
@@ -213,7 +215,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, m.title
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, m.title, m.downloadable
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -232,6 +234,7 @@ type GetSessionFileRow struct {
 	AccessLink     AccessLink
 	LeadMagnetFile LeadMagnetFile
 	Title          string
+	Downloadable   bool
 }
 
 // Reads the file of a session that may still be read.
@@ -280,6 +283,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.LeadMagnetFile.Outline,
 		&i.LeadMagnetFile.ObjectID,
 		&i.Title,
+		&i.Downloadable,
 	)
 	return i, err
 }

@@ -125,6 +125,80 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 	return items, nil
 }
 
+const listSubmissionsOldest = `-- name: ListSubmissionsOldest :many
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
+WHERE generic_link_id = $1
+    AND ($2::timestamptz IS NULL OR submitted_at > $2)
+    AND ($3::timestamptz IS NULL OR submitted_at < $3)
+    AND ($4::text IS NULL OR strpos(lower(email), lower($4)) > 0
+        OR strpos(lower(coalesce(name, '')), lower($4)) > 0)
+    AND ($5::timestamptz IS NULL
+        OR (submitted_at, id) > ($5::timestamptz, $6::uuid))
+ORDER BY submitted_at, id
+LIMIT $8::bigint OFFSET $7::bigint
+`
+
+type ListSubmissionsOldestParams struct {
+	GenericLinkID uuid.UUID
+	Since         *time.Time
+	Until         *time.Time
+	Containing    *string
+	AfterAt       *time.Time
+	AfterID       *uuid.UUID
+	RowOffset     int64
+	RowLimit      int64
+}
+
+// Lists as ListSubmissions does, in the other direction of the same index.
+func (q *Queries) ListSubmissionsOldest(ctx context.Context, arg ListSubmissionsOldestParams) ([]Submission, error) {
+	rows, err := q.db.Query(ctx, listSubmissionsOldest,
+		arg.GenericLinkID,
+		arg.Since,
+		arg.Until,
+		arg.Containing,
+		arg.AfterAt,
+		arg.AfterID,
+		arg.RowOffset,
+		arg.RowLimit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Submission
+	for rows.Next() {
+		var i Submission
+		if err := rows.Scan(
+			&i.ID,
+			&i.AccountID,
+			&i.GenericLinkID,
+			&i.Email,
+			&i.EmailKey,
+			&i.Name,
+			&i.Verified,
+			&i.Viewed,
+			&i.ViewCount,
+			&i.SubmittedAt,
+			&i.FirstViewedAt,
+			&i.LastViewedAt,
+			&i.VerificationRequired,
+			&i.VerifiedAt,
+			&i.UTM,
+			&i.Referrer,
+			&i.ConsentText,
+			&i.PrivacyURL,
+			&i.ConsentedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const uncountSubmission = `-- name: UncountSubmission :exec
 UPDATE generic_links SET submission_count = submission_count - 1 WHERE id = $1
 `

@@ -13,16 +13,15 @@ import (
 )
 
 const linkCounters = `-- name: LinkCounters :many
-SELECT id, account_id, view_count, viewed, first_viewed_at, last_viewed_at FROM access_links WHERE id = ANY ($1::uuid[])
+SELECT id, account_id, view_count, first_viewed_at, last_viewed_at FROM counted_access_links WHERE id = ANY ($1::uuid[])
 UNION ALL
-SELECT id, account_id, view_count, view_count > 0, NULL, NULL FROM generic_links WHERE id = ANY ($1::uuid[])
+SELECT id, account_id, view_count, NULL, NULL FROM counted_generic_links WHERE id = ANY ($1::uuid[])
 `
 
 type LinkCountersRow struct {
 	ID            uuid.UUID
 	AccountID     uuid.UUID
 	ViewCount     int64
-	Viewed        bool
 	FirstViewedAt *time.Time
 	LastViewedAt  *time.Time
 }
@@ -41,7 +40,6 @@ func (q *Queries) LinkCounters(ctx context.Context, ids []uuid.UUID) ([]LinkCoun
 			&i.ID,
 			&i.AccountID,
 			&i.ViewCount,
-			&i.Viewed,
 			&i.FirstViewedAt,
 			&i.LastViewedAt,
 		); err != nil {
@@ -174,45 +172,6 @@ func (q *Queries) VerifiedBlocks(ctx context.Context, arg VerifiedBlocksParams) 
 			&i.RowCount,
 			&i.OffsetSum,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const wrongSubmissions = `-- name: WrongSubmissions :many
-SELECT s.id, s.view_count, coalesce(n.views, 0)::bigint AS views
-FROM submissions s
-LEFT JOIN (
-    SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
-    FROM access_links WHERE submission_id IS NOT NULL GROUP BY submission_id
-) AS n ON n.submission_id = s.id
-WHERE (s.view_count, s.viewed, s.first_viewed_at, s.last_viewed_at)
-    IS DISTINCT FROM (coalesce(n.views, 0), coalesce(n.views, 0) > 0, n.first, n.last)
-ORDER BY s.id LIMIT 1000
-`
-
-type WrongSubmissionsRow struct {
-	ID        uuid.UUID
-	ViewCount int64
-	Views     int64
-}
-
-// Submissions whose counters differ from those of their access links.
-func (q *Queries) WrongSubmissions(ctx context.Context) ([]WrongSubmissionsRow, error) {
-	rows, err := q.db.Query(ctx, wrongSubmissions)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WrongSubmissionsRow
-	for rows.Next() {
-		var i WrongSubmissionsRow
-		if err := rows.Scan(&i.ID, &i.ViewCount, &i.Views); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -169,7 +169,7 @@ WITH RECURSIVE waiting AS (
     FROM waiting w WHERE w.endpoint_id IS NOT NULL
 )
 SELECT e.id FROM webhook_endpoints e JOIN due ON due.endpoint_id = e.id
-WHERE e.is_active AND due.since IS NOT NULL
+WHERE e.is_active AND due.since IS NOT NULL AND NOT EXISTS (SELECT FROM restored r WHERE r.resumed_at IS NULL)
 ORDER BY due.since
 LIMIT $1::bigint
 FOR NO KEY UPDATE OF e SKIP LOCKED
@@ -184,7 +184,7 @@ type LockDueWebhooksParams struct {
 // process that delivers, so that its tests need not wait.
 // Locks endpoints with deliveries that are due, the longest waiting first, and leaves out those that
 // another process has locked. It skips from endpoint to endpoint through the index of what is pending,
-// so an endpoint with many deliveries costs no more than one with a few.
+// so an endpoint with many deliveries costs no more than one with a few. After a restore there are none, until it is resumed.
 func (q *Queries) LockDueWebhooks(ctx context.Context, arg LockDueWebhooksParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, lockDueWebhooks, arg.RowLimit, arg.At)
 	if err != nil {

@@ -19,7 +19,7 @@ var ErrSealed = errors.New("it was sealed under none of the token keys, or was a
 // Seal encrypts a secret (AES-256-GCM) under a key that is derived, for the purpose, from the key that signs. Open needs
 // the same purpose and context. Safe for concurrent use.
 func (r *Ring) Seal(purpose string, secret, context []byte) ([]byte, error) {
-	aead, err := r.keys[0].aead(purpose)
+	aead, err := r.now()[0].aead(purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,11 @@ func (r *Ring) Seal(purpose string, secret, context []byte) ([]byte, error) {
 // Open decrypts what was sealed with any key of the ring, so that a new first key loses nothing as long as the one before
 // it is kept. Its error is ErrSealed. Safe for concurrent use.
 func (r *Ring) Open(purpose string, sealed, context []byte) ([]byte, error) {
-	for _, k := range r.keys {
+	return open(r.now(), purpose, sealed, context)
+}
+
+func open(keys []*key, purpose string, sealed, context []byte) ([]byte, error) {
+	for _, k := range keys {
 		aead, err := k.aead(purpose)
 		if err != nil {
 			return nil, err
@@ -46,14 +50,24 @@ func (r *Ring) Open(purpose string, sealed, context []byte) ([]byte, error) {
 	return nil, ErrSealed
 }
 
+// OpenedBy returns the id of the key that opens a sealed secret. Safe for concurrent use.
+func (r *Ring) OpenedBy(purpose string, sealed, context []byte) (id byte, ok bool) {
+	for _, k := range r.now() {
+		if _, err := open([]*key{k}, purpose, sealed, context); err == nil {
+			return k.id, true
+		}
+	}
+	return 0, false
+}
+
 // Reseal returns a secret that was sealed with any key of the ring, sealed with the first one: the argument itself if it is. Its error
 // is ErrSealed. Safe for concurrent use.
 func (r *Ring) Reseal(purpose string, sealed, context []byte) ([]byte, error) {
-	first := &Ring{keys: r.keys[:1]}
-	if _, err := first.Open(purpose, sealed, context); !errors.Is(err, ErrSealed) {
+	keys := r.now()
+	if _, err := open(keys[:1], purpose, sealed, context); !errors.Is(err, ErrSealed) {
 		return sealed, err
 	}
-	secret, err := r.Open(purpose, sealed, context)
+	secret, err := open(keys[1:], purpose, sealed, context)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ var ErrInvalid = errors.New("the token is not one of ours, or was altered")
 // Sign returns the token of the claims, signed with the ring's first key. Safe for concurrent use.
 func (r *Ring) Sign(c Claims) string {
 	var buf [maxTokenBytes]byte
-	key := r.keys[0]
+	key := r.now()[0]
 	buf[0], buf[1] = format, key.id
 	binary.BigEndian.PutUint32(buf[3:], c.MagnetVersion)
 	n := headerBytes

@@ -83,7 +83,7 @@ func (a *Archive) run(ctx context.Context, ready func()) error {
 	for {
 		if err := a.Once(ctx); err != nil && ctx.Err() == nil {
 			a.metrics.failures.Inc()
-			a.log.Error("the daily export failed and is tried again", "after", a.config.Interval, "error", err)
+			a.log.Error("the daily export failed and is tried again", "retry_in", a.config.Interval, "error", err)
 		}
 		if err := service.Sleep(ctx, a.config.Interval); err != nil {
 			return nil //nolint:nilerr // it was stopped

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/parquet-go/parquet-go"
 	"github.com/prometheus/client_golang/prometheus"
@@ -65,6 +66,11 @@ func (i *installation) open() (*archive.Archive, *prometheus.Registry) {
 // store stores an event at each of the times, and returns their ids.
 func (i *installation) store(account uuid.UUID, times ...time.Time) (ids []uuid.UUID) {
 	i.t.Helper()
+	return i.storeBy(querytest.Conn(i.t), account, times...)
+}
+
+func (i *installation) storeBy(conn driver.Conn, account uuid.UUID, times ...time.Time) (ids []uuid.UUID) {
+	i.t.Helper()
 	topic := querytest.ID(i.t)
 	var events []querytest.Stored
 	for n, at := range times {
@@ -78,8 +84,32 @@ func (i *installation) store(account uuid.UUID, times ...time.Time) (ids []uuid.
 			TopicID: topic, Offset: int64(n), StoredAt: at,
 		})
 	}
-	querytest.Store(i.t, querytest.Conn(i.t), events...)
+	querytest.Store(i.t, conn, events...)
 	return ids
+}
+
+// A day's file has the events of all shards, whichever of them writes it.
+func TestADayIsOfAllShards(t *testing.T) {
+	t.Parallel()
+	shards := enginetest.NewShards(t, 2)
+	i := newInstallation(t)
+	account, yesterday := i.account(), today().AddDate(0, 0, -1)
+	var want []uuid.UUID
+	for shard := range shards.Servers {
+		want = append(want, i.storeBy(shards.Conn(t, shard), account, yesterday.Add(time.Hour), yesterday.Add(2*time.Hour))...)
+	}
+	for _, server := range shards.Servers {
+		i.config.To = filepath.Join(t.TempDir(), "archive")
+		a, err := archive.New(i.config, archive.Deps{
+			ClickHouse: shards.Config, HTTP: server.HTTPURL(), Postgres: i.db, Log: querytest.Log(), Registerer: prometheus.NewRegistry(),
+		})
+		require.NoError(t, err)
+		require.NoError(t, a.Once(t.Context()))
+		require.NoError(t, a.Close())
+		m := i.manifest(account, i.read)
+		require.Len(t, m.Files, 1)
+		require.ElementsMatch(t, want, idsOf(t, i.read(m.Files[0].Path)))
+	}
 }
 
 // today is the start of a day that is not complete.

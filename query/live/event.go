@@ -55,20 +55,6 @@ func read(ctx context.Context, ch *scope.ClickHouse, accounts []uuid.UUID, w sco
 	return scan(func(each func(scope.Row) error) error { return ch.Follow(ctx, accounts, s, each) })
 }
 
-// newest reads the events that happened last.
-const newest = columns + `false AS late
-FROM lodestone.events
-WHERE account_id = {account:UUID}
-ORDER BY created_at DESC, kafka_topic_id DESC, kafka_partition DESC, kafka_offset DESC
-LIMIT {limit:UInt64}`
-
-// Newest returns the events of an account that happened last, the last one first: what a page shows before the stream
-// goes on.
-func (l *Live) Newest(ctx context.Context, account uuid.UUID, limit int) ([]*Event, error) {
-	s := scope.Statement{Name: "newest events", SQL: newest, Params: map[string]string{"limit": strconv.Itoa(limit)}, Projection: scope.NoProjection}
-	return scan(func(each func(scope.Row) error) error { return l.ch.Query(ctx, account, s, each) })
-}
-
 // scan returns the events of a statement.
 func scan(query func(each func(scope.Row) error) error) (events []*Event, err error) {
 	err = query(func(row scope.Row) error {

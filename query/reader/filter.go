@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,11 @@ type Filter struct {
 	Text          string     // part of the address
 	LeadMagnetID  *uuid.UUID // only events of it count
 	GenericLinkID *uuid.UUID // only events of access links from it count
+	UTMSource     *string    // only events of access links with it count
+	ReferrerHost  *string    // likewise
+	Without       string     // utm_source or referrer_host: only events of access links without one count
+	Device        *string    // only events of such a device count
+	MagnetVersion *int       // only events of this version of a document count
 	From, To      *time.Time // only events from and before these times count
 	MinPages      int        // people who viewed at least as many different pages
 	Finished      *bool
@@ -60,6 +66,17 @@ func (f Filter) params() map[string]string {
 	if f.GenericLinkID != nil {
 		p["generic_link"] = f.GenericLinkID.String()
 	}
+	for name, text := range map[string]*string{"utm_source": f.UTMSource, "referrer_host": f.ReferrerHost, "device": f.Device} {
+		if text != nil {
+			p[name] = *text
+		}
+	}
+	if f.Without != "" {
+		p["without_"+f.Without] = ""
+	}
+	if f.MagnetVersion != nil {
+		p["magnet_version"] = strconv.Itoa(*f.MagnetVersion)
+	}
 	return p
 }
 
@@ -74,8 +91,26 @@ func (f Filter) order() Order {
 var conditions = map[string]string{
 	"lead_magnet":  "AND lead_magnet_id = {lead_magnet:UUID}",
 	"generic_link": "AND generic_link_id = {generic_link:UUID}",
+	"device":       "AND device = {device:String}",
 	"access_links": "AND access_link_id IN {access_links:Array(UUID)}",
-	"until":        "AND stored_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
+	"utm_source":   ofLinks("utm_source"),
+
+	"referrer_host":         ofLinks("referrer_host"),
+	"without_utm_source":    withoutLinks("utm_source"),
+	"without_referrer_host": withoutLinks("referrer_host"),
+	"magnet_version":        "AND magnet_version = {magnet_version:UInt32}",
+
+	"until": "AND stored_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
+}
+
+// ofLinks is the condition that an event's access link has the value of a column that the parameter of its name has.
+func ofLinks(column string) string {
+	return "AND access_link_id IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND " + column + " = {" + column + ":String})"
+}
+
+// withoutLinks is the condition that it has none, as also a link that was deleted.
+func withoutLinks(column string) string {
+	return "AND access_link_id NOT IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND " + column + " != '')"
 }
 
 // where returns the conditions of the parameters.
@@ -119,8 +154,8 @@ func (f Filter) digest(account uuid.UUID) string {
 	h := sha256.New()
 	h.Write(account[:])
 	params := f.params()
-	for _, name := range []string{"lead_magnet", "generic_link", "from", "to", "min_pages", "finished", "sort", "direction"} {
-		fmt.Fprintf(h, "%s=%s\n", name, params[name])
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		fmt.Fprintf(h, "%s=%q\n", name, params[name])
 	}
 	h.Write([]byte(f.Text))
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -33,6 +33,21 @@ func (m *model) filter() (f reader.Filter) {
 	if maybe() {
 		f.Finished = new(r.IntN(2) == 0)
 	}
+	if maybe() {
+		f.UTMSource = new(m.pick("newsletter", "none"))
+	}
+	if maybe() {
+		f.ReferrerHost = new(m.pick("search.example", "blog.example"))
+	}
+	if maybe() {
+		f.Without = m.pick("utm_source", "referrer_host")
+	}
+	if maybe() {
+		f.Device = new(m.pick("desktop", "mobile", "unknown", "tablet"))
+	}
+	if maybe() {
+		f.MagnetVersion = new(r.IntN(4))
+	}
 	bound := func() *time.Time {
 		at := m.moment()
 		if r.IntN(2) == 0 { // at an event, or just behind it

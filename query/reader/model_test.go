@@ -127,7 +127,7 @@ func (m *model) addRandomLink() {
 		deleted: m.random.IntN(6) == 0,
 	}
 	if l.origin == "api" {
-		l.source = reader.Source{}
+		l.source, referrer = reader.Source{}, ""
 	} else {
 		l.submission = m.submit(l, n, referrer)
 	}

@@ -40,7 +40,24 @@ func (m *model) matches(f reader.Filter, e querytest.Stored) bool {
 	at := time.UnixMilli(e.CreatedAt)
 	return (f.Text == "" || exists && strings.Contains(strings.ToLower(l.email), strings.ToLower(f.Text))) &&
 		(f.LeadMagnetID == nil || e.LeadMagnetID == *f.LeadMagnetID) && (f.GenericLinkID == nil || e.GenericLinkID == *f.GenericLinkID) &&
+		(f.UTMSource == nil || l.source.UTMSource == *f.UTMSource) && (f.ReferrerHost == nil || l.source.ReferrerHost == *f.ReferrerHost) &&
+		(f.Without != "utm_source" || l.source.UTMSource == "") && (f.Without != "referrer_host" || l.source.ReferrerHost == "") &&
+		(f.Device == nil || deviceOf(e) == *f.Device) && (f.MagnetVersion == nil || int(e.MagnetVersion) == *f.MagnetVersion) &&
 		(f.From == nil || !at.Before(*f.From)) && (f.To == nil || at.Before(*f.To))
+}
+
+// deviceOf is the kind of device of an event of the model.
+func deviceOf(e querytest.Stored) string {
+	switch {
+	case e.Bot != "":
+		return "bot"
+	case len(e.UserAgent) == 0:
+		return "unknown"
+	case strings.Contains(string(e.UserAgent), "iPhone"):
+		return "mobile"
+	default:
+		return "desktop"
+	}
 }
 
 // list returns the whole list, and the number of events of bots.

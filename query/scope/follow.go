@@ -26,14 +26,8 @@ WHERE query_kind = 'Insert' AND match(query, '(?i)^\\s*insert\\s+into\\s+\\S*eve
 // seen by a query that begins after this call, unless that clock is set back. It is milliseconds in the past, or as far as
 // the longest insert of events that runs. now is what that clock says during the call.
 func (c *ClickHouse) Horizon(ctx context.Context) (horizon, now time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
-	defer cancel()
-	var clock, oldest int64
-	err = c.ask(c.unscoped(ctx, "running inserts"), runningInserts, func(row Row) error { return row.Scan(&clock, &oldest) })
-	if err != nil {
-		return time.Time{}, time.Time{}, fmt.Errorf("query running inserts: %w", err)
-	}
-	return time.UnixMilli(oldest - 1).UTC(), time.UnixMilli(clock).UTC(), nil
+	oldest, clock, err := c.earliest(ctx, "running inserts", runningInserts)
+	return oldest.Add(-time.Millisecond), clock, err
 }
 
 // ClockSlack is by how much the clock of ClickHouse may be set back without a row being missed.
@@ -162,13 +156,10 @@ func filtersOf(accounts []uuid.UUID) string {
 	for i, id := range accounts {
 		ids[i] = fmt.Sprintf(`toUUID(\'%s\')`, id)
 	}
-	conditions := make([]string, len(tables))
-	for i, table := range tables {
-		condition := "0"
-		if table == "lodestone.events" {
-			condition = "account_id IN (" + strings.Join(ids, ",") + ")"
+	return conditions(func(table string) string {
+		if table != "lodestone.events" {
+			return "0"
 		}
-		conditions[i] = fmt.Sprintf("'%s':'%s'", table, condition)
-	}
-	return "{" + strings.Join(conditions, ",") + "}"
+		return "account_id IN (" + strings.Join(ids, ",") + ")"
+	})
 }

@@ -12,10 +12,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"net"
 	"regexp"
 	"strings"
 	"time"
@@ -23,8 +21,10 @@ import (
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/tracing"
 )
 
 // tables lists every table that has rows of accounts. A test compares it with the schema.
@@ -42,9 +42,11 @@ type Limits struct {
 
 // ClickHouse runs queries of accounts. It is safe for concurrent use.
 type ClickHouse struct {
-	conn    driver.Conn
+	conn    driver.Conn // of several shards, reads all
 	limits  Limits
+	lag     time.Duration // of replicas that are read, at most
 	settled Settled
+	meter   *meter
 }
 
 // Open returns a ClickHouse without connecting: the first use does.
@@ -53,7 +55,7 @@ func Open(c clickhouse.Config, l Limits) (*ClickHouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ClickHouse{conn: conn, limits: l}, nil
+	return &ClickHouse{conn: conn, limits: l, lag: c.ReadLag()}, nil
 }
 
 // Close closes the connections. Queries that still run fail.
@@ -64,7 +66,7 @@ func (c *ClickHouse) Close() error {
 	return nil
 }
 
-// Ping reports whether ClickHouse answers.
+// Ping reports whether every shard of ClickHouse answers.
 func (c *ClickHouse) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
@@ -117,19 +119,28 @@ func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, 
 	if err := s.check(account); err != nil {
 		return err
 	}
+	began, asker := time.Now(), ctx
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
-	if err := c.ask(c.scoped(ctx, account, s), s.SQL, each); err != nil {
+	ctx, end := tracing.Begin(ctx, func() string { return "clickhouse " + s.Name })
+	err := c.ask(c.scoped(ctx, account, s), s.SQL, each)
+	end(err)
+	c.meter.observe(asker, began, err)
+	if err != nil {
 		return fmt.Errorf("query %s: %w", s.Name, err)
 	}
 	return nil
 }
 
 // ask runs a statement and calls each with every row of the result. A connection that turns out to be dead is replaced once.
-func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) (err error) {
-	rows, err := c.conn.Query(ctx, sql)
+func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) error {
+	return ask(ctx, c.conn, sql, each)
+}
+
+func ask(ctx context.Context, conn driver.Conn, sql string, each func(Row) error) (err error) {
+	rows, err := conn.Query(ctx, sql)
 	if isBroken(err) && ctx.Err() == nil {
-		rows, err = c.conn.Query(ctx, sql)
+		rows, err = conn.Query(ctx, sql)
 	}
 	if err != nil {
 		return err
@@ -146,7 +157,7 @@ func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) 
 // scoped adds to the context everything that confines the query.
 func (c *ClickHouse) scoped(ctx context.Context, account uuid.UUID, s Statement) context.Context {
 	settings, params := s.confined(account, c.limits)
-	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), metered(ctx))
+	return native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithSpan(trace.SpanContextFromContext(ctx)), metered(ctx))
 }
 
 // check returns why a statement may not run for an account, or nil.
@@ -217,32 +228,57 @@ func (s Statement) Settings() native.Settings {
 	return settings
 }
 
-// filters returns the text of a map from table to condition, in ClickHouse's form.
+// filters returns the text of a map from table to condition, in ClickHouse's form. The same holds on each shard that the
+// server asks for its rows, and for the tables over all shards.
 func filters(account uuid.UUID) string {
-	conditions := make([]string, len(tables))
-	for i, table := range tables {
-		conditions[i] = fmt.Sprintf(`'%s':'account_id = toUUID(\'%s\')'`, table, account)
-	}
-	return "{" + strings.Join(conditions, ",") + "}"
+	return conditions(func(string) string { return fmt.Sprintf(`account_id = toUUID(\'%s\')`, account) })
 }
 
-// isBroken reports whether the connection failed, rather than the query.
-func isBroken(err error) bool {
-	if err == nil {
-		return false
+// conditions returns the text of a map from each table to its condition.
+func conditions(of func(table string) string) string {
+	list := make([]string, 0, 2*len(tables))
+	for _, table := range tables {
+		list = append(list, fmt.Sprintf("'%s':'%s'", table, of(table)))
+		if all := clickhouse.OverShards(table); all != table {
+			list = append(list, fmt.Sprintf("'%s':'%s'", all, of(table)))
+		}
 	}
-	if _, answered := clickhouse.IsException(err); answered {
-		return false
-	}
-	var network net.Error
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network)
+	return "{" + strings.Join(list, ",") + "}"
 }
 
-// IsUnavailable reports whether an error says that ClickHouse cannot be reached or has too much
-// to do, so that the same query may go through later.
-func IsUnavailable(err error) bool {
-	if _, answered := clickhouse.IsException(err); answered {
-		return !clickhouse.IsRefusal(err)
+// earliest asks each shard for a time and for that of its clock, and returns the earliest of each: what is true of a shard up to a time
+// by its clock, is true of all shards up to the earliest, whatever their clocks show.
+func (c *ClickHouse) earliest(ctx context.Context, name, statement string) (oldest, clock time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+	defer cancel()
+	err = clickhouse.EachShard(c.conn, func(shard driver.Conn) error {
+		var at, now int64
+		err := ask(c.unscoped(ctx, name), shard, statement, func(row Row) error { return row.Scan(&now, &at) })
+		if err != nil {
+			return fmt.Errorf("query %s: %w", name, err)
+		}
+		if until := time.UnixMilli(at).UTC(); oldest.IsZero() || until.Before(oldest) {
+			oldest = until
+		}
+		if until := time.UnixMilli(now).UTC(); clock.IsZero() || until.Before(clock) {
+			clock = until
+		}
+		return nil
+	})
+	return oldest, clock, err
+}
+
+// unscoped confines a query that reads no table of accounts.
+func (c *ClickHouse) unscoped(ctx context.Context, name string) context.Context {
+	return native.Context(ctx, native.WithSettings(c.bounds(name)), native.WithoutProfileEvents())
+}
+
+// bounds returns the settings that let a query read only, and take no more than the limits, in a new map.
+func (c *ClickHouse) bounds(name string) native.Settings {
+	return native.Settings{
+		"readonly":           1,
+		"max_memory_usage":   c.limits.MemoryBytes,
+		"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
+		"log_comment":        "lodestone query: " + name,
 	}
-	return isBroken(err) || errors.Is(err, native.ErrAcquireConnTimeout) || errors.Is(err, context.DeadlineExceeded)
 }

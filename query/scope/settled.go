@@ -2,12 +2,8 @@ package scope
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"sync"
 	"time"
-
-	native "github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // A row's stored_at is the time at which its insert began, so a row can appear behind others that
@@ -16,10 +12,9 @@ import (
 // before the oldest insert on it, and before t, has ended, and its rows are in whatever is read from
 // then on. This needs no assumption about how long an insert may take.
 //
-// The user of the query service has to see the consumer's inserts on the list: one user for both does.
-// It is the list of one server. Where inserts go to several, their lists have to be read together,
-// and the delay of replication taken off.
-const oldestInsert = `SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) - toInt64(1000 * max(elapsed))
+// The user of the query service has to see the consumer's inserts on the list: one user for both does. Each shard has a list
+// and a clock of its own (earliest). Of replicas, the writer is asked, and what it has may come to the others as late as reads let them lag.
+const oldestInsert = `SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) AS now, now - toInt64(1000 * max(elapsed))
 FROM system.processes
 WHERE query_kind = 'Insert'`
 
@@ -45,32 +40,14 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 	if until, ok := c.settled.Get(); ok {
 		return until, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
-	defer cancel()
 	asked := time.Now()
-	var milliseconds int64
-	err := c.ask(c.unscoped(ctx, "oldest insert"), oldestInsert, func(row Row) error { return row.Scan(&milliseconds) })
+	oldest, _, err := c.earliest(ctx, "oldest insert", oldestInsert)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("query oldest insert: %w", err)
+		return time.Time{}, err
 	}
-	until := time.UnixMilli(milliseconds).Add(-settledSlack).UTC()
+	until := oldest.Add(-settledSlack - c.lag)
 	c.settled.Set(until, asked)
 	return until, nil
-}
-
-// unscoped confines a query that reads no table of accounts.
-func (c *ClickHouse) unscoped(ctx context.Context, name string) context.Context {
-	return native.Context(ctx, native.WithSettings(c.bounds(name)), native.WithoutProfileEvents())
-}
-
-// bounds returns the settings that let a query read only, and take no more than the limits, in a new map.
-func (c *ClickHouse) bounds(name string) native.Settings {
-	return native.Settings{
-		"readonly":           1,
-		"max_memory_usage":   c.limits.MemoryBytes,
-		"max_execution_time": int64(math.Ceil(c.limits.Timeout.Seconds())),
-		"log_comment":        "lodestone query: " + name,
-	}
 }
 
 // Get returns the time; false: there is none that still serves.

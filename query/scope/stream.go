@@ -23,10 +23,12 @@ import (
 // Streams runs statements of accounts whose answers are files in a format of ClickHouse, over its HTTP address. A statement
 // is confined as one of ClickHouse.Query is. It is safe for concurrent use.
 type Streams struct {
-	address        *url.URL // without user and password
-	user, password string
-	client         *http.Client
-	limits         Limits
+	address *url.URL // without user and password
+	login   clickhouse.HTTPLogin
+	client  *http.Client
+	limits  Limits
+	store   clickhouse.Config
+	shards  int // of which each answer has to be
 }
 
 // Format is a format that ClickHouse writes, with its settings.
@@ -38,22 +40,19 @@ type Format struct {
 // OpenStreams returns Streams without connecting. The address is http://host:port, or http://user:password@host:port for
 // another user than that of the native protocol.
 func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error) {
-	o, err := c.Options()
-	if err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, config.Invalid("--clickhouse-http-url", "cannot be used", "write http://host:port")
 	}
-	s := &Streams{user: o.Auth.Username, password: o.Auth.Password, limits: l}
-	if u.User != nil {
-		s.user = u.User.Username()
-		s.password, _ = u.User.Password()
+	s := &Streams{
+		login: clickhouse.HTTPLogin{URL: address, Secret: c.HTTPSecret, Native: c}, limits: l, store: c, shards: 1 + strings.Count(c.Shards, ";"),
 	}
 	s.address = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
 	s.client = &http.Client{
-		Transport: &http.Transport{
+		Transport: c.TLS.Dialer("clickhouse-").HTTP(&http.Transport{
 			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 			MaxConnsPerHost:       l.MaxConns,
 			MaxIdleConnsPerHost:   l.MaxConns,
@@ -61,7 +60,7 @@ func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error
 			ResponseHeaderTimeout: l.Timeout,
 			DisableCompression:    true, // the file passes as it is
 			ReadBufferSize:        64 << 10,
-		},
+		}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return s, nil
@@ -77,7 +76,11 @@ func (s *Streams) Open(ctx context.Context, account uuid.UUID, st Statement, f F
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.limits.Timeout)
-	stream, err := s.open(ctx, account, st, f)
+	var stream *Stream
+	err := s.checkCluster(ctx)
+	if err == nil {
+		stream, err = s.open(ctx, account, st, f)
+	}
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("query %s: %w", st.Name, err)
@@ -87,31 +90,78 @@ func (s *Streams) Open(ctx context.Context, account uuid.UUID, st Statement, f F
 }
 
 func (s *Streams) open(ctx context.Context, account uuid.UUID, st Statement, f Format) (*Stream, error) {
-	u := *s.address
-	u.RawQuery = s.query(account, st, f).Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(st.SQL))
+	body, tag, err := s.ask(ctx, s.query(account, st, f), s.store.Everywhere(st.SQL))
 	if err != nil {
-		return nil, fmt.Errorf("make the request: %w", withoutAddress(err))
+		return nil, err
 	}
-	req.Header.Set("X-ClickHouse-User", s.user)
-	req.Header.Set("X-ClickHouse-Key", s.password)
+	return &Stream{name: st.Name, body: body, tag: tag}, nil
+}
+
+// checkCluster returns an error unless the server at the address reads exactly the shards of the settings, as each connection of
+// the native protocol is checked: what it has for a cluster is its own setting, with which a file could lack rows, or have some twice.
+func (s *Streams) checkCluster(ctx context.Context) error {
+	if s.store.Shards == "" {
+		return nil
+	}
+	values := url.Values{"database": {s.store.ReadDatabase()}, "default_format": {"TabSeparated"}}
+	for name, value := range s.store.ReadSettings() {
+		values.Set(name, fmt.Sprint(value))
+	}
+	body, _, err := s.ask(ctx, values, "SELECT count(), uniqExact(id), toString(arraySort(groupArray(id))) FROM "+clickhouse.AllDatabase+".shard")
+	if err != nil {
+		return fmt.Errorf("ask the server of --clickhouse-http-url for the shards of its cluster: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(body, maxException))
+	if err = errors.Join(err, body.Close()); err != nil {
+		return fmt.Errorf("ask the server of --clickhouse-http-url for the shards of its cluster: %w", err)
+	}
+	if want := fmt.Sprintf("%d\t%d\t", s.shards, s.shards); !strings.HasPrefix(string(text), want) {
+		fields := strings.Split(strings.TrimSpace(string(text)), "\t")
+		return fmt.Errorf("the cluster of the server of --clickhouse-http-url has the shards %s, and --clickhouse-shards has %d: make its remote_servers the same (docs/shards.md): %w",
+			fields[len(fields)-1], s.shards, errOtherCluster)
+	}
+	return nil
+}
+
+// errOtherCluster passes when the server is given its setting.
+var errOtherCluster = fmt.Errorf("another cluster: %w", io.ErrUnexpectedEOF)
+
+// ask sends a statement, and returns an answer that began without an error, with the tag of one at its end.
+func (s *Streams) ask(ctx context.Context, values url.Values, sql string) (body io.ReadCloser, tag string, err error) {
+	err = s.login.Do(func(user, password string) error {
+		var err error
+		body, tag, err = s.askAs(ctx, user, password, values, sql)
+		return err
+	})
+	return body, tag, err
+}
+
+func (s *Streams) askAs(ctx context.Context, user, password string, values url.Values, sql string) (body io.ReadCloser, tag string, err error) {
+	u := *s.address
+	u.RawQuery = values.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(sql))
+	if err != nil {
+		return nil, "", fmt.Errorf("make the request: %w", withoutAddress(err))
+	}
+	req.Header.Set("X-ClickHouse-User", user)
+	req.Header.Set("X-ClickHouse-Key", password)
 	req.Header["Idempotency-Key"] = nil // for the client: a connection that turns out to be dead is replaced
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return nil, withoutAddress(err)
+		return nil, "", withoutAddress(err)
 	}
 	if resp.StatusCode == http.StatusOK {
-		return &Stream{name: st.Name, body: resp.Body, tag: resp.Header.Get("X-ClickHouse-Exception-Tag")}, nil
+		return resp.Body, resp.Header.Get("X-ClickHouse-Exception-Tag"), nil
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxException))
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, fmt.Errorf("read the error of the statement: %w", err)
+		return nil, "", fmt.Errorf("read the error of the statement: %w", err)
 	}
 	code, err := strconv.ParseInt(resp.Header.Get("X-ClickHouse-Exception-Code"), 10, 32)
 	if err != nil { // something between answered, or a server that is not ClickHouse
-		return nil, fmt.Errorf("the HTTP address of ClickHouse answered with status %d: %w", resp.StatusCode, io.ErrUnexpectedEOF)
+		return nil, "", fmt.Errorf("the HTTP address of ClickHouse answered with status %d: %w", resp.StatusCode, io.ErrUnexpectedEOF)
 	}
-	return nil, &native.Exception{Code: int32(code), Name: "DB::Exception", Message: string(text)}
+	return nil, "", &native.Exception{Code: int32(code), Name: "DB::Exception", Message: string(text)}
 }
 
 // query returns the parameters of the request: what confines the statement, and the format.
@@ -127,7 +177,10 @@ func (s *Streams) query(account uuid.UUID, st Statement, f Format) url.Values {
 	for name, value := range params {
 		values.Set("param_"+name, value)
 	}
-	values.Set("database", clickhouse.Database)
+	for name, value := range s.store.ReadSettings() {
+		values.Set(name, fmt.Sprint(value))
+	}
+	values.Set("database", s.store.ReadDatabase())
 	values.Set("default_format", f.Name)
 	values.Set("http_write_exception_in_output_format", "0")
 	values.Set("cancel_http_readonly_queries_on_client_close", "1")

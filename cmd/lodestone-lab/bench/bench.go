@@ -67,7 +67,7 @@ func newBench(s Settings, progress io.Writer) (*Bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the program that is measured for its version (--program; make build): %w", err)
 	}
-	machine, err := thisMachine(strings.TrimPrefix(strings.TrimSpace(string(version)), "lodestone "))
+	machine, err := ThisMachine(strings.TrimPrefix(strings.TrimSpace(string(version)), "lodestone "))
 	if err != nil {
 		return nil, err
 	}

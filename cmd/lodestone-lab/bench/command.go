@@ -15,6 +15,8 @@ import (
 type Command struct {
 	Collect  suiteCommand[collectOptions]  `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
 	Consume  suiteCommand[consumeOptions]  `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`
+	Shards   suiteCommand[shardOptions]    `cmd:"" help:"Measure the consumer on two ClickHouse shards beside one server."`
+	Insert   suiteCommand[insertOptions]   `cmd:"" help:"Measure what an insert into ClickHouse costs by its rows."`
 	EndToEnd suiteCommand[endToEndOptions] `cmd:"" name:"end-to-end" help:"Measure how long an event takes from its acknowledgement to an answer, under a steady load."`
 	Query    suiteCommand[queryOptions]    `cmd:"" help:"Measure lists of events, every filter and pair of filters, while events are stored, and how many bytes an event takes."`
 	Report   suiteCommand[reportOptions]   `cmd:"" help:"Measure reports of a large account while events are stored, and how many bytes an event takes."`
@@ -57,6 +59,8 @@ type allCommand struct {
 	Settings Settings        `embed:""`
 	Collect  collectOptions  `embed:""`
 	Consume  consumeOptions  `embed:""`
+	Shards   shardOptions    `embed:""`
+	Insert   insertOptions   `embed:""`
 	EndToEnd endToEndOptions `embed:""`
 	Query    queryOptions    `embed:""`
 	Report   reportOptions   `embed:""`
@@ -67,7 +71,7 @@ type allCommand struct {
 
 // Run measures everything.
 func (c *allCommand) Run(ctx context.Context) error {
-	return run(ctx, c.Settings, c.Collect, c.Consume, c.EndToEnd, c.Query, c.Report, c.Export, c.SQL, c.Up)
+	return run(ctx, c.Settings, c.Collect, c.Consume, c.Shards, c.Insert, c.EndToEnd, c.Query, c.Report, c.Export, c.SQL, c.Up)
 }
 
 // run runs suites one after another, each on fresh engines, and prints what they found.

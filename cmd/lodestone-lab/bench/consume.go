@@ -17,6 +17,7 @@ import (
 	"lodestone/cmd/lodestone-lab/bench/traffic"
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
 	"lodestone/pkg/event"
 	"lodestone/pkg/service"
 )
@@ -97,16 +98,19 @@ type drain struct {
 	e *Engines
 	consumeOptions
 	partitions int32
-	store      driver.Conn
+	store      driver.Conn      // to all shards
 	blocks     []*traffic.Block // of the limit, in the order of inserting
 	used       int              // tables that were put aside
 }
 
 func (d *drain) close(ctx context.Context) error {
-	err := emptyTables(ctx, d.store)
-	for n := range d.used {
-		err = errors.Join(err, d.store.Exec(ctx, fmt.Sprintf("DROP TABLE lodestone.events_%d SYNC", n+1)))
-	}
+	err := clickhouse.EachShard(d.store, func(shard driver.Conn) error {
+		err := emptyTables(ctx, shard)
+		for n := range d.used {
+			err = errors.Join(err, shard.Exec(ctx, fmt.Sprintf("DROP TABLE lodestone.events_%d SYNC", n+1)))
+		}
+		return err
+	})
 	return errors.Join(err, d.store.Close())
 }
 
@@ -116,17 +120,19 @@ func (d *drain) close(ctx context.Context) error {
 func (d *drain) newTable(ctx context.Context) error {
 	d.used++
 	aside := fmt.Sprintf("lodestone.events_%d", d.used)
-	for _, statement := range []string{
-		"DROP TABLE IF EXISTS " + aside + " SYNC", // of a bench that was killed
-		"CREATE TABLE " + aside + " AS lodestone.events",
-		"EXCHANGE TABLES lodestone.events AND " + aside,
-		"SYSTEM STOP MERGES " + aside,
-	} {
-		if err := d.store.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("begin with an empty table: %w", err)
+	return clickhouse.EachShard(d.store, func(shard driver.Conn) error {
+		for _, statement := range []string{
+			"DROP TABLE IF EXISTS " + aside + " SYNC", // of a bench that was killed
+			"CREATE TABLE " + aside + " AS lodestone.events",
+			"EXCHANGE TABLES lodestone.events AND " + aside,
+			"SYSTEM STOP MERGES " + aside,
+		} {
+			if err := shard.Exec(ctx, statement); err != nil {
+				return fmt.Errorf("begin with an empty table: %w", err)
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // consume is a run of the consumer: a topic that is full, a table that is empty, a process that has just
@@ -307,7 +313,12 @@ func (d *drain) awaitMerges(ctx context.Context, begin time.Time) (took time.Dur
 	defer cancel()
 	for idle := 0; idle < looks; {
 		var merges uint64
-		if err := d.store.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = 'lodestone' AND table = 'events'").Scan(&merges); err != nil {
+		if err := clickhouse.EachShard(d.store, func(shard driver.Conn) error {
+			var n uint64
+			err := shard.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = 'lodestone' AND table = 'events'").Scan(&n)
+			merges += n
+			return err
+		}); err != nil {
 			return 0, fmt.Errorf("wait for the merges: %w", err)
 		}
 		if merges > 0 {
@@ -320,6 +331,70 @@ func (d *drain) awaitMerges(ctx context.Context, begin time.Time) (took time.Dur
 		}
 	}
 	return took, nil
+}
+
+// shardOptions are the settings of this suite alone.
+type shardOptions struct {
+	Rows       int64 `name:"shards-rows" default:"2000000" help:"Events that Kafka is filled with for each run of the consumer."`
+	Partitions int32 `name:"shards-partitions" default:"4" help:"Partitions of the topic."`
+}
+
+const shardsCase = "shards/" + anyKafka
+
+func (o shardOptions) suite() suite {
+	return suite{name: "shards", kafka: true, cases: []string{shardsCase}, run: o.measure}
+}
+
+// measure measures the consumer on two shards beside one server, all on the same machine: what a second shard costs Lodestone.
+func (o shardOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
+	if b.ClickHouseURL != "" || b.PostgresURL != "" {
+		return config.Invalid("--clickhouse-url", "is given", "this suite starts servers of its own")
+	}
+	both, err := e.startShards(ctx, b)
+	if err != nil {
+		return err
+	}
+	rows := o.Rows
+	if b.Quick {
+		rows = min(o.Rows, 200_000)
+	}
+	var sides []Side
+	var drains []*drain
+	defer func() {
+		for _, d := range drains {
+			err = errors.Join(err, d.close(context.WithoutCancel(ctx)))
+		}
+	}()
+	for _, on := range []struct {
+		name    string
+		engines *Engines
+	}{{"two shards", both}, {"one server", e}} {
+		if err := b.Once(ctx, on.engines, "migrate"); err != nil {
+			return err
+		}
+		d := &drain{b: b, e: on.engines, partitions: o.Partitions, consumeOptions: consumeOptions{Rows: rows, BlockRows: 100_000}}
+		if d.store, err = clickhouse.Open(clickhouse.Config{URL: on.engines.ClickHouseURL, Shards: on.engines.Shards}, 2); err != nil {
+			return err
+		}
+		drains = append(drains, d)
+		sides = append(sides, Side{Name: on.name, Run: func(ctx context.Context) (Sample, error) {
+			// Partitions of the run before are of topics that are gone, and of the other side's servers.
+			if err := e.forgetPlacements(ctx); err != nil {
+				return nil, err
+			}
+			return d.consume(ctx)
+		}})
+	}
+	return b.Measure(ctx, Case{
+		Name:  e.on(shardsCase),
+		Title: fmt.Sprintf("Kafka to two ClickHouse shards, %s rows in %d partitions, beside one server on the same machine", number(float64(rows)), o.Partitions),
+		Warm:  1,
+		Sides: sides,
+		Targets: []Target{
+			{What: "CPU of the consumer an event ≤ 1.05 × that on one server", Value: CPU("consumer"), Against: "one server", Max: 1.05},
+		},
+		Show: []string{Rate, storedRate, CPU("consumer"), CPU("clickhouse"), CPU("clickhouse 2"), blockRows, Peak("consumer")},
+	})
 }
 
 // on is the name of a case on this Kafka.

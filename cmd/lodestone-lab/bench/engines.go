@@ -40,6 +40,8 @@ type Engines struct {
 	Login []kgo.Opt
 	// ClickHouseURL is the native address.
 	ClickHouseURL, PostgresURL string
+	// Shards are the native addresses of all shards, "" if ClickHouseURL is that of the only server.
+	Shards string
 	// ClickHouseHTTP is the HTTP address with user and password, "" if it is not known.
 	ClickHouseHTTP string
 	// TokenKeys is the setting of the keys that sign tracking tokens, Tokens the same ready for use.
@@ -49,6 +51,7 @@ type Engines struct {
 	dir        string
 	started    []service.Service // in the order of starting
 	clickhouse *engine.ClickHouse
+	second     *engine.ClickHouse // of two shards
 	postgres   *engine.Postgres
 	apache     *apachekafka.Cluster
 	broker     *Process
@@ -233,6 +236,9 @@ func (e *Engines) Environment() []string {
 		config.EnvPrefix + "_POSTGRES_URL=" + e.PostgresURL,
 		config.EnvPrefix + "_TOKEN_KEYS=" + e.TokenKeys,
 	}
+	if e.Shards != "" {
+		all = append(all, config.EnvPrefix+"_CLICKHOUSE_SHARDS="+e.Shards)
+	}
 	if e.ClickHouseHTTP != "" {
 		all = append(all, config.EnvPrefix+"_CLICKHOUSE_HTTP_URL="+e.ClickHouseHTTP)
 	}
@@ -251,10 +257,77 @@ func (e *Engines) Processes() []Metered {
 	if e.clickhouse != nil {
 		all = append(all, Metered{Name: "clickhouse", PID: e.clickhouse.PID()})
 	}
+	if e.second != nil {
+		all = append(all, Metered{Name: "clickhouse 2", PID: e.second.PID()})
+	}
 	if e.postgres != nil {
 		all = append(all, Metered{Name: "postgres", PID: e.postgres.PID()})
 	}
 	return all
+}
+
+// startShards starts two ClickHouse shards, and returns these engines with both of them instead of one server. They stop with these.
+func (e *Engines) startShards(ctx context.Context, b *Bench) (*Engines, error) {
+	var addresses []string
+	for range 2 {
+		address, err := FreeAddress()
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, address)
+	}
+	cache := b.Cache
+	if cache == "" {
+		var err error
+		if cache, err = install.DefaultCache(); err != nil {
+			return nil, err
+		}
+	}
+	both := *e
+	both.Shards, both.ClickHouseHTTP = strings.Join(addresses, ";"), ""
+	for i, address := range addresses {
+		dir := filepath.Join(e.dir, "shard"+strconv.Itoa(i+1))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "passwords.json"), []byte(`{"lodestone":"of both shards","analyst":"of the analyst"}`), 0o600); err != nil {
+			return nil, err
+		}
+		_, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		number, err := strconv.Atoi(port)
+		if err != nil {
+			return nil, err
+		}
+		server := engine.NewClickHouse(engine.ClickHouseConfig{
+			Runtime: engine.Runtime{Log: b.Log}, Dir: dir, TCPPort: number, Cluster: addresses, Installer: &install.Installer{Cache: cache, Log: b.Log},
+		})
+		e.started = append(e.started, server)
+		if err := server.Start(ctx); err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			both.clickhouse, both.ClickHouseURL = server, server.URL()
+		} else {
+			both.second = server
+		}
+	}
+	return &both, nil
+}
+
+// forgetPlacements removes what is on record of the shards of partitions.
+func (e *Engines) forgetPlacements(ctx context.Context) error {
+	pool, err := postgres.Open(ctx, postgres.Config{URL: e.PostgresURL, MaxConns: 1})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if _, err := pool.Unscoped().Exec(ctx, "DELETE FROM partition_placements"); err != nil {
+		return fmt.Errorf("forget where partitions are: %w", err)
+	}
+	return nil
 }
 
 func (e *Engines) stop(ctx context.Context) error {

@@ -269,3 +269,58 @@ func (q *queried) addLinks(ctx context.Context, e *Engines, emails, links int) e
 	}
 	return nil
 }
+
+// insertOptions are the settings of this suite alone.
+type insertOptions struct {
+	InsertRows []int `name:"insert-rows" default:"100,1000,10000,100000" help:"Rows of an insert, a side each."`
+}
+
+const (
+	insertCase   = "insert"
+	insertCPU    = "CPU ms/insert clickhouse"
+	insertsAtOne = 4 // connections, as the consumer has at the same time
+)
+
+func (o insertOptions) suite() suite {
+	return suite{name: "insert", cases: []string{insertCase}, run: o.measure}
+}
+
+// measure measures what ClickHouse spends on an insert by its rows, until all are merged: what an insert costs whatever its size, and what
+// a row costs. lodestone-lab size reckons with both.
+func (o insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
+	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1)
+	if err != nil {
+		return err
+	}
+	var sides []Side
+	var drains []*drain
+	used := 0
+	defer func() {
+		for _, d := range drains {
+			used = max(used, d.used)
+		}
+		err = errors.Join(err, (&drain{store: store, used: used}).close(context.WithoutCancel(ctx)))
+	}()
+	for _, rows := range o.InsertRows {
+		inserts := min(400, max(2_000_000/rows, 10))
+		if b.Quick {
+			inserts = max(inserts/10, 2)
+		}
+		d := &drain{b: b, e: e, partitions: 1, store: store, consumeOptions: consumeOptions{Rows: int64(inserts * rows), BlockRows: rows, Connections: insertsAtOne}}
+		d.fillBlocks()
+		drains = append(drains, d)
+		sides = append(sides, Side{Name: fmt.Sprintf("%s rows", number(float64(rows))), Run: func(ctx context.Context) (Sample, error) {
+			s, err := d.insert(ctx)
+			if err == nil {
+				s[insertCPU] = s[CPU("clickhouse")] * s[blockRows] / 1000
+			}
+			return s, err
+		}})
+	}
+	return b.Measure(ctx, Case{
+		Name:  insertCase,
+		Title: "inserts of one partition into ClickHouse, by their rows, until everything is merged",
+		Sides: sides,
+		Show:  []string{blockRows, insertCPU, CPU("clickhouse"), Peak("clickhouse"), Rate},
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -217,11 +218,27 @@ type reply struct {
 	took   time.Duration // from the request until all of it was there
 }
 
-// exchange sends a request, with a key and a body in JSON if there are such, and reads the answer.
+// exchange sends a request, with a key and a body in JSON if there are such, and reads the answer. As clients do, it asks again when the
+// service is too busy to answer: the wait is part of the time.
 func exchange(ctx context.Context, via *http.Client, method, address, key string, body []byte) (reply, error) {
+	const tries = 5
+	begin := time.Now()
+	for try := 1; ; try++ {
+		r, after, err := exchangeOnce(ctx, via, method, address, key, body)
+		r.took = time.Since(begin)
+		if err != nil || r.status != http.StatusServiceUnavailable || try == tries {
+			return r, err
+		}
+		if err := service.Sleep(ctx, after); err != nil {
+			return r, err
+		}
+	}
+}
+
+func exchangeOnce(ctx context.Context, via *http.Client, method, address, key string, body []byte) (r reply, after time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return reply{}, err
+		return r, 0, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -229,13 +246,16 @@ func exchange(ctx context.Context, via *http.Client, method, address, key string
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	begin := time.Now()
 	resp, err := via.Do(req)
 	if err != nil {
-		return reply{}, err
+		return r, 0, err
 	}
-	text, err := io.ReadAll(resp.Body)
-	return reply{status: resp.StatusCode, body: text, took: time.Since(begin)}, errors.Join(err, resp.Body.Close())
+	r.status = resp.StatusCode
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
+		after = time.Duration(seconds) * time.Second
+	}
+	r.body, err = io.ReadAll(resp.Body)
+	return r, after, errors.Join(err, resp.Body.Close())
 }
 
 // get asks for an address and returns the body of the answer, which must be 200, and how long it took.

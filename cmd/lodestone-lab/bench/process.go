@@ -315,7 +315,8 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%s, %d cores, %s of memory, %s, %s, lodestone %s, load before %s", m.CPU, m.Cores, m.Memory, m.System, m.Go, m.Version, m.Load)
 }
 
-func thisMachine(version string) (Machine, error) {
+// ThisMachine describes the machine, and a version of Lodestone on it.
+func ThisMachine(version string) (Machine, error) {
 	m := Machine{CPU: "unknown CPU", Cores: runtime.NumCPU(), System: runtime.GOOS, Go: runtime.Version(), Version: version}
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {

@@ -101,8 +101,11 @@ func (q *queryRun) measureFirstPages(ctx context.Context, size Sample) error {
 		Sides: []Side{
 			{Name: "lists", Run: func(ctx context.Context) (Sample, error) {
 				s, err := q.ask(ctx, slices.Repeat(queries, q.Requests))
+				if err != nil {
+					return nil, err
+				}
 				maps.Copy(s, size)
-				return s, err
+				return s, nil
 			}},
 			{Name: emptyList, Run: func(ctx context.Context) (Sample, error) {
 				return q.ask(ctx, slices.Repeat([]string{"from=2100-01-01"}, 40))

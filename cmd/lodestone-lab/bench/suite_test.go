@@ -30,6 +30,7 @@ func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its
 		{"report", []string{"--report-rows=50000", "--report-requests=3", "--report-insert-rate=400"}, []string{"report/50000/30 days", "report/50000/overview", "report/50000/pages"}},
 		{"export", []string{"--export-rows=50000"}, []string{"export/csv", "export/ndjson", "export/parquet"}},
 		{"consume", []string{"--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/embedded/4"}},
+		{"shards", []string{"--shards-rows=2000"}, []string{"shards/embedded"}},
 		{"end-to-end", []string{"--end-to-end-time=8s", "--end-to-end-rate=1000"}, []string{"end-to-end/embedded"}},
 		{"sql", []string{"--sql-rows=20000", "--sql-links=50", "--sql-questions=" + questions}, []string{"sql/email", "sql/questions", "sql/beside"}},
 		{"up", []string{"--up-rows=1000"}, []string{"up/empty", "up/full"}},

@@ -22,7 +22,7 @@ func TestChaos(t *testing.T) {
 	t.Parallel()
 	var steps []string
 	for _, f := range faults() {
-		if f.short {
+		if f.short && !f.cluster {
 			steps = append(steps, f.name)
 		}
 	}
@@ -45,6 +45,35 @@ func TestChaos(t *testing.T) {
 	require.True(t, r.ok())
 	require.Greater(t, r.Findings.Acked, int64(50_000))
 	require.Positive(t, r.Findings.Poison)
+	require.NoError(t, engine.RemoveDir(dir))
+}
+
+// The short form of `make test-cluster`.
+func TestClusterChaos(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "lodestone-chaos-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	programs := filepath.Join(dir, "bin")
+	require.NoError(t, buildPrograms(t.Context(), programs, ""))
+	require.NoError(t, buildBucket(t.Context(), programs))
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
+	defer cancel()
+	r, err := chaos(ctx, options{
+		Seed: 20262, Rate: 1000, Senders: 8, Brokers: 1, Cluster: true, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
+		Steps: []string{"a shard is away", "kill -9 consumer", "partitions doubled", "kill -9 pgbouncer", "a shard is away"},
+		Dir:   dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if r != nil {
+		require.NoError(t, r.write(t.Output()))
+	}
+	require.NoError(t, err, "logs are in %s", dir)
+	require.True(t, r.ok())
+	require.Positive(t, r.Findings.Asked)
+	require.Positive(t, r.Findings.Files)
+	for i, rows := range r.Findings.ShardRows {
+		require.Positive(t, rows, shardName(i))
+	}
 	require.NoError(t, engine.RemoveDir(dir))
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -21,32 +22,39 @@ import (
 
 // findings is what the check at the end found.
 type findings struct {
-	Made        uint64 // events and link views that the senders made
-	Acked       int64  // acknowledged
-	Maybe       int64  // given up by their sender
-	MaybeStored int64  // of those, how many are stored
-	Rows        int64  // of events
-	ViewRows    int64  // of link views
-	Lost        int64  // acknowledged and not stored, but for those that are gone
-	Gone        int64  // acknowledged and not stored, since Kafka lost or deleted them
-	Doubled     int64  // stored more than once
-	Strange     int64  // rows that no sender sent, or sent for another link
-	Places      int64  // rows that share their place in the log with another
-	Counters    int64  // links whose counter is not the number of their sessions, or of the views of their page
-	Views       int64  // sum of the counters of access links
-	Landings    int64  // sum of those of generic links
-	Poison      int    // records written that cannot become rows
-	DeadLetters int    // dead letters, repeats of one counted once
-	DeadWrong   int    // poison without a dead letter, and dead letters without poison
-	Verify      error  // of `lodestone verify`, which compares the engines with one another
+	Made        uint64  // events and link views that the senders made
+	Acked       int64   // acknowledged
+	Maybe       int64   // given up by their sender
+	MaybeStored int64   // of those, how many are stored
+	Rows        int64   // of events
+	ViewRows    int64   // of link views
+	Lost        int64   // acknowledged and not stored, but for those that are gone
+	Gone        int64   // acknowledged and not stored, since Kafka lost or deleted them
+	Doubled     int64   // stored more than once
+	Strange     int64   // rows that no sender sent, or sent for another link
+	Places      int64   // rows that share their place in the log with another
+	Counters    int64   // links whose counter is not the number of their sessions, or of the views of their page
+	Views       int64   // sum of the counters of access links
+	Landings    int64   // sum of those of generic links
+	Poison      int     // records written that cannot become rows
+	DeadLetters int     // dead letters, repeats of one counted once
+	DeadWrong   int     // poison without a dead letter, and dead letters without poison
+	Verify      error   // of `lodestone verify`, which compares the engines with one another
+	ShardRows   []int64 // rows of events of each ClickHouse server
+	Asked       int     // answers of the query processes that were compared
+	Differ      int     // of these, how many differ from the rows
+	Files       int     // files that were uploaded
+	FilesWrong  int     // of these, how many are not read as they were uploaded
 	LostAt      map[int]int64
 	DoubledAt   map[int]int64
 	Examples    []string
+
+	people map[uuid.UUID]*answers // what the rows say, by account
 }
 
 // ok reports whether nothing is wrong.
 func (f *findings) ok() bool {
-	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0 && f.Verify == nil
+	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0 && f.Verify == nil && f.Differ == 0 && f.FilesWrong == 0
 }
 
 func (f *findings) examplef(format string, args ...any) {
@@ -57,7 +65,7 @@ func (f *findings) examplef(format string, args ...any) {
 
 // check compares the ledger with ClickHouse, ClickHouse with the counters in Postgres, and the
 // poison with the dead letters. The system must have come to rest.
-func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*findings, error) {
+func check(ctx context.Context, w *world, l *load, p *poison, g *ledger.Gone) (*findings, error) {
 	f := &findings{Made: l.next.Load(), LostAt: map[int]int64{}, DoubledAt: map[int]int64{}}
 	f.Acked, f.Maybe = l.ledger.Counts()
 	promises, err := ledger.Read(filepath.Join(w.dir, "ledger.txt"), f.Made)
@@ -74,7 +82,7 @@ func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*finding
 	}
 	for number, promise := range promises {
 		switch {
-		case promise.Acked && promise.Stored == 0 && g.has(uint64(number)):
+		case promise.Acked && promise.Stored == 0 && g.Has(uint64(number)):
 			f.Gone++
 		case promise.Acked && promise.Stored == 0:
 			f.Lost++
@@ -88,13 +96,15 @@ func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*finding
 			f.MaybeStored++
 		}
 	}
-	for _, s := range stream.All() {
-		var rows, places uint64
-		err = w.store.QueryRow(ctx, "SELECT count(), count(DISTINCT kafka_topic_id, kafka_partition, kafka_offset) FROM lodestone."+s.Table).Scan(&rows, &places)
-		if err != nil {
-			return nil, fmt.Errorf("count places in the log: %w", err)
+	for _, shard := range w.stores {
+		for _, s := range stream.All() {
+			var rows, places uint64
+			err = shard.QueryRow(ctx, "SELECT count(), count(DISTINCT kafka_topic_id, kafka_partition, kafka_offset) FROM lodestone."+s.Table).Scan(&rows, &places)
+			if err != nil {
+				return nil, fmt.Errorf("count places in the log: %w", err)
+			}
+			f.Places += int64(rows - places)
 		}
-		f.Places += int64(rows - places)
 	}
 	if err := f.counters(ctx, w, "access_links", l.links, views, &f.Views); err != nil {
 		return nil, err
@@ -105,7 +115,10 @@ func check(ctx context.Context, w *world, l *load, p *poison, g *gone) (*finding
 	if err := f.deadLetters(ctx, w, p); err != nil {
 		return nil, err
 	}
-	if f.Verify = w.command(ctx, "verify"); f.Verify != nil {
+	if w.reader != nil {
+		f.reader(ctx, w.reader)
+	}
+	if f.Verify = errors.Join(w.command(ctx, "verify"), w.verifyErased(ctx)); f.Verify != nil {
 		f.examplef("%v", f.Verify)
 	}
 	return f, nil
@@ -118,20 +131,51 @@ func (l *load) name(number int, p ledger.Promise) string {
 	return fmt.Sprintf("event %s (%d)", l.ids.Event(uint64(number)), number)
 }
 
+// opening is a session of a reader.
+type opening struct{ link, session uint32 }
+
 // rows reads every row of an event, notes it with its promise, and returns the views of each link.
 func (f *findings) rows(ctx context.Context, w *world, l *load, promises []ledger.Promise) (map[uuid.UUID]int64, error) {
-	rows, err := w.store.Query(ctx, "SELECT access_link_id, event_id, session_id, toString(event_type), bot FROM lodestone.events")
+	openings := map[opening]struct{}{}
+	f.people = map[uuid.UUID]*answers{}
+	for i, shard := range w.stores {
+		before := f.Rows
+		if err := f.rowsOf(ctx, shard, l, promises, openings); err != nil {
+			return nil, fmt.Errorf("read the stored events of %s: %w", shardName(i), err)
+		}
+		f.ShardRows = append(f.ShardRows, f.Rows-before)
+	}
+	views := make(map[uuid.UUID]int64, len(l.links))
+	for o := range openings {
+		link := l.links[o.link]
+		if views[link.id] == 0 {
+			f.of(link.account).Readers++
+		}
+		f.of(link.account).Sessions++
+		views[link.id]++
+	}
+	return views, nil
+}
+
+// of returns what the reports are to answer for an account.
+func (f *findings) of(account uuid.UUID) *answers {
+	if f.people[account] == nil {
+		f.people[account] = &answers{}
+	}
+	return f.people[account]
+}
+
+func (f *findings) rowsOf(ctx context.Context, shard driver.Conn, l *load, promises []ledger.Promise, openings map[opening]struct{}) error {
+	rows, err := shard.Query(ctx, "SELECT access_link_id, event_id, session_id, toString(event_type), bot FROM lodestone.events")
 	if err != nil {
-		return nil, fmt.Errorf("read the stored events: %w", err)
+		return err
 	}
 	defer func() { _ = rows.Close() }() // an error shows in rows.Err
-	type opening struct{ link, session uint32 }
-	openings := map[opening]struct{}{}
 	for rows.Next() {
 		var link, id, session uuid.UUID
 		var kind, bot string
 		if err := rows.Scan(&link, &id, &session, &kind, &bot); err != nil {
-			return nil, fmt.Errorf("read the stored events: %w", err)
+			return err
 		}
 		f.Rows++
 		number, ours := l.ids.Number(id)
@@ -142,41 +186,50 @@ func (f *findings) rows(ctx context.Context, w *world, l *load, promises []ledge
 			continue
 		}
 		promises[number].Stored++
+		if bot == "" {
+			f.of(l.links[l.linkOf(number)].account).Events++
+		}
 		if kind == event.PageViewed.String() && bot == "" {
 			openings[opening{uint32(l.linkOf(number)), uint32(l.sessionOf(number))}] = struct{}{}
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the stored events: %w", err)
-	}
-	views := make(map[uuid.UUID]int64, len(l.links))
-	for o := range openings {
-		views[l.links[o.link].id]++
-	}
-	return views, nil
+	return rows.Err()
+}
+
+// visit is a view of a landing page: a visitor counts once a minute on a link.
+type visit struct {
+	link             uuid.UUID
+	address, browser string
+	minute           int64
 }
 
 // viewRows does so for link views.
 func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []ledger.Promise) (map[uuid.UUID]int64, error) {
-	rows, err := w.store.Query(ctx, "SELECT generic_link_id, event_id, bot, ip_hash, user_agent, created_at FROM lodestone.link_views")
+	visits := map[visit]struct{}{}
+	for i, shard := range w.stores {
+		if err := f.viewRowsOf(ctx, shard, l, promises, visits); err != nil {
+			return nil, fmt.Errorf("read the stored link views of %s: %w", shardName(i), err)
+		}
+	}
+	views := make(map[uuid.UUID]int64, len(l.landings))
+	for v := range visits {
+		views[v.link]++
+	}
+	return views, nil
+}
+
+func (f *findings) viewRowsOf(ctx context.Context, shard driver.Conn, l *load, promises []ledger.Promise, visits map[visit]struct{}) error {
+	rows, err := shard.Query(ctx, "SELECT generic_link_id, event_id, bot, ip_hash, user_agent, created_at FROM lodestone.link_views")
 	if err != nil {
-		return nil, fmt.Errorf("read the stored link views: %w", err)
+		return err
 	}
 	defer func() { _ = rows.Close() }() // an error shows in rows.Err
-	views := make(map[uuid.UUID]int64, len(l.landings))
-	// A visitor counts once a minute on a link.
-	type visit struct {
-		link             uuid.UUID
-		address, browser string
-		minute           int64
-	}
-	visits := map[visit]struct{}{}
 	for rows.Next() {
 		var link, id uuid.UUID
 		var bot, address, browser string
 		var at time.Time
 		if err := rows.Scan(&link, &id, &bot, &address, &browser, &at); err != nil {
-			return nil, fmt.Errorf("read the stored link views: %w", err)
+			return err
 		}
 		f.ViewRows++
 		number, ours := l.ids.Number(id)
@@ -186,16 +239,12 @@ func (f *findings) viewRows(ctx context.Context, w *world, l *load, promises []l
 			continue
 		}
 		promises[number].Stored++
-		v := visit{link, address, browser, at.Unix() / 60}
-		if _, counted := visits[v]; bot == "" && !counted {
-			visits[v] = struct{}{}
-			views[link]++
+		if bot == "" {
+			f.of(l.landings[l.landingOf(number)].account).LinkViews++
+			visits[visit{link, address, browser, at.Unix() / 60}] = struct{}{}
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the stored link views: %w", err)
-	}
-	return views, nil
+	return rows.Err()
 }
 
 // counters waits until the counter of every link is the number of its views, and counts those that
@@ -209,6 +258,9 @@ func (f *findings) counters(ctx context.Context, w *world, table string, links [
 			return err
 		}
 		for _, link := range links {
+			if w.operations.erased(link) { // its counter is gone with it
+				continue
+			}
 			*sum += counts[link.id]
 			if counts[link.id] != views[link.id] {
 				wrong = append(wrong, fmt.Sprintf("counter of link %s in %s: %d, but it was viewed %d times", link.id, table, counts[link.id], views[link.id]))
@@ -237,7 +289,7 @@ func readCounters(ctx context.Context, url, table string) (map[uuid.UUID]int64, 
 		return nil, fmt.Errorf("read the counters: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	rows, err := conn.Query(ctx, "SELECT id, view_count FROM "+table)
+	rows, err := conn.Query(ctx, "SELECT id, view_count FROM counted_"+table)
 	if err != nil {
 		return nil, fmt.Errorf("read the counters: %w", err)
 	}

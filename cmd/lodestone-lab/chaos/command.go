@@ -15,6 +15,7 @@ import (
 
 	"lodestone/cmd/lodestone-lab/chaos/mutant"
 	"lodestone/cmd/lodestone-lab/clock"
+	"lodestone/cmd/lodestone-lab/overlay"
 	"lodestone/pkg/engine"
 )
 
@@ -29,6 +30,8 @@ type Command struct {
 	Steps    []string      `name:"steps" help:"Inject these faults, in this order, and end."`
 	Only     []string      `name:"only" help:"Choose from these faults only."`
 	List     bool          `name:"list" help:"List the faults and end."`
+	Cluster  bool          `name:"cluster" help:"Run two ClickHouse shards, two query processes, PgBouncer and files in an S3 server, and add the faults of such a cluster."`
+	Before   string        `name:"before" placeholder:"COMMIT" help:"Commit of an earlier version, one of whose consumers joins in the fault of that name of a cluster. It is built in a work tree of its own."`
 	Mutant   string        `name:"mutant" help:"Break this rule in the programs, to see that the run finds out."`
 	Mutants  bool          `name:"mutants" help:"Break one rule after the other, each in a short run or the tests of its package, and fail if one is not noticed. Nothing else is done."`
 	Dir      string        `name:"dir" help:"Directory for data, logs and the ledger; a temporary one, which is removed after success, if empty."`
@@ -41,7 +44,9 @@ var errFound = errors.New("the run found something wrong")
 func (c *Command) Run(ctx context.Context) (err error) {
 	if c.List {
 		for _, f := range faults() {
-			fmt.Println(f.name)
+			if !f.cluster || c.Cluster {
+				fmt.Println(f.name)
+			}
 		}
 		return nil
 	}
@@ -66,8 +71,20 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	if err := buildPrograms(ctx, programs, c.Mutant); err != nil {
 		return err
 	}
+	if c.Cluster {
+		if err := buildBucket(ctx, programs); err != nil {
+			return err
+		}
+	}
+	before := ""
+	if c.Before != "" {
+		before = filepath.Join(dir, "before")
+		if err := buildBefore(ctx, before, c.Before); err != nil {
+			return err
+		}
+	}
 	r, err := chaos(ctx, options{
-		Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Steps: c.Steps, Only: c.Only,
+		Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Before: before, Steps: c.Steps, Only: c.Only,
 		Pause: 2 * time.Second, Recover: 5 * time.Minute, Dir: dir, Programs: programs, Log: log,
 	})
 	if r != nil {
@@ -112,6 +129,19 @@ func buildPrograms(ctx context.Context, dir, broken string) error {
 		}
 		sources = sources.With(changed)
 	}
+	return compile(ctx, sources, dir, names...)
+}
+
+// Build compiles the programs as releases have them into a directory, and those of an earlier commit into another one.
+func Build(ctx context.Context, dir, before, commit string) error {
+	if err := compile(ctx, nil, dir, "lodestone", "lodestone-clickhouse"); err != nil {
+		return err
+	}
+	return buildBefore(ctx, before, commit)
+}
+
+// compile compiles programs with other sources than those that are there.
+func compile(ctx context.Context, sources overlay.Sources, dir string, names ...string) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
@@ -125,6 +155,95 @@ func buildPrograms(ctx context.Context, dir, broken string) error {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w: %s", name, err, out)
 		}
+	}
+	return nil
+}
+
+// buildBucket compiles the S3 server of a cluster.
+func buildBucket(ctx context.Context, dir string) error {
+	root, err := overlay.Root(ctx)
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	return overlay.Build(ctx, filepath.Join(root, "cmd", "lodestone-lab"), filepath.Join(dir, "bucket"), "./chaos/machine/bucket")
+}
+
+// buildBefore compiles the programs of another commit.
+func buildBefore(ctx context.Context, dir, commit string) (err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	return overlay.BuildCommit(ctx, filepath.Join(dir, "sources"), commit, filepath.Join(dir, "lodestone"))
+}
+
+var errUnnoticed = errors.New("the run does not notice it")
+
+// tryMutants breaks one rule after the other, and returns which were not noticed. A directory that is given is kept.
+func tryMutants(ctx context.Context, dir string, log *slog.Logger) error {
+	var errs []error
+	for i, m := range mutant.All() {
+		begin := time.Now()
+		err := tryMutant(ctx, m, dir, i, log)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		verdict := "caught"
+		if err != nil {
+			verdict = "NOT CAUGHT"
+			errs = append(errs, err)
+		}
+		fmt.Printf("%s: %s, in %v\n", m.Name, verdict, time.Since(begin).Round(time.Second))
+	}
+	return errors.Join(errs...)
+}
+
+// tryMutant returns nil if a rule that is broken is noticed.
+func tryMutant(ctx context.Context, m mutant.Mutant, dir string, number int, log *slog.Logger) (err error) {
+	if dir == "" {
+		// Not below a directory that only we may enter: PostgreSQL, which is another user if we are root, passes through.
+		if dir, err = os.MkdirTemp("", "lodestone-chaos-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, engine.RemoveDir(dir)) }()
+	} else {
+		dir = filepath.Join(dir, fmt.Sprint("mutant", number+1))
+	}
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // as above
+		return err
+	}
+	if m.Package != "" {
+		return m.RunTests(ctx, dir)
+	}
+	return runMutant(ctx, m, dir, log)
+}
+
+// runMutant lets a schedule run on programs that are broken, and returns nil if that shows.
+func runMutant(ctx context.Context, m mutant.Mutant, dir string, log *slog.Logger) error {
+	programs := filepath.Join(dir, "bin")
+	if err := buildPrograms(ctx, programs, m.Name); err != nil {
+		return err
+	}
+	o := options{
+		Seed: 20261, Rate: 800, Senders: 8, Brokers: 1, Steps: m.Steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
+		NoSpool: m.NoSpool, Dir: dir, Programs: programs, Log: log,
+	}
+	if m.Sign == mutant.Stuck {
+		o.Recover = time.Minute
+	}
+	r, err := chaos(ctx, o)
+	if m.Sign == mutant.Stuck && errors.Is(err, errStuck) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("mutant %q: %w", m.Name, err)
+	}
+	if shows := map[mutant.Sign]bool{
+		mutant.Lost: r.Findings.Lost > 0, mutant.Doubled: r.Findings.Doubled > 0, mutant.Broken: len(r.Broken) > 0,
+	}[m.Sign]; r.ok() || !shows {
+		return errors.Join(fmt.Errorf("mutant %q: %w", m.Name, errUnnoticed), r.write(os.Stderr))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"lodestone/cmd/lodestone-lab/chaos/ledger"
 	"lodestone/cmd/lodestone-lab/chaos/machine"
 )
 
@@ -18,7 +19,7 @@ type scene struct {
 	load   *load
 	rand   *rand.Rand
 	poison *poison
-	gone   *gone
+	gone   *ledger.Gone
 	// limit bounds waits for what is under way to be stored.
 	limit time.Duration
 	note  func(format string, args ...any)
@@ -29,9 +30,12 @@ type scene struct {
 // fault is one way to break things. inject returns when the fault has ended: whatever it stopped
 // runs again or is being started, and whatever it spoilt is whole.
 type fault struct {
-	name   string
-	short  bool // part of the short form
-	inject func(ctx context.Context, s *scene) error
+	name    string
+	short   bool // part of the short form
+	inject  func(ctx context.Context, s *scene) error
+	cluster bool // only of a cluster
+	// operation is what an operator does. It is no fault, and only a soak has it.
+	operation bool
 }
 
 // between returns a random time.
@@ -53,6 +57,14 @@ func (s *scene) consumer() *machine.Process  { return s.consumers[s.rand.IntN(co
 func (s *scene) collector() *machine.Process { return s.collectors[s.rand.IntN(collectors)] }
 func (s *scene) broker() int                 { return 1 + s.rand.IntN(s.brokers) }
 
+// shard returns the index of a ClickHouse server.
+func (s *scene) shard() int {
+	if len(s.shards) == 1 {
+		return 0
+	}
+	return s.rand.IntN(len(s.shards))
+}
+
 func (s *scene) brokerPID(node int) func() int {
 	return func() int { return s.kafka.PID(node) }
 }
@@ -72,14 +84,23 @@ func (s *scene) victim(kind string) victim {
 	var p *machine.Process
 	switch kind {
 	case "clickhouse":
-		return engine(kind, s.clickhouse.PID)
+		i := s.shard()
+		return engine(shardName(i), s.shards[i].PID)
 	case "postgres":
 		return engine(kind, s.postgres.PID)
 	case "broker":
 		node := s.broker()
 		return engine("broker "+strconv.Itoa(node), s.brokerPID(node))
+	case "pgbouncer":
+		return engine(kind, s.pooler.PID)
 	case "collector":
 		p = s.collector()
+	case "query":
+		p = s.queries[s.rand.IntN(len(s.queries))]
+	case "crud":
+		p = s.site
+	case "bucket":
+		p = s.bucket
 	default:
 		p = s.consumer()
 	}
@@ -105,7 +126,14 @@ func kill(kind string) fault {
 	}}
 }
 
-var kinds = []string{"collector", "consumer", "clickhouse", "postgres", "broker"}
+// kinds are those of what can be killed.
+func (s *scene) kinds() []string {
+	kinds := []string{"collector", "consumer", "clickhouse", "postgres", "broker"}
+	if s.cluster {
+		kinds = append(kinds, "pgbouncer", "query")
+	}
+	return kinds
+}
 
 func killTwoBrokers(ctx context.Context, s *scene) error {
 	spared := s.broker()
@@ -117,6 +145,7 @@ func killTwoBrokers(ctx context.Context, s *scene) error {
 }
 
 func killTwoThings(ctx context.Context, s *scene) error {
+	kinds := s.kinds()
 	order := s.rand.Perm(len(kinds))
 	// The random numbers are drawn one after the other, so that the seed decides them.
 	var downs [2]time.Duration
@@ -235,6 +264,25 @@ func killUnreachable(ctx context.Context, s *scene) error {
 	return err
 }
 
+// killEngine ends the process group of an engine, and each one that is started for it until down
+// is over: the engine's own supervisor starts it again at once.
+func (w *world) killEngine(ctx context.Context, pid func() int, down time.Duration) {
+	until := time.Now().Add(down)
+	for {
+		if p := pid(); p != 0 {
+			_ = syscall.Kill(-p, syscall.SIGKILL) // it may have ended
+		}
+		if time.Now().After(until) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
 // faults returns every fault, in the order of the report.
 func faults() []fault {
 	return []fault{
@@ -243,8 +291,8 @@ func faults() []fault {
 		kill("clickhouse"),
 		kill("postgres"),
 		kill("broker"),
-		{"kill -9 two brokers", true, killTwoBrokers},
-		{"kill -9 two things at once", true, killTwoThings},
+		{name: "kill -9 two brokers", short: true, inject: killTwoBrokers},
+		{name: "kill -9 two things at once", short: true, inject: killTwoThings},
 		freeze("collector", 4*time.Second, 12*time.Second, false),
 		freeze("consumer", sessionTimeout+3*time.Second, 25*time.Second, true),
 		freeze("clickhouse", 4*time.Second, 20*time.Second, false),
@@ -265,28 +313,34 @@ func faults() []fault {
 		loseAnswers("answer lost: Kafka to consumer", 600, 100_000, false, "consumer-kafka"),
 		loseAnswers("answer lost: ClickHouse to consumer", 200, 3000, true, "consumer1-clickhouse", "consumer2-clickhouse"),
 		loseAnswers("answer lost: collector to client", 50, 800, false, "client-"),
-		{"kill -9 collector that cannot reach Kafka", true, killUnreachable},
-		{"consumers come and go", false, comeAndGo},
-		{"committed offsets deleted", false, deleteOffsets},
-		{"committed offsets set back", true, setOffsetsBack},
-		{"tokens evicted", true, evictTokens},
-		{"token without its part", true, tokenWithoutPart},
-		{"topic recreated", true, topicRecreated},
+		{name: "kill -9 collector that cannot reach Kafka", short: true, inject: killUnreachable},
+		{name: "consumers come and go", short: false, inject: comeAndGo},
+		{name: "committed offsets deleted", short: false, inject: deleteOffsets},
+		{name: "committed offsets set back", short: true, inject: setOffsetsBack},
+		{name: "tokens evicted", short: true, inject: evictTokens},
+		{name: "token without its part", short: true, inject: tokenWithoutPart},
+		{name: "topic recreated", short: true, inject: topicRecreated},
+		{name: "partitions doubled", short: true, inject: partitionsDoubled},
 		jump("collectors", false, "collector"),
 		jump("consumers", false, "consumer"),
 		jump("ClickHouse", false, "clickhouse"),
 		jump("PostgreSQL", false, "postgres"),
 		jump("all of these at once", true, ""),
-		{"clock jumps: back around a stopped consumer", true, jumpAroundZombie},
-		{"poison records", true, writePoison},
-		{"disk full: ClickHouse", false, fillClickHouse},
-		{"disk full: spool, without Kafka", false, fillSpool},
-		{"no descriptors left: collector", true, takeDescriptors},
-		{"read errors: spool", true, failReads},
-		{"a block over the window", true, blockOverWindow},
-		{"clock 3 h ahead: spooled and repeated", true, spoolAhead},
-		{"another consumer group", true, otherGroup},
-		{"records expired unread", true, expireRecords},
-		{"a log lost its end", true, truncateLog},
+		{name: "clock jumps: back around a stopped consumer", short: true, inject: jumpAroundZombie},
+		{name: "poison records", short: true, inject: writePoison},
+		{name: "disk full: ClickHouse", short: false, inject: fillClickHouse},
+		{name: "disk full: spool, without Kafka", short: false, inject: fillSpool},
+		{name: "no descriptors left: collector", short: true, inject: takeDescriptors},
+		{name: "read errors: spool", short: true, inject: failReads},
+		{name: "a block over the window", short: true, inject: blockOverWindow},
+		{name: "clock 3 h ahead: spooled and repeated", short: true, inject: spoolAhead},
+		{name: "another consumer group", short: true, inject: otherGroup},
+		{name: "records expired unread", short: true, inject: expireRecords},
+		{name: "a log lost its end", short: true, inject: truncateLog},
+		ofCluster(kill("pgbouncer")),
+		ofCluster(kill("query")),
+		ofCluster(kill("bucket")),
+		{name: "a shard is away", short: true, inject: shardAway, cluster: true},
+		{name: "a consumer of the version before", inject: versionBefore, cluster: true},
 	}
 }

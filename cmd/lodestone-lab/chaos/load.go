@@ -12,9 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lodestone/cmd/lodestone-lab/chaos/ledger"
-
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/cmd/lodestone-lab/chaos/ledger"
+	"lodestone/pkg/email"
+	"lodestone/pkg/token"
 )
 
 const (
@@ -38,6 +41,7 @@ type load struct {
 	collectors []string // base addresses
 	ledger     *ledger.Ledger
 	rate       int // events a second, 0 for as many as are taken
+	batch      int // events of each request, 0 for the sizes below
 
 	next    atomic.Uint64 // number of the next event
 	step    atomic.Int64  // of the schedule
@@ -84,6 +88,10 @@ var sizes = []int{1, 100, 20, 250, 1, 100, 50, 500}
 // start lets so many senders work until ctx ends.
 func (l *load) start(ctx context.Context, senders int) {
 	l.failed = make(chan error, senders)
+	sizes := sizes
+	if l.batch > 0 {
+		sizes = []int{l.batch}
+	}
 	mean := 0
 	for i := range senders {
 		mean += sizes[i%len(sizes)]
@@ -292,4 +300,46 @@ func (l *load) appendEvent(b []byte, n uint64, sent string) []byte {
 	}
 	return fmt.Appendf(b, `{"token":"%s","event_type":"%s","event_id":"%s","session_id":"%s","created_at":"%s","sent_at":"%s","event_data":%s}`,
 		l.links[l.linkOf(n)].token, kind, l.ids.Event(n), l.ids.Session(l.sessionOf(n)), sent, sent, data)
+}
+
+// emailOf is the address of the reader of a link, whom no other link has.
+func emailOf(account, reader int) string {
+	return fmt.Sprintf("reader%d@account%d.example", reader, account+1)
+}
+
+// makeLinks puts accounts, lead magnets and access links into Postgres.
+func (w *world) makeLinks(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, w.postgres.URL())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for a := range accounts {
+		account, magnet := uuid.New(), uuid.New()
+		if _, err := conn.Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, $2, 'team')", account, fmt.Sprint("Account ", a+1)); err != nil {
+			return err
+		}
+		if _, err := conn.Exec(ctx, "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", magnet, account); err != nil {
+			return err
+		}
+		for i := range linksInAll / accounts {
+			l := link{account: account, magnet: magnet, id: uuid.New()}
+			if _, err := conn.Exec(ctx, "INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear) VALUES ($1, $2, $3, $4, $4, $5)",
+				l.id, account, magnet, emailOf(a, i), email.Key(emailOf(a, i))); err != nil {
+				return err
+			}
+			l.token = w.ring.Sign(token.Claims{AccountID: account, LeadMagnetID: magnet, AccessLinkID: l.id})
+			w.links = append(w.links, l)
+		}
+		for range landingsInAll / accounts {
+			l := link{account: account, magnet: magnet, id: uuid.New()}
+			if _, err := conn.Exec(ctx, "INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)",
+				l.id, account, magnet, l.id.String()); err != nil {
+				return err
+			}
+			l.token = w.ring.Sign(token.Claims{AccountID: account, LeadMagnetID: magnet, GenericLinkID: l.id})
+			w.landings = append(w.landings, l)
+		}
+	}
+	return nil
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,31 +16,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/cmd/lodestone-lab/chaos/machine"
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/event"
 )
-
-// gone keeps account of what Kafka lost or deleted before it was stored: the numbers of events and link views of which no
-// copy was left in the log.
-type gone struct {
-	mu      sync.Mutex
-	numbers map[uint64]struct{}
-}
-
-func (g *gone) add(numbers map[uint64]struct{}) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for n := range numbers {
-		g.numbers[n] = struct{}{}
-	}
-}
-
-func (g *gone) has(number uint64) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	_, ok := g.numbers[number]
-	return ok
-}
 
 // place is a partition, and a range of its offsets, from the first one to before the second.
 type place struct {
@@ -110,7 +92,7 @@ func (s *scene) lose(ctx context.Context, lost, rest place) error {
 	for n := range left {
 		delete(numbers, n)
 	}
-	s.gone.add(numbers)
+	s.gone.Add(numbers)
 	return nil
 }
 
@@ -265,4 +247,150 @@ func (s *scene) losses(ctx context.Context) (numbers []string, ranges []place, e
 	}
 	slices.SortFunc(ranges, func(a, b place) int { return strings.Compare(a.String(), b.String()) })
 	return numbers, ranges, nil
+}
+
+// longest is the most that truncateLog takes of what is stored.
+const longest = 1_000
+
+// longLog waits until a partition has enough records to lose some, and returns where the logs start.
+func (s *scene) longLog(ctx context.Context) (starts map[string]map[int32]int64, err error) {
+	return starts, probe.Until(ctx, s.limit, retryInterval, "wait until a log is long enough", func() error {
+		listed, err := s.admin.ListStartOffsets(ctx, event.Topic, event.LinkViewTopic)
+		if err = errors.Join(err, listed.Error()); err != nil {
+			return err
+		}
+		ends, err := s.ends(ctx)
+		if err != nil {
+			return err
+		}
+		starts = map[string]map[int32]int64{}
+		enough := false
+		listed.Each(func(o kadm.ListedOffset) {
+			if starts[o.Topic] == nil {
+				starts[o.Topic] = map[int32]int64{}
+			}
+			starts[o.Topic][o.Partition] = o.Offset
+			enough = enough || ends[o.Topic][o.Partition]-o.Offset > 2*longest
+		})
+		if !enough {
+			return errors.New("every log is too short")
+		}
+		return nil
+	})
+}
+
+// truncateLog takes the end of a partition's log away, on every broker, as a power failure of all of them does: records that
+// were acknowledged are gone, some of them stored and some not, and others get their offsets. The partition has to stand still,
+// until the log is repaired by the product's command.
+func truncateLog(ctx context.Context, s *scene) error {
+	d, back := s.between(2*time.Second, 5*time.Second), 100+s.rand.Int64N(longest-100)
+	setBack, grow := s.rand.IntN(2) == 0, s.rand.IntN(2) == 0
+	starts, err := s.longLog(ctx)
+	if err != nil {
+		return err
+	}
+	s.note("no consumer runs for %v", d)
+	defer s.load.resume()
+	places, err := s.backlog(ctx, d)
+	if err != nil {
+		return errors.Join(err, s.startConsumers())
+	}
+	// Rows have to lie behind the end, and the end not before the log's start, which another fault may have moved.
+	if places = slices.DeleteFunc(places, func(p place) bool { return p.from-starts[p.topic][p.partition] <= longest }); len(places) == 0 {
+		s.note("too little is stored")
+		return s.startConsumers()
+	}
+	p := places[s.rand.IntN(len(places))]
+	at := p.from - back
+	err = s.lose(ctx, place{p.topic, p.partition, at, p.to}, place{})
+	if err == nil {
+		err = s.cutWhileDown(ctx, p, at, setBack)
+	}
+	s.load.resume()
+	if grow && err == nil {
+		err = probe.Until(ctx, s.limit, retryInterval, "wait until the log grew past what is stored", func() error {
+			log, err := s.ends(ctx)
+			if err == nil && log[p.topic][p.partition] <= p.from {
+				err = fmt.Errorf("the log ends at %d", log[p.topic][p.partition])
+			}
+			return err
+		})
+	}
+	if err = errors.Join(err, s.startConsumers()); err != nil {
+		return err
+	}
+	if err := s.halted(ctx, "log"); err != nil {
+		s.wrong("a partition whose log lost its end: %v", err)
+		return nil
+	}
+	s.note("the partition stands still; repair its log")
+	return s.withoutConsumers(false, func() error {
+		return retry(ctx, "repair the log", func() error { return s.command(ctx, "repair-log", p.topic, strconv.Itoa(int(p.partition))) })
+	})
+}
+
+// halted waits until one partition stands still for a reason.
+func (s *scene) halted(ctx context.Context, reason string) error {
+	return probe.Until(ctx, time.Minute, retryInterval, "wait until it stands still", func() error {
+		sum := int64(0)
+		for _, p := range s.consumers[:consumers] {
+			n, err := probe.Metric(ctx, s.admins[p.Name], `lodestone_consumer_halted_partitions{reason="`+reason+`"}`)
+			if err != nil {
+				return err
+			}
+			sum += n
+		}
+		if sum != 1 {
+			return fmt.Errorf("%d partitions stand still", sum)
+		}
+		return nil
+	})
+}
+
+// launchedBroker returns the pid of a broker that may not answer yet, so that PID is 0: it has read its log already.
+func (s *scene) launchedBroker(node int) func() int {
+	return func() int {
+		text, _ := os.ReadFile(filepath.Join(s.dir, "kafka", "kafka"+strconv.Itoa(node)+".pid")) // missing while none runs
+		pid, _, _ := strings.Cut(string(text), "\n")
+		n, _ := strconv.Atoi(pid)
+		return n
+	}
+}
+
+// cutWhileDown ends all brokers, cuts the partition's log, and waits until they run again. The group's commit is set back to
+// the new end if its log is to have lost its end as well.
+func (s *scene) cutWhileDown(ctx context.Context, p place, at int64, setBack bool) error {
+	const down = 4 * time.Second
+	var all sync.WaitGroup
+	for node := range s.brokers {
+		all.Go(func() { s.killEngine(ctx, s.launchedBroker(node+1), down) })
+	}
+	err := s.hold(ctx, down/2)
+	var end int64
+	if err == nil {
+		end, err = machine.CutLog(filepath.Join(s.dir, "kafka"), p.topic, p.partition, at)
+	}
+	all.Wait()
+	if err != nil {
+		return err
+	}
+	if err := probe.Until(ctx, s.limit, retryInterval, "find the log cut", func() error {
+		log, err := s.ends(ctx)
+		if err == nil && log[p.topic][p.partition] != end {
+			err = fmt.Errorf("the log ends at %d, not at %d", log[p.topic][p.partition], end)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	s.note("%v, where records wait, lost its end: it ends at %d", p, end)
+	if !setBack {
+		return nil
+	}
+	s.note("the group's commit is set back to %d", end)
+	return retry(ctx, "set the offset back", func() error {
+		offsets := kadm.Offsets{}
+		offsets.AddOffset(p.topic, p.partition, end, -1)
+		return s.admin.CommitAllOffsets(ctx, group, offsets)
+	})
 }

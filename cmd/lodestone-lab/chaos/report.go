@@ -16,6 +16,9 @@ const maxMemory = 1 << 30
 type report struct {
 	options
 	Duration time.Duration // of all of it, with start and check
+	Loaded   time.Duration // while events were sent
+	Acked    int64
+	Figures  []string // of operations
 	Steps    []happened
 	Findings *findings
 	Memory   map[string]int64 // by kind of process, the most that one had
@@ -68,7 +71,7 @@ func (r *report) write(out io.Writer) error {
 		}
 	}
 	b.WriteString("| Fault | Injected | Events acknowledged meanwhile | Lost | Doubled | Time to recover: median | longest |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	for _, f := range faults() {
+	for _, f := range allFaults() {
 		n := lines[f.name]
 		switch {
 		case n == nil:
@@ -91,6 +94,7 @@ func (r *report) write(out io.Writer) error {
 		fmt.Fprintf(&b, "- events and link views that their sender gave up: %s, of which %s are stored, each once\n", thousands(f.Maybe), thousands(f.MaybeStored))
 		fmt.Fprintf(&b, "- events and link views that Kafka was made to lose or to delete before they were stored, and that are not stored: %s\n", thousands(f.Gone))
 		fmt.Fprintf(&b, "- rows in ClickHouse: %s events and %s link views; rows that no one sent: %d; rows that share a place in the log: %d\n", thousands(f.Rows), thousands(f.ViewRows), f.Strange, f.Places)
+		r.writeServed(&b)
 		fmt.Fprintf(&b, "- views counted in Postgres: %s, on %d access links, and %s, of the pages of %d generic links; counters that differ from ClickHouse: %d\n",
 			thousands(f.Views), linksInAll, thousands(f.Landings), landingsInAll, f.Counters)
 		fmt.Fprintf(&b, "- records that cannot become rows: %d written, %d dead letters, %d differences\n", f.Poison, f.DeadLetters, f.DeadWrong)
@@ -105,6 +109,9 @@ func (r *report) write(out io.Writer) error {
 	fmt.Fprintf(&b, "- requests that were not acknowledged at first, and sent again: %s; requests of clients whose clock was an hour off: %s\n", thousands(r.Refused), thousands(r.Skewed))
 	fmt.Fprintf(&b, "- processes of Lodestone that ended by themselves and were started again: %d\n", r.Surplus)
 	fmt.Fprintf(&b, "- most records that were seen to wait in the collectors' spools: %s\n", thousands(r.Spooled))
+	for _, text := range r.Figures {
+		b.WriteString("- " + text + "\n")
+	}
 	b.WriteString("- most memory of one process:")
 	for i, kind := range slices.Sorted(maps.Keys(r.Memory)) {
 		if i > 0 {
@@ -128,7 +135,27 @@ func (r *report) write(out io.Writer) error {
 	return err
 }
 
+// writeServed prints what the processes that serve the API were asked for, if there were such.
+func (r *report) writeServed(b *strings.Builder) {
+	f := r.Findings
+	if r.Cluster {
+		fmt.Fprintf(b, "- rows of events on each shard: %s\n", eachThousands(f.ShardRows))
+	}
+	if r.Cluster || r.Soak {
+		fmt.Fprintf(b, "- reports compared with the rows: %d; different: %d\n", f.Asked, f.Differ)
+		fmt.Fprintf(b, "- files uploaded: %d; read back different: %d\n", f.Files, f.FilesWrong)
+	}
+}
+
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+func eachThousands(numbers []int64) string {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = thousands(n)
+	}
+	return strings.Join(texts, ", ")
+}
 
 // thousands writes a number with spaces between its groups.
 func thousands(n int64) string {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -25,14 +27,94 @@ type options struct {
 	Rate     int           // events a second, 0: as many as are taken
 	Senders  int
 	Brokers  int      // 1 or 3
+	Cluster  bool     // see cluster.go
+	Before   string   // directory of the programs of the version before; empty: there are none
+	Soak     bool     // see operation_fault.go
+	Batch    int      // events of each request; 0: requests of different sizes
 	NoSpool  bool     // the collectors have none
 	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration, Events and Faults are reached
 	Only     []string // names of the faults that the seed may choose from; else all
 	Pause    time.Duration
+	// At has the times from the begin of the load at which Steps are injected at the earliest, and the load ends. Else steps follow each other after Pause.
+	At []time.Duration
+	// Watch is called beside the load.
+	Watch    func(ctx context.Context, look func() Look)
 	Recover  time.Duration // everything has to be stored so long after a fault, or the run fails
 	Dir      string        // for logs, data and the ledger
 	Programs string        // directory of lodestone and lodestone-clickhouse
 	Log      *slog.Logger
+}
+
+// Look is what runs at a time.
+type Look struct {
+	Step    string // the operation or fault that the system has not recovered from; "": none
+	Running []Running
+}
+
+// Running is a process.
+type Running struct {
+	Name  string
+	PID   int    // 0: between two lives
+	Admin string // address of its metrics; "": it is an engine
+	Old   bool   // of the release before
+}
+
+// look returns what runs.
+func (w *world) look() Look {
+	at := Look{}
+	if name, ok := w.doing.Load().(string); ok {
+		at.Step = name
+	}
+	for name, pid := range w.pids() {
+		program, _ := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe")) // it may have ended
+		at.Running = append(at.Running, Running{Name: name, PID: pid, Admin: w.admins[name], Old: w.before != "" && filepath.Dir(program) == w.before})
+	}
+	slices.SortFunc(at.Running, func(a, b Running) int { return strings.Compare(a.Name, b.Name) })
+	return at
+}
+
+// Soak is a run in which everything happens that happens to an installation: see operation_fault.go.
+type Soak struct {
+	Seed                          uint64
+	Duration, Recover             time.Duration
+	Rate, Batch, Senders, Brokers int
+	Steps                         []Step
+	Dir, Programs, Before         string // directories: for data and logs, of the programs, and of those of the release before
+	Log                           *slog.Logger
+	Watch                         func(ctx context.Context, look func() Look)
+}
+
+// Step is a fault or an operation, and its time from the begin of the load at the earliest.
+type Step struct {
+	At   time.Duration
+	Name string
+}
+
+// Result is what a soak has to say. Report is markdown.
+type Result struct {
+	Report string
+	Acked  int64
+	Load   time.Duration // while events were sent
+	OK     bool
+}
+
+// Run makes the run. The error says that it could not be made, or that the system got stuck.
+func (s Soak) Run(ctx context.Context) (*Result, error) {
+	o := options{
+		Seed: s.Seed, Rate: s.Rate, Senders: s.Senders, Brokers: s.Brokers, Before: s.Before, Soak: true, Batch: s.Batch, Recover: s.Recover, Pause: time.Second,
+		Dir: s.Dir, Programs: s.Programs, Log: s.Log, Watch: s.Watch,
+	}
+	for _, step := range s.Steps {
+		o.Steps, o.At = append(o.Steps, step.Name), append(o.At, step.At)
+	}
+	o.At = append(o.At, s.Duration)
+	r, err := chaos(ctx, o)
+	if r == nil {
+		return nil, err
+	}
+	var text strings.Builder
+	err = errors.Join(err, r.write(&text))
+	return &Result{Report: text.String(), Acked: r.Acked, Load: r.Loaded, OK: err == nil && r.ok()}, err
 }
 
 // fillsDisks reports whether a fault of the schedule needs a file system of its own.
@@ -48,6 +130,7 @@ func (o options) fillsDisks() bool {
 type happened struct {
 	Fault   string
 	Acked   int64         // events acknowledged from its begin to the next step's
+	Took    time.Duration // of the fault itself
 	Recover time.Duration // from its end until events were acknowledged again and all in the log by then was stored
 	Err     error
 }
@@ -60,9 +143,12 @@ var errStuck = errors.New("did not recover by itself")
 func chaos(ctx context.Context, o options) (r *report, err error) {
 	begin := time.Now()
 	names, known := o.Only, map[string]fault{}
-	for _, f := range faults() {
+	for _, f := range allFaults() {
+		if f.cluster && !o.Cluster && !o.Soak {
+			continue
+		}
 		known[f.name] = f
-		if len(o.Only) == 0 {
+		if len(o.Only) == 0 && !f.operation {
 			names = append(names, f.name)
 		}
 	}
@@ -74,7 +160,7 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	r = &report{options: o}
 	w := newWorld(o)
 	defer func() { err = errors.Join(err, w.stop()) }()
-	o.Log.Info("starting three brokers, ClickHouse, PostgreSQL and Lodestone", "seed", o.Seed, "dir", o.Dir)
+	o.Log.Info("starting Kafka, ClickHouse, PostgreSQL and Lodestone", "brokers", o.Brokers, "cluster", o.Cluster, "seed", o.Seed, "dir", o.Dir)
 	if err := w.start(ctx); err != nil {
 		return nil, err
 	}
@@ -83,21 +169,30 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, book.Close()) }()
-	l := &load{links: w.links, landings: w.landings, collectors: w.addresses, ledger: book, rate: o.Rate}
+	l := &load{links: w.links, landings: w.landings, collectors: w.addresses, ledger: book, rate: o.Rate, batch: o.Batch}
 	id := rand.New(rand.NewPCG(o.Seed, uint64(begin.UnixNano())))
 	for i := range l.ids.Run {
 		l.ids.Run[i] = byte(id.Uint32())
 	}
-	p, g := &poison{places: map[string]struct{}{}}, &gone{numbers: map[uint64]struct{}{}}
+	p, g := &poison{places: map[string]struct{}{}}, &ledger.Gone{}
 
 	sending, stopSending := context.WithCancel(ctx)
 	l.start(sending, o.Senders)
 	sampling, stopSampling := context.WithCancel(ctx)
 	var sampler sync.WaitGroup
 	sampler.Go(func() { r.sample(sampling, w) })
+	if w.reader != nil {
+		sampler.Go(func() { w.reader.run(sampling) })
+	}
+	if o.Watch != nil {
+		sampler.Go(func() { o.Watch(sampling, func() Look { return w.look() }) })
+	}
+	loaded := time.Now()
 	err = r.play(ctx, o, &scene{world: w, load: l, poison: p, gone: g, limit: o.Recover}, known, names)
 	stopSending()
 	l.wait.Wait()
+	r.Loaded = time.Since(loaded)
+	r.Acked, _ = book.Counts()
 	stopSampling()
 	sampler.Wait()
 	r.Duration = time.Since(begin)
@@ -117,7 +212,8 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	if r.Findings, err = check(ctx, w, l, p, g); err != nil {
 		return r, fmt.Errorf("check: %w", err)
 	}
-	for _, p := range slices.Concat(w.collectors, w.consumers) {
+	r.Figures = w.operations.figures
+	for _, p := range w.processes() {
 		_, surplus := p.Status()
 		r.Surplus += surplus
 	}
@@ -139,7 +235,11 @@ func (r *report) play(ctx context.Context, o options, all *scene, known map[stri
 		random := rand.New(rand.NewPCG(o.Seed, uint64(step)))
 		s := *all
 		s.rand = random
-		if err := s.hold(ctx, o.Pause/2+time.Duration(random.Int64N(int64(o.Pause)))); err != nil {
+		pause := o.Pause/2 + time.Duration(random.Int64N(int64(o.Pause)))
+		if len(o.At) > 0 {
+			pause = time.Until(begin.Add(o.At[step-1]))
+		}
+		if err := s.hold(ctx, pause); err != nil {
 			return err
 		}
 		if over(step) {
@@ -187,7 +287,11 @@ func (r *report) step(ctx context.Context, o options, s *scene, step int, f faul
 	before, _ := s.load.ledger.Counts()
 	s.load.step.Store(int64(step))
 	h := happened{Fault: f.name}
+	s.doing.Store(f.name)
+	defer s.doing.Store("")
+	begin := time.Now()
 	err := f.inject(ctx, s)
+	h.Took = time.Since(begin)
 	switch {
 	case errors.Is(err, errLeftOut):
 		h.Err = err
@@ -229,7 +333,7 @@ func (r *report) sample(ctx context.Context, w *world) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for {
-		for name, pid := range w.running() {
+		for name, pid := range w.pids() {
 			kind := strings.TrimRight(name, "0123456789")
 			r.Memory[kind] = max(r.Memory[kind], int64(probe.Resident(pid)))
 		}

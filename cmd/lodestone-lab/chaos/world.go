@@ -13,12 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
@@ -29,6 +27,7 @@ import (
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/apachekafka"
 	"lodestone/pkg/engine/install"
+	"lodestone/pkg/engine/pgbouncer"
 	"lodestone/pkg/token"
 )
 
@@ -54,33 +53,49 @@ type world struct {
 	programs string // directory of lodestone and lodestone-clickhouse
 	brokers  int
 	spools   bool
+	cluster  bool   // see cluster.go
+	soak     bool   // see operation_fault.go
+	before   string // directory of the programs of the version before; empty: there are none
+	release  string // directory of the lodestone that runs
 	log      *slog.Logger
 	network  *machine.Network
 	disks    *machine.Disks
 
-	kafka      *apachekafka.Cluster
-	clickhouse *engine.ClickHouse
-	postgres   *engine.Postgres
+	kafka    *apachekafka.Cluster
+	shards   []*engine.ClickHouse // one, but in a cluster
+	postgres *engine.Postgres
+	pooler   *pgbouncer.Pooler // of a cluster
 
 	collectors []*machine.Process
 	consumers  []*machine.Process // of those, the first ones run all the time
-	own        []string           // the environment of commands that no fault is to reach
-	addresses  []string           // addresses of the collectors, for clients
+	queries    []*machine.Process // of a cluster or a soak
+	site       *machine.Process   // likewise: lead magnets and their files
+	bucket     *machine.Process   // of a cluster: the S3 server with these files
+	bucketEnv  []string
+	reader     *reader // of a cluster or a soak
+	operations operations
+	doing      atomic.Value // the name of the fault, a string
+	own        []string     // the environment of commands that no fault is to reach
+	addresses  []string     // addresses of the collectors, for clients
 	admins     map[string]string
 
 	direct *kgo.Client // to Kafka, past the network that is spoilt
 	admin  *kadm.Client
-	store  driver.Conn // to ClickHouse, likewise
+	stores []driver.Conn // to each ClickHouse server alone, likewise
 	ring   *token.Ring
 	links  []link
 
 	landings []link
-	clocks   *clocks
+	clocks   *machine.Clocks
 }
 
 func newWorld(o options) *world {
+	release := o.Programs
+	if o.Soak && o.Before != "" {
+		release = o.Before // until it is upgraded
+	}
 	return &world{
-		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, log: o.Log,
+		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, cluster: o.Cluster, soak: o.Soak, before: o.Before, release: release, log: o.Log,
 		network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log}, admins: map[string]string{},
 	}
 }
@@ -99,7 +114,7 @@ func (w *world) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.own = env["direct"]
+	w.own, w.bucketEnv = env["direct"], env["bucket"]
 	if err := w.command(ctx, "migrate"); err != nil {
 		return err
 	}
@@ -111,7 +126,7 @@ func (w *world) start(ctx context.Context) error {
 
 func (w *world) startEngines(ctx context.Context) error {
 	var err error
-	if w.clocks, err = newClocks(ctx, w.dir, w.log); err != nil {
+	if w.clocks, err = machine.NewClocks(ctx, w.dir, w.log); err != nil {
 		return err
 	}
 	cache := os.Getenv("LODESTONE_ENGINE_CACHE")
@@ -122,22 +137,17 @@ func (w *world) startEngines(ctx context.Context) error {
 	}
 	quiet := slog.New(slog.NewTextHandler(w.logFile("engines"), nil))
 	runtime := func(clock string) engine.Runtime {
-		return engine.Runtime{Log: quiet, Environment: w.clocks.environment(clock)}
+		return engine.Runtime{Log: quiet, Environment: w.clocks.Environment(clock)}
 	}
 	installer := &install.Installer{Cache: cache, Log: quiet, Progress: func(line string) { w.log.Info(line) }}
-	storage := filepath.Join(w.dir, "clickhouse")
-	if err := w.disks.Mount("clickhouse", storage, 8<<30); err != nil {
-		return err
-	}
 	for i := range collectors {
 		if err := w.disks.Mount("spool"+strconv.Itoa(i+1), w.spoolDir(i+1), spoolBytes); err != nil {
 			return err
 		}
 	}
-	w.clickhouse = engine.NewClickHouse(engine.ClickHouseConfig{
-		Runtime: runtime("clickhouse"), Dir: storage, MemoryBytes: 3 << 30, Installer: installer,
-		Launcher: filepath.Join(w.programs, "lodestone-clickhouse"),
-	})
+	if err := w.makeShards(runtime, installer); err != nil {
+		return err
+	}
 	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
 	listener := func(name, from string) apachekafka.Listener {
 		return apachekafka.Listener{Name: name, Advertise: func(node int, listening string) (string, error) {
@@ -150,10 +160,15 @@ func (w *world) startEngines(ctx context.Context) error {
 		Between:   "PEER",
 	})
 	var all errgroup.Group
-	all.Go(func() error { return w.clickhouse.Start(ctx) })
+	for _, shard := range w.shards {
+		all.Go(func() error { return shard.Start(ctx) })
+	}
 	all.Go(func() error { return w.postgres.Start(ctx) })
 	all.Go(func() error { return w.kafka.Start(ctx) })
-	return all.Wait()
+	if err := all.Wait(); err != nil || !w.cluster {
+		return err
+	}
+	return w.startPooler(ctx, runtime(""))
 }
 
 func (w *world) logFile(name string) *os.File {
@@ -171,8 +186,14 @@ func (w *world) connect() (err error) {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
 	w.admin = kadm.NewClient(w.direct)
-	w.store, err = clickhouse.Open(clickhouse.Config{URL: w.clickhouse.URL()}, 4)
-	return err
+	for _, shard := range w.shards {
+		store, err := clickhouse.Open(clickhouse.Config{URL: shard.URL()}, 4)
+		if err != nil {
+			return err
+		}
+		w.stores = append(w.stores, store)
+	}
+	return nil
 }
 
 // environments returns the settings of the processes by their names. "direct" is for commands
@@ -190,14 +211,13 @@ func (w *world) environments() (map[string][]string, error) {
 	env := map[string][]string{"direct": append([]string{
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(w.kafka.Brokers(), ","),
 		"LODESTONE_POSTGRES_URL=" + w.postgres.URL(),
-		"LODESTONE_CLICKHOUSE_URL=" + w.clickhouse.URL(),
-	}, common...)}
+	}, append(clickhouseSettings(w.shards[0].URL(), w.shardAddresses()), common...)...)}
 	through := func(name, kind string) error {
-		postgres, err := w.proxied(name+"-postgres", w.postgres.URL())
+		postgres, err := w.proxied(name+"-postgres", w.database())
 		if err != nil {
 			return err
 		}
-		clickhouse, err := w.proxied(name+"-clickhouse", w.clickhouse.URL())
+		servers, err := w.throughShards(name)
 		if err != nil {
 			return err
 		}
@@ -211,10 +231,9 @@ func (w *world) environments() (map[string][]string, error) {
 		env[name] = append([]string{
 			"LODESTONE_KAFKA_BROKERS=" + strings.Join(seeds, ","),
 			"LODESTONE_POSTGRES_URL=" + postgres,
-			"LODESTONE_CLICKHOUSE_URL=" + clickhouse,
 			"LODESTONE_ADMIN_LISTEN=" + w.admins[name],
-		}, common...)
-		env[name] = append(env[name], w.clocks.environment(name)...)
+		}, append(servers, common...)...)
+		env[name] = append(env[name], w.clocks.Environment(name)...)
 		return nil
 	}
 	for i := range collectors {
@@ -245,6 +264,9 @@ func (w *world) environments() (map[string][]string, error) {
 			return nil, err
 		}
 	}
+	if w.cluster || w.soak {
+		return env, w.servingEnvironments(env, through)
+	}
 	return env, nil
 }
 
@@ -258,6 +280,15 @@ func (w *world) proxied(name, address string) (string, error) {
 	return u.String(), err
 }
 
+// host returns host and port of an address.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
 // freeAddress returns one that the system gives to no outgoing connection while its process is down.
 func freeAddress() (string, error) {
 	port, err := engine.FreePort()
@@ -269,56 +300,25 @@ func freeAddress() (string, error) {
 
 // command runs a command of lodestone. Its error has what it printed.
 func (w *world) command(ctx context.Context, args ...string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), args...)
-	cmd.Env, cmd.Dir = append(os.Environ(), w.own...), w.dir
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("lodestone %v: %w: %s", args, err, output)
-	}
-	return nil
+	_, err := w.output(ctx, args...)
+	return err
 }
 
-// makeLinks puts accounts, lead magnets and access links into Postgres.
-func (w *world) makeLinks(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, w.postgres.URL())
+// output runs a command of lodestone, and returns what it printed.
+func (w *world) output(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(w.release, "lodestone"), args...)
+	cmd.Env, cmd.Dir = append(os.Environ(), w.own...), w.dir
+	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return err
+		return "", fmt.Errorf("lodestone %v: %w: %s", args, err, output)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	for a := range accounts {
-		account, magnet := uuid.New(), uuid.New()
-		if _, err := conn.Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, $2, 'team')", account, fmt.Sprint("Account ", a+1)); err != nil {
-			return err
-		}
-		if _, err := conn.Exec(ctx, "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", magnet, account); err != nil {
-			return err
-		}
-		for i := range linksInAll / accounts {
-			l := link{account: account, magnet: magnet, id: uuid.New()}
-			email := fmt.Sprintf("reader%d@example.com", i)
-			if _, err := conn.Exec(ctx, "INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear) VALUES ($1, $2, $3, $4, $4, $5)",
-				l.id, account, magnet, email, uuid.NewString()); err != nil {
-				return err
-			}
-			l.token = w.ring.Sign(token.Claims{AccountID: account, LeadMagnetID: magnet, AccessLinkID: l.id})
-			w.links = append(w.links, l)
-		}
-		for range landingsInAll / accounts {
-			l := link{account: account, magnet: magnet, id: uuid.New()}
-			if _, err := conn.Exec(ctx, "INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)",
-				l.id, account, magnet, l.id.String()); err != nil {
-				return err
-			}
-			l.token = w.ring.Sign(token.Claims{AccountID: account, LeadMagnetID: magnet, GenericLinkID: l.id})
-			w.landings = append(w.landings, l)
-		}
-	}
-	return nil
+	return string(output), nil
 }
 
 func (w *world) startProcesses(ctx context.Context, env map[string][]string) error {
 	add := func(command string, number int) *machine.Process {
 		name := command + strconv.Itoa(number)
-		return &machine.Process{Name: name, Command: command, Program: filepath.Join(w.programs, "lodestone"), Env: env[name], Dir: w.dir, Log: w.log}
+		return &machine.Process{Name: name, Command: command, Program: filepath.Join(w.release, "lodestone"), Env: env[name], Dir: w.dir, Log: w.log}
 	}
 	for i := range collectors {
 		w.collectors = append(w.collectors, add("collector", i+1))
@@ -326,12 +326,17 @@ func (w *world) startProcesses(ctx context.Context, env map[string][]string) err
 	for i := range maxConsumers {
 		w.consumers = append(w.consumers, add("consumer", i+1))
 	}
-	for _, p := range slices.Concat(w.collectors, w.consumers[:consumers]) {
+	if w.cluster || w.soak {
+		if err := w.addServingProcesses(ctx, add); err != nil {
+			return err
+		}
+	}
+	for _, p := range w.running() {
 		if err := p.Start(); err != nil {
 			return err
 		}
 	}
-	for _, p := range slices.Concat(w.collectors, w.consumers[:consumers]) {
+	for _, p := range w.running() {
 		if err := w.ready(ctx, p); err != nil {
 			return err
 		}
@@ -346,33 +351,31 @@ func (w *world) ready(ctx context.Context, p *machine.Process) error {
 	})
 }
 
-// killEngine ends the process group of an engine, and each one that is started for it until down
-// is over: the engine's own supervisor starts it again at once.
-func (w *world) killEngine(ctx context.Context, pid func() int, down time.Duration) {
-	until := time.Now().Add(down)
-	for {
-		if p := pid(); p != 0 {
-			_ = syscall.Kill(-p, syscall.SIGKILL) // it may have ended
-		}
-		if time.Now().After(until) {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(50 * time.Millisecond):
-		}
+// running returns the processes of Lodestone that run all the time.
+func (w *world) running() []*machine.Process {
+	all := slices.Concat(w.collectors, w.consumers[:min(consumers, len(w.consumers))], w.queries)
+	if w.site != nil {
+		all = append(all, w.site)
 	}
+	return all
 }
 
-// processes returns the processes that are to run, by name.
-func (w *world) running() map[string]int {
-	all := map[string]int{"clickhouse": w.clickhouse.PID(), "postgres": w.postgres.PID()}
+// processes returns all processes of Lodestone.
+func (w *world) processes() []*machine.Process {
+	return slices.Concat(w.running(), w.consumers[min(consumers, len(w.consumers)):])
+}
+
+// pids returns the processes that are to run, by name.
+func (w *world) pids() map[string]int {
+	all := map[string]int{"postgres": w.postgres.PID()}
+	for i, shard := range w.shards {
+		all[shardName(i)] = shard.PID()
+	}
 	for i := range w.brokers {
 		all["kafka"+strconv.Itoa(i+1)] = w.kafka.PID(i + 1)
 	}
-	for _, p := range slices.Concat(w.collectors, w.consumers) {
-		all[p.Name], _ = p.Status()
+	for _, p := range w.processes() {
+		all[p.Name] = p.Running()
 	}
 	return all
 }
@@ -383,22 +386,28 @@ func (w *world) stop() error {
 	defer cancel()
 	w.network.Heal(ctx)
 	var all errgroup.Group
-	for _, p := range slices.Concat(w.collectors, w.consumers) {
+	for _, p := range w.processes() {
 		all.Go(func() error { p.Stop(30 * time.Second); return nil })
 	}
 	err := all.Wait()
+	if w.bucket != nil {
+		w.bucket.Stop(5 * time.Second)
+	}
 	if w.direct != nil {
 		w.direct.Close()
 	}
-	if w.store != nil {
-		err = errors.Join(err, w.store.Close())
+	for _, store := range w.stores {
+		err = errors.Join(err, store.Close())
+	}
+	if w.pooler != nil {
+		err = errors.Join(err, w.pooler.Stop(ctx))
 	}
 	var engines errgroup.Group
 	if w.kafka != nil {
 		engines.Go(func() error { return w.kafka.Stop(ctx) })
 	}
-	if w.clickhouse != nil {
-		engines.Go(func() error { return w.clickhouse.Stop(ctx) })
+	for _, shard := range w.shards {
+		engines.Go(func() error { return shard.Stop(ctx) })
 	}
 	if w.postgres != nil {
 		engines.Go(func() error { return w.postgres.Stop(ctx) })

@@ -33,7 +33,15 @@ const (
 )
 
 // ours are the services that run the Lodestone image.
-var ours = []string{"migrate", "collector", "consumer", "query", "crud"}
+var ours = []string{"migrate", "collector", "consumer", "query", "crud", "backup"}
+
+// onRequest are the profiles of services that `docker compose up` does not start.
+var onRequest = []string{"backup"}
+
+// always returns the services that start with the stack.
+func always() []string {
+	return slices.DeleteFunc(slices.Clone(ours), func(name string) bool { return slices.Contains(onRequest, name) })
+}
 
 // environment returns what deploy/compose-env writes, fresh: the variables of .env, and the secrets by name.
 func environment(t *testing.T) (variables, secrets map[string]string) {
@@ -65,7 +73,10 @@ func load(ctx context.Context, variables map[string]string) (*types.Project, err
 		ConfigFiles: []types.ConfigFile{{Filename: composeFile}},
 		Environment: variables,
 	}
-	return loader.LoadWithContext(ctx, details, func(o *loader.Options) { o.SetProjectName("lodestone", true) })
+	return loader.LoadWithContext(ctx, details, func(o *loader.Options) {
+		o.SetProjectName("lodestone", true)
+		o.Profiles = onRequest
+	})
 }
 
 func project(t *testing.T) (p *types.Project, variables, secrets map[string]string) {
@@ -248,11 +259,17 @@ func TestVolumes(t *testing.T) {
 	t.Parallel()
 	p, _, _ := project(t)
 	used := map[string]string{}
+	var shared []string // by those that share the backups
 	for name, s := range p.Services {
 		for _, v := range s.Volumes {
 			switch v.Type {
 			case types.VolumeTypeVolume:
 				require.Contains(t, p.Volumes, v.Source, name)
+				if v.Source == "backups" {
+					require.Equal(t, "/backups", v.Target, name)
+					shared = append(shared, name)
+					continue
+				}
 				require.Empty(t, used[v.Source], "%s and %s share %s", name, used[v.Source], v.Source)
 				used[v.Source] = name
 			case types.VolumeTypeBind:
@@ -269,13 +286,19 @@ func TestVolumes(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, used, len(p.Volumes))
+	require.Len(t, used, len(p.Volumes)-1)
+	require.ElementsMatch(t, []string{"clickhouse", "backup"}, shared)
 	require.Equal(t, map[string]string{"kafka-data": "kafka", "clickhouse-data": "clickhouse", "postgres-data": "postgres", "spool-data": "collector", "erasure-log": "crud"}, used)
 	spool := p.Services["collector"].Volumes[0]
 	require.Equal(t, spool.Target, *p.Services["collector"].Environment["LODESTONE_SPOOL_DIR"])
 	dockerfile, err := os.ReadFile(source + "/Dockerfile")
 	require.NoError(t, err)
 	require.Contains(t, string(dockerfile), "--chown=65532:65532 /spool "+spool.Target+"\n", "the process could not write to the volume")
+	config, err := os.ReadFile(source + "/clickhouse/config.d/lodestone.xml")
+	require.NoError(t, err)
+	require.Contains(t, string(config), "<allowed_path>/backups/</allowed_path>")
+	require.Equal(t, types.ShellCommand{"backup", "/backups"}, p.Services["backup"].Command)
+	require.Contains(t, string(dockerfile), "--chown="+p.Services["backup"].User+" /backups /backups\n", "neither could write to the volume")
 	erasures := p.Services["crud"].Volumes[0]
 	require.Equal(t, erasures.Target, *p.Services["crud"].Environment["LODESTONE_ERASURE_LOG"])
 	require.Contains(t, string(dockerfile), "--chown=65532:65532 /erasures "+erasures.Target+"\n", "the process could not write to the volume")
@@ -299,9 +322,10 @@ func TestOrderOfStart(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"kafka", "clickhouse", "postgres"}, slices.Collect(maps.Keys(p.Services["migrate"].DependsOn)))
-	for _, name := range ours[1:] {
+	for _, name := range []string{"collector", "consumer", "query", "crud"} {
 		require.Contains(t, p.Services[name].DependsOn, "migrate", name)
 	}
+	require.NotContains(t, p.Services["backup"].DependsOn, "migrate", "a restore needs empty engines")
 }
 
 func TestEveryServiceIsBounded(t *testing.T) {
@@ -321,7 +345,9 @@ func TestEveryServiceIsBounded(t *testing.T) {
 		require.True(t, tagged && tag != "latest", "%s: %s may be another image tomorrow", name, s.Image)
 		if slices.Contains(ours, name) {
 			require.True(t, s.ReadOnly, name)
-			require.Equal(t, "65532:65532", s.User, name)
+			if name != "backup" { // which runs as the user of ClickHouse
+				require.Equal(t, "65532:65532", s.User, name)
+			}
 			require.Equal(t, []string{"ALL"}, s.CapDrop, name)
 			// Uploads pass through a temporary file, and the image itself cannot be written to.
 			require.Equal(t, name == "crud", len(s.Tmpfs) == 1 && strings.HasPrefix(s.Tmpfs[0], "/tmp:"), name)

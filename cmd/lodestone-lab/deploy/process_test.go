@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,19 +55,22 @@ func TestEveryProcessStarts(t *testing.T) { //nolint:tparallel // the chart's pr
 // starts runs every process of the project.
 func (h *host) starts(t *testing.T, project string) {
 	t.Helper()
-	for _, name := range ours {
-		h.knowsItsSettings(name)
+	for _, name := range slices.Sorted(maps.Keys(h.project.Services)) {
+		if slices.Contains(ours, name) {
+			h.knowsItsSettings(name)
+		}
 	}
 	for range 2 { // each start of the stack runs it
 		out, err := h.command(t.Context(), "migrate").CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
-	for _, name := range ours[1:] {
+	servers := always()[1:]
+	for _, name := range servers {
 		h.place(name)
 	}
 	h.givesAccess(t)
 	t.Run(project, func(t *testing.T) {
-		for _, name := range ours[1:] {
+		for _, name := range servers {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				h.runs(t, name)

@@ -82,6 +82,19 @@ func Until(ctx context.Context, within, every time.Duration, what string, look f
 	}
 }
 
+// Descriptors returns how many files and connections a process has open, 0 if it is not known.
+func Descriptors(pid int) int {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
+	}
+	n, err := p.FileDescriptorsLen()
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // Resident returns the resident memory of a process in bytes, 0 if it is not known.
 func Resident(pid int) uint64 {
 	p, err := procfs.NewProc(pid)

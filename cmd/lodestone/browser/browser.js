@@ -15,20 +15,27 @@ import { collector, site, timeout } from './suite.js';
 export const artefacts = process.env.BROWSER_ARTEFACTS
   ?? fileURLToPath(new URL('../../../.cache/browser', import.meta.url));
 
-let started;
+/** How many visitors a browser has. One that had hundreds, on a busy machine, ended by itself three times. */
+const visitorsOfABrowser = 40;
 
-// All visitors share one browser, which has a fresh profile. No name but example.test leads anywhere,
-// so nothing leaves the machine.
+/** Browsers; the last is that of the next visitors. @type {{process: Promise<import('playwright-core').Browser>, had: number, gone: number}[]} */
+const browsers = [];
+
+// Visitors share a browser, which has a fresh profile. No name but example.test leads anywhere, so nothing leaves the machine.
 function browser() {
-  started ??= chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout,
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync',
-      // Beacons that outlive their page carry the browser's own name, not the visitor's.
-      '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
-      '--host-resolver-rules=MAP example.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
-  });
-  return started;
+  if (browsers.length === 0 || browsers.at(-1).had === visitorsOfABrowser) {
+    browsers.push({ had: 0, gone: 0, process: chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout,
+      args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+        '--disable-component-update', '--disable-sync',
+        // Beacons that outlive their page carry the browser's own name, not the visitor's.
+        '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
+        '--host-resolver-rules=MAP example.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
+    }) });
+  }
+  const last = browsers.at(-1);
+  last.had++;
+  return last;
 }
 
 /**
@@ -51,9 +58,9 @@ export async function signIn(v, key, screen = '/dashboard') {
   await v.page.waitForURL(site + screen);
 }
 
-/** Closes the browser. */
+/** Closes the browsers. */
 export async function stop() {
-  if (started) await (await started).close();
+  await Promise.all(browsers.map(async (b) => (await b.process).close()));
 }
 
 // Not Chromium's own: headless ones are counted as robots, as they should be.
@@ -94,10 +101,14 @@ export const allDevices = Object.keys(devices);
 
 /** A visitor who is gone at the end of the test, when what the pages did is checked. @param {Options} [o] */
 export async function newVisitor(t, device, o = {}) {
-  const context = await (await browser()).newContext({
+  const of = browser();
+  const context = await (await of.process).newContext({
     ...devices[device], locale: 'en-GB', timezoneId: 'Europe/Berlin', acceptDownloads: true,
     colorScheme: o.dark ? 'dark' : 'light', reducedMotion: o.reducedMotion ? 'reduce' : 'no-preference',
     javaScriptEnabled: o.scripts ?? true, ...o.context,
+  });
+  context.once('close', async () => {
+    if (++of.gone === visitorsOfABrowser) await (await of.process).close();
   });
   const v = new Visitor(device, context, o);
   t.after(() => v.leave());

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 
-import { api, newLink } from './api.js';
+import { api, newAccessLink, newLink, newMagnet } from './api.js';
 import { newDesktop, newVisitor } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
-import { site, test } from './suite.js';
+import { eventually, site, test } from './suite.js';
 
 const logo = new Uint8Array(await readFile(new URL('../demo/logo.png', import.meta.url)));
 
@@ -61,6 +61,14 @@ for (const [device, o] of looks) {
     await look('link-site', `/dashboard/links/${link.id}/site`);
     for (const section of ['', '/notices', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
       await look(`settings${section.replace(hook.id, 'one').replaceAll('/', '-')}`, `/dashboard/settings${section}`);
+      if (device === 'phone') { // rows are cards: every cell has its label, and nothing is cut off at the side
+        const cards = await v.page.locator('main table:not(.use)').evaluateAll((all) => all.map((t) => ({
+          row: getComputedStyle(t.querySelector('tbody tr')).display, cut: t.parentElement.scrollWidth > t.parentElement.clientWidth + 1,
+          bare: [...t.querySelectorAll('tbody td:not(:has(form))')].filter((c) => !/\w/.test(getComputedStyle(c, '::before').content)).length,
+        })));
+        for (const card of cards) assert.deepEqual(card, { row: 'block', cut: false, bare: 0 }, section);
+        if (section.startsWith('/webhooks/')) assert.equal(cards.length, 1);
+      }
       for (const summary of await v.page.locator('main summary.link').all()) await summary.click();
       await v.accessible();
       await v.fits();
@@ -124,4 +132,30 @@ test('settings: the preview follows what is typed and chosen, and a logo is uplo
   await v.screenshot('dashboard-settings-logo', { full: true });
   await v.page.getByRole('button', { name: 'Remove the logo' }).click();
   await v.page.getByText('There is none.').waitFor();
+});
+
+test('settings: an owner switches the download of a document off, and its readers see no button', async (t) => {
+  const magnet = await newMagnet({ title: 'Ask for a copy', pages: 2 });
+  const link = await newAccessLink({ lead_magnet_id: magnet.id });
+  const v = await newDesktop(t);
+  await signIn(v);
+  const edit = `${site}/dashboard/magnets/${magnet.id}/edit`;
+  await v.page.goto(edit);
+  const box = v.page.getByLabel('Readers may download and print it');
+  assert.equal(await box.isChecked(), true);
+  await v.look('dashboard-edit');
+  await box.focus();
+  await v.page.keyboard.press('Space');
+  await v.page.getByRole('button', { name: 'Save', exact: true }).click();
+  await v.page.waitForURL(/saved=1/);
+  assert.equal(await v.page.getByLabel('Readers may download and print it').isChecked(), false);
+  const reader = await newDesktop(t);
+  await reader.page.goto(link.url);
+  await reader.page.locator('html[data-ready]').waitFor();
+  assert.equal(await reader.page.locator('#download, #print').count(), 0);
+  await v.page.getByLabel('Readers may download and print it').check();
+  await v.page.getByRole('button', { name: 'Save', exact: true }).click();
+  await eventually(async () => (await api('GET', `/api/v1/lead-magnets/${magnet.id}`)).downloadable, 'it is saved');
+  await reader.page.reload();
+  await reader.page.locator('#download[href]').waitFor();
 });

@@ -157,6 +157,41 @@ for (const scripts of [true, false]) {
   });
 }
 
+for (const o of [{ device: 'desktop' }, { device: 'phone', dark: true }, { device: 'phone', scripts: false }]) {
+  test(`viewer: a document that is for reading only offers no download, ${JSON.stringify(o)}`, async (t) => {
+    const magnet = await newMagnet({ pages: 3, title: 'For reading only' });
+    const link = await newAccessLink({ lead_magnet_id: magnet.id });
+    const v = await newVisitor(t, o.device, { ...o, expected: [/403/] });
+    let address;
+    v.page.on('response', async (r) => {
+      if (r.url().endsWith('/sessions')) address = (await r.json()).download;
+    });
+    await v.page.goto(link.url);
+    if (o.scripts === false) await v.page.getByRole('button', { name: 'Download it' }).waitFor();
+    else await v.page.locator('#download[href]').waitFor();
+    assert.equal((await api('PATCH', `/api/v1/lead-magnets/${magnet.id}`, { downloadable: false })).downloadable, false);
+    if (o.scripts === false) { // a page that was open before the switch
+      await v.page.getByRole('button', { name: 'Download it' }).click();
+    } else await v.page.goto(new URL(`${address}&d=0192f0c1-2f6b-7cc0-8a3c-1d2e3f405162`, link.url).href);
+    await v.page.getByRole('heading', { name: 'This document is for reading' }).waitFor();
+    await v.accessible();
+    await v.fits();
+    await v.screenshot('viewer-no-download');
+    await v.page.getByRole('link', { name: 'Read it' }).click();
+    await v.page.waitForURL(link.url);
+    if (o.scripts === false) await v.page.getByRole('button', { name: 'Open the document' }).waitFor();
+    else {
+      await ready(v.page);
+      await drawn(v.page, 1);
+    }
+    assert.equal(await v.page.getByText(/download/i).count(), 0);
+    assert.equal(await v.page.locator('#download, #end-download, #print').count(), 0);
+    await v.screenshot('viewer-reading-only');
+    await leave(v.page);
+    assert.ok(!(await events({ access_link_id: link.id })).some((e) => e.event_type.startsWith('download')));
+  });
+}
+
 test('viewer: without scripts the browser shows the document', async (t) => {
   const link = await newGuide();
   const v = await newPhone(t, { scripts: false });

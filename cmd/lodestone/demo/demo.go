@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
 )
@@ -31,6 +33,7 @@ type Config struct {
 	URL          string
 	CollectorURL string
 	APIKey       string
+	TLS          certificate.Client // of the API and the collector
 	Visitors     int
 	Seed         uint64
 }
@@ -46,7 +49,7 @@ func (c Config) Validate() error {
 	if c.Visitors < 1 || c.Visitors > 5000 {
 		errs = append(errs, config.Invalid("--visitors", "is out of range", "give a number from 1 to 5000"))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.TLS.Validate("api-"))...)
 }
 
 // How the demo works.
@@ -79,7 +82,7 @@ type counts struct{ links, views int64 }
 func New(c Config, out io.Writer) *Demo {
 	return &Demo{
 		cfg: c, out: out, sent: newTally(), emails: map[string]counts{},
-		api: client.New(client.Config{URL: c.URL, Key: c.APIKey}),
+		api: client.New(client.Config{URL: c.URL, Key: c.APIKey, HTTP: &http.Client{Transport: c.TLS.Dialer("api-").Default()}}),
 	}
 }
 

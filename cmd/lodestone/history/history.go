@@ -21,7 +21,6 @@ import (
 	"lodestone/ingest/retention"
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
-	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
@@ -57,7 +56,6 @@ type Deps struct {
 	API      *client.Client // with a key of the account
 	Postgres *postgres.Pool
 	Kafka    Writer
-	Client   *kgo.Client // of the same Kafka
 	Tokens   *token.Ring
 	SQL      func(ctx context.Context, query string) ([][]string, error) // the rows of an answer; nil: SQL is not compared
 	Guide    []byte                                                      // the document: a PDF of twelve pages
@@ -115,7 +113,7 @@ func (h *History) Run(ctx context.Context) error {
 	return h.report(p, o, want, got)
 }
 
-// check refuses what would not last, would send mails, or is of another installation.
+// check refuses what would not last, or would send mails.
 func (h *History) check(ctx context.Context, p *plan) error {
 	setting, _, err := retention.ReadSetting(ctx, h.deps.Postgres)
 	if err != nil {
@@ -140,12 +138,18 @@ func (h *History) check(ctx context.Context, p *plan) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it says what is wrong
 	}
-	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
-		id, _, err := kafka.Topic(ctx, h.deps.Client, topic)
+	return nil
+}
+
+// CheckKafka returns an error of settings if Postgres does not know the topics of Kafka. A producer that has started has put them on
+// record, so the check comes before.
+func CheckKafka(ctx context.Context, pool *postgres.Pool, cl *kgo.Client) error {
+	for _, topic := range kafka.KeyedTopics() {
+		id, _, err := kafka.Topic(ctx, cl, topic)
 		if err != nil {
 			return err //nolint:wrapcheck // it names the topic
 		}
-		known, err := store.New(h.deps.Postgres.Unscoped()).KnowsTopic(ctx, id)
+		known, err := store.New(pool.Unscoped()).KnowsTopic(ctx, id)
 		if err != nil {
 			return fmt.Errorf("read the topics on record: %w", err)
 		}

@@ -5,22 +5,32 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"lodestone/pkg/service"
 	"lodestone/query/eventlist"
 	"lodestone/query/live"
 )
 
-// lookEvery is how often the stream looks for forms and sessions, which are no events.
-const lookEvery = 700 * time.Millisecond
+const (
+	// lookEvery is how often the stream looks for forms and sessions, which are no events.
+	lookEvery = 700 * time.Millisecond
+	// pace is the time between two messages, and settle that after which the numbers are asked for again: forms are copied to where
+	// reports count them.
+	pace   = 400 * time.Millisecond
+	settle = 2 * time.Second
+)
 
-// feed is the stream that an open page reads: first what happened last, then what happens.
+// feed is the stream that an open page reads: the list and the numbers, and then what changes of them.
 type feed struct {
 	*live.Listener
-	home *Home
-	sent map[string]bool // forms and sessions that the page has; nil: nothing was sent yet
+	home  *Home
+	known known             // when the last message was made
+	sent  map[string]string // rows that the page has, by their ids; nil: nothing was sent yet
+	today string            // the numbers that it has
+	at    time.Time         // of the last message
+	again bool              // the numbers are to be asked for again
 }
 
 // newFeed returns a stream for one page. What happens from now on is in it.
@@ -33,79 +43,106 @@ func (h *Home) newFeed() (*feed, error) {
 	return &feed{Listener: listener, home: h}, nil
 }
 
-// Next implements api.Source. Activities may be sent twice: the page knows them by their ids.
+// Next implements api.Source.
 func (f *feed) Next(ctx context.Context) ([]byte, error) {
-	if f.sent == nil {
-		f.sent = map[string]bool{}
-		activities, err := f.home.newest(ctx)
-		if err != nil {
-			return nil, err
-		}
-		f.remember(activities)
-		return message("all", activities)
-	}
 	for {
-		activities, err := f.wait(ctx)
-		if err != nil {
-			return nil, err
+		if f.sent != nil {
+			if err := f.wait(ctx); err != nil {
+				return nil, err
+			}
 		}
-		if len(activities) > 0 {
-			return message("new", activities)
+		text, err := f.message(ctx)
+		if err != nil || text != nil {
+			return text, err
 		}
 	}
 }
 
-// wait returns what happened since the last call, within a moment.
-func (f *feed) wait(ctx context.Context) (activities []Activity, err error) {
-	look, cancel := context.WithTimeout(ctx, lookEvery)
-	defer cancel()
-	messages, err := f.Listener.Next(look)
-	if ctx.Err() != nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return nil, err
+// wait waits until the list may have changed.
+func (f *feed) wait(ctx context.Context) error {
+	if err := service.Sleep(ctx, pace-time.Since(f.at)); err != nil {
+		return err //nolint:wrapcheck // the cause of ctx
 	}
-	events := make([]*live.Event, len(messages))
-	for i := range messages {
-		events[i] = messages[i].Event
-	}
-	err = f.home.deps.Postgres.AccountSnapshot(ctx, f.home.deps.Account, func(tx pgx.Tx) error {
-		entries, err := f.home.entered(ctx, tx)
+	for {
+		look, cancel := context.WithTimeout(ctx, lookEvery)
+		messages, err := f.Listener.Next(look)
+		cancel()
+		if ctx.Err() != nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		now, err := f.home.known(ctx)
 		if err != nil {
 			return err
 		}
-		for _, a := range entries {
-			if !f.sent[a.ID] {
-				activities = append(activities, a)
-			}
+		if len(messages) > 0 || !now.equal(f.known) {
+			f.known, f.again = now, true
+			return nil
 		}
-		f.remember(entries)
-		read, err := f.home.activitiesOf(ctx, tx, events)
-		activities = append(activities, read...)
-		return err
-	})
+		if f.again && time.Since(f.at) > settle {
+			f.again = false
+			return nil
+		}
+	}
+}
+
+// change is what a page gets: the ids of the whole list in their order, the HTML of the rows that it does not have, and of the numbers if
+// they changed.
+type change struct {
+	Order []string          `json:"order"`
+	Rows  map[string]string `json:"rows"`
+	Today string            `json:"today,omitempty"`
+}
+
+// message returns what has changed since the last message; nil: nothing. The first one has everything.
+func (f *feed) message(ctx context.Context) ([]byte, error) {
+	first := f.sent == nil
+	if first {
+		k, err := f.home.known(ctx)
+		if err != nil {
+			return nil, err
+		}
+		f.known = k
+	}
+	f.at = time.Now()
+	s, err := f.home.state(ctx, f.known)
 	if err != nil {
-		return nil, fmt.Errorf("read what happens: %w", err)
+		return nil, err
 	}
-	return activities, nil
-}
-
-// remember remembers what the page has: the newest only, since nothing older is looked for.
-func (f *feed) remember(activities []Activity) {
-	if len(f.sent) > 10*shown {
-		clear(f.sent)
+	sent, c := map[string]string{}, change{Order: []string{}, Rows: map[string]string{}}
+	for i := range s.Rows {
+		id := s.Rows[i].ID
+		html, err := f.home.part("row", s.Rows[i])
+		if err != nil {
+			return nil, err
+		}
+		c.Order, sent[id] = append(c.Order, id), html
+		if f.sent[id] != html {
+			c.Rows[id] = html
+		}
 	}
-	for _, a := range activities {
-		f.sent[a.ID] = true
+	numbers, err := f.home.part("today", s.Today)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// message returns activities as a message of the stream.
-func message(kind string, activities []Activity) ([]byte, error) {
-	data, err := json.Marshal(activities)
+	if numbers != f.today {
+		c.Today = numbers
+	}
+	if !first && len(c.Rows) == 0 && c.Today == "" && len(sent) == len(f.sent) {
+		return nil, nil
+	}
+	f.sent, f.today = sent, numbers
+	data, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("encode what happened: %w", err)
 	}
-	if activities == nil {
-		data = []byte("[]")
+	return fmt.Appendf(nil, "event: list\ndata: %s\n\n", data), nil
+}
+
+// part returns a part of the page.
+func (h *Home) part(name string, data any) (string, error) {
+	var out strings.Builder
+	if err := h.parts.ExecuteTemplate(&out, name, data); err != nil {
+		return "", fmt.Errorf("write a part of the first page: %w", err)
 	}
-	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data), nil
+	return out.String(), nil
 }

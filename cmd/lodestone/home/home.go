@@ -1,4 +1,4 @@
-// Package home is the first page of `lodestone up`: where everything is, and what happens in the demo account
+// Package home is the first page of `lodestone up`: where everything is, the numbers of the day, and who reads in the demo account
 // while one looks on. It needs the secret of the data directory.
 package home
 
@@ -7,17 +7,20 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"net/http"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 	"lodestone/query/live"
+	"lodestone/query/report"
 )
 
 //go:embed web
@@ -32,6 +35,7 @@ type Deps struct {
 	Account  uuid.UUID
 	Postgres *postgres.Pool
 	Live     *live.Live
+	Reports  *report.Reporter
 	Sample   func() uuid.UUID // the generic link to show first; any other of the account if it is not there
 	Mailbox  string           // path of the mailbox; "": mails are sent
 }
@@ -40,6 +44,7 @@ type Deps struct {
 type Home struct {
 	deps     Deps
 	template *page.Template
+	parts    *template.Template // of the same file: what the stream sends
 }
 
 // New returns the page.
@@ -48,11 +53,15 @@ func New(d Deps) (*Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the first page: %w", err)
 	}
-	template, err := d.Pages.Parse(files, "home.html", "home.css")
+	whole, err := d.Pages.Parse(files, "home.html", "home.css")
 	if err != nil {
 		return nil, err
 	}
-	return &Home{deps: d, template: template}, nil
+	parts, err := template.ParseFS(files, "home.html")
+	if err != nil {
+		return nil, fmt.Errorf("parse the first page: %w", err)
+	}
+	return &Home{deps: d, template: whole, parts: parts}, nil
 }
 
 // Register mounts the page at "/", and the stream that it reads while it is open.
@@ -74,12 +83,30 @@ type data struct {
 	Dashboard      string
 	Mailbox, Docs  string
 	LivePath       string
-	Activities     []Activity
-	Shown          int // activities at most
+	state
+}
+
+// state is what changes while the page is open.
+type state struct {
+	Rows  []row
+	Today today
+}
+
+func (h *Home) state(ctx context.Context, k known) (s state, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		s.Rows, err = h.rows(ctx, k)
+		return err
+	})
+	group.Go(func() (err error) {
+		s.Today, err = h.today(ctx)
+		return err
+	})
+	return s, group.Wait()
 }
 
 func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
-	d := data{Dashboard: h.deps.Pages.Path("/dashboard"), Docs: h.deps.Pages.Path("/api/v1/docs"), LivePath: h.deps.Pages.Path(LivePath), Shown: shown}
+	d := data{Dashboard: h.deps.Pages.Path("/dashboard"), Docs: h.deps.Pages.Path("/api/v1/docs"), LivePath: h.deps.Pages.Path(LivePath)}
 	if h.deps.Mailbox != "" {
 		d.Mailbox = h.deps.Pages.Path(h.deps.Mailbox)
 	}
@@ -87,7 +114,11 @@ func (h *Home) show(w http.ResponseWriter, r *http.Request) error {
 	if d.Title, d.Landing, err = h.landing(r.Context()); err != nil {
 		return err
 	}
-	if d.Activities, err = h.newest(r.Context()); err != nil {
+	k, err := h.known(r.Context())
+	if err != nil {
+		return err
+	}
+	if d.state, err = h.state(r.Context(), k); err != nil {
 		return err
 	}
 	return h.template.Write(w, r, http.StatusOK, page.Page{Title: "Lodestone", Class: "home", Policy: page.Policy{Scripts: true}, Data: d})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"lodestone/crud/catalogue"
@@ -87,6 +89,34 @@ func (v *Visit) URL(path string) string { return v.frame.deps.Pages.URL(path) }
 
 // Link returns the address of a screen in the same period.
 func (v *Visit) Link(path string) string { return v.Path(path) + v.Period.suffix() }
+
+// People returns the address of the readers in the same period, narrowed by filters of the API: pairs of a name and a value, of which those
+// without a value do not narrow. What the addresses of a screen share comes first: those that differ at their ends only compress best.
+func (v *Visit) People(filters ...string) string {
+	var list []string
+	for pair := range slices.Chunk(filters, 2) {
+		if pair[1] != "" {
+			list = append(list, pair[0]+"="+url.QueryEscape(pair[1]))
+		}
+	}
+	address := v.Link("/dashboard/readers")
+	switch {
+	case len(list) == 0:
+		return address
+	case strings.Contains(address, "?"):
+		return address + "&" + strings.Join(list, "&")
+	default:
+		return address + "?" + strings.Join(list, "&")
+	}
+}
+
+// Source returns the filter that leads to the readers behind a row of a report by a dimension. A row without a source has those without one.
+func Source(dimension, value string) (filter, text string) {
+	if value == "" && (dimension == "utm_source" || dimension == "referrer_host") {
+		return "without", dimension
+	}
+	return dimension, value
+}
 
 // May reports whether the session has a scope. A screen shows no form that the API would refuse.
 func (v *Visit) May(scope auth.Scope) bool { return v.Session.Has(scope) }

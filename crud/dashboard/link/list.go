@@ -25,6 +25,8 @@ type listData struct {
 	Total     int64
 	Previous  string
 	Next      string
+	Oldest    bool   // they are listed first
+	Turned    string // address of the list in the other order
 	NoMagnets bool
 	Away      bool // there are no numbers for now
 }
@@ -41,6 +43,10 @@ func (s *Screens) showList(v *frame.Visit) error {
 	query := url.Values{"per_page": {strconv.Itoa(perPage)}}
 	if id := asked.Get("magnet"); id != "" {
 		query.Set("lead_magnet_id", id)
+	}
+	oldest := asked.Get("sort") == "created_at"
+	if oldest {
+		query.Set("sort", "created_at")
 	}
 	page := 1
 	if n, err := strconv.Atoi(asked.Get("page")); err == nil && n > 1 {
@@ -69,6 +75,7 @@ func (s *Screens) showList(v *frame.Visit) error {
 	}
 	data := listData{
 		Magnet: titles[asked.Get("magnet")], New: v.Path(screenPath + "/new"), Everyone: v.Link(screenPath), Total: links.Pagination.Total, NoMagnets: len(magnets) == 0,
+		Oldest: oldest, Turned: turned(v, screenPath, oldest, "created_at"),
 	}
 	if id := asked.Get("magnet"); id != "" {
 		data.New += "?" + url.Values{"magnet": {id}}.Encode()

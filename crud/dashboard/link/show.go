@@ -65,6 +65,7 @@ type sourceTable struct {
 
 type sourceRow struct {
 	Name    string
+	URL     string // of the people behind it; "" of the rest
 	Numbers []frame.Figure
 }
 
@@ -125,7 +126,7 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 	d.Chart = chart.Figure(courseOf(v, all))
 	for _, t := range []sourceTable{{Title: v.Say("link.sources"), Name: "utm_source"}, {Title: v.Say("link.sites"), Name: "referrer_host"}} {
 		id := map[string]string{"utm_source": bySource, "referrer_host": byReferrer}[t.Name]
-		if t = sourcesOf(v, answers.Of(id), t); len(t.Rows) > 0 {
+		if t = sourcesOf(v, l.ID, answers.Of(id), t); len(t.Rows) > 0 {
 			d.Sources = append(d.Sources, t)
 		}
 	}
@@ -148,19 +149,18 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 
 // behind returns the address of the people behind a number of a link: its submissions on this screen, or its readers; "" for visitors, who are not known.
 func behind(v *frame.Visit, id, metric string) string {
-	q := v.Period.Query()
-	q.Set("generic_link_id", id)
 	switch metric {
 	case "visitors":
 		return ""
 	case "submissions", "verified":
 		return "#submissions"
 	case "finish_rate":
-		q.Set("finished", "true")
+		return v.People("generic_link_id", id, "finished", "true")
 	case "downloads":
-		q.Set("sort", "-downloads")
+		return v.People("generic_link_id", id, "sort", "-downloads")
+	default:
+		return v.People("generic_link_id", id)
 	}
-	return v.Path("/dashboard/readers") + "?" + q.Encode()
 }
 
 // headline says how many sent the form.
@@ -186,13 +186,17 @@ func courseOf(v *frame.Visit, a frame.Answer) chart.Line {
 	}
 }
 
-func sourcesOf(v *frame.Visit, a frame.Answer, t sourceTable) sourceTable {
+func sourcesOf(v *frame.Visit, link string, a frame.Answer, t sourceTable) sourceTable {
 	dimension := t.Name
 	for _, metric := range sourceMetrics {
 		t.Metrics = append(t.Metrics, v.Figure(a.Totals, metric))
 	}
 	for _, r := range a.Rows {
 		row := sourceRow{Name: r.Text(dimension)}
+		if !r.Is("other") {
+			filter, value := frame.Source(dimension, row.Name)
+			row.URL = v.People("generic_link_id", link, filter, value)
+		}
 		switch {
 		case r.Is("other"):
 			row.Name = v.Say("link.sources.others")

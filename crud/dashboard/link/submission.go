@@ -61,6 +61,8 @@ type submissionList struct {
 	Keep    url.Values // parameters that the search keeps
 	First   string     // address of the first page; "": this is it
 	Next    string     // address of the page that follows; "": there is none
+	Oldest  bool       // they are listed first
+	Turned  string     // address of the list in the other order
 	CSV     string
 	Refused string // why the list is not there
 }
@@ -84,11 +86,18 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 			query.Set(name, value)
 		}
 	}
+	oldest := asked.Get("sort") == "submitted_at"
+	if oldest {
+		query.Set("sort", "submitted_at")
+	}
 	chosen := asked["column"]
 	if len(chosen) == 0 {
 		chosen = usual
 	}
-	l := &submissionList{Q: asked.Get("q"), Keep: v.Period.Query()}
+	l := &submissionList{Q: asked.Get("q"), Keep: v.Period.Query(), Oldest: oldest, Turned: turned(v, self(v), oldest, "submitted_at") + "#submissions"}
+	if oldest {
+		l.Keep.Set("sort", "submitted_at")
+	}
 	var shown []column
 	for _, c := range submissionColumns {
 		on := slices.Contains(chosen, c.name)
@@ -126,6 +135,18 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 		l.Rows = append(l.Rows, row)
 	}
 	return l, nil
+}
+
+// turned returns the address of a list in the other order, from its beginning. oldest: that one is shown; sort is what the address calls it.
+func turned(v *frame.Visit, path string, oldest bool, sort string) string {
+	q := v.R.URL.Query()
+	for _, once := range []string{"cursor", "page", "sort", "created", "saved"} {
+		q.Del(once)
+	}
+	if !oldest {
+		q.Set("sort", sort)
+	}
+	return v.Path(path) + "?" + q.Encode()
 }
 
 // listAt returns the address of the list from a cursor on.

@@ -38,7 +38,7 @@ func New(f *frame.Frame) (*Screens, error) {
 	}
 	s := &Screens{f, map[string]*frame.Template{}}
 	for _, name := range screens {
-		if s.byName[name], err = f.ParseForms(files, []string{"setting.html", name + ".html"}, []string{"setting.css"}); err != nil {
+		if s.byName[name], err = f.ParseForms(files, []string{"setting.html", name + ".html"}, []string{frame.Cards, "setting.css"}); err != nil {
 			return nil, err
 		}
 	}

@@ -47,6 +47,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end }}
 
+{{/* The scheme of probes, after their port. */}}
+{{- define "lodestone.probeScheme" -}}
+{{- if .Values.tls.secret }}, scheme: HTTPS{{ end -}}
+{{- end }}
+
 {{/* Whether a process connects to Kafka over TLS: "true", or nothing. */}}
 {{- define "lodestone.kafkaTLS" -}}
 {{- if or .Values.kafka.tls (index .Values.secrets "kafka-tls-ca").name (index .Values.secrets "kafka-tls-cert").name }}true{{ end -}}

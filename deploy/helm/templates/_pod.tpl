@@ -56,18 +56,18 @@ spec:
         {{- end }}
       # The address of operators answers before the process has its stores.
       startupProbe:
-        httpGet: {path: /healthz, port: admin}
+        httpGet: {path: /healthz, port: admin{{ include "lodestone.probeScheme" $.root }}}
         periodSeconds: 2
         timeoutSeconds: 2
         failureThreshold: 60
       livenessProbe:
-        httpGet: {path: /healthz, port: admin}
+        httpGet: {path: /healthz, port: admin{{ include "lodestone.probeScheme" $.root }}}
         periodSeconds: 10
         timeoutSeconds: 5
         failureThreshold: 6
       # Its checks take three seconds at most.
       readinessProbe:
-        httpGet: {path: /readyz, port: admin}
+        httpGet: {path: /readyz, port: admin{{ include "lodestone.probeScheme" $.root }}}
         periodSeconds: 5
         timeoutSeconds: 4
         failureThreshold: 2
@@ -83,6 +83,11 @@ spec:
         - name: secrets
           mountPath: /run/secrets/lodestone
           readOnly: true
+        {{- if and .root.Values.tls.secret .ports }}
+        - name: tls
+          mountPath: /run/secrets/lodestone-tls
+          readOnly: true
+        {{- end }}
         {{- with concat (default list .mounts) .own.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -104,6 +109,12 @@ spec:
           {{- end }}
           {{- end }}
           {{- end }}
+    {{- if and .root.Values.tls.secret .ports }}
+    - name: tls
+      secret:
+        secretName: {{ .root.Values.tls.secret }}
+        defaultMode: 0440
+    {{- end }}
     {{- with concat (default list .volumes) .own.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

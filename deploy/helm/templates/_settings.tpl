@@ -4,6 +4,7 @@ collector: [postgres-url, token-keys, kafka-sasl-password, kafka-tls-ca, kafka-t
 spool-send: [postgres-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
 consumer: [postgres-url, postgres-read-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
 migrate: [postgres-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
+backup: [postgres-url, clickhouse-url, backup-s3-access-key, backup-s3-secret-key, file-s3-access-key, file-s3-secret-key, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
 query: [postgres-url, postgres-read-url, clickhouse-url, clickhouse-http-url, sql-url]
 crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secret, file-s3-access-key, file-s3-secret-key]
 {{- end }}
@@ -16,8 +17,16 @@ crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secr
 {{- $env := dict "LODESTONE_LOG_LEVEL" $values.log.level "LODESTONE_LOG_FORMAT" $values.log.format -}}
 {{- if has .process (list "collector" "consumer" "query" "crud") -}}
   {{- $_ := set $env "LODESTONE_ADMIN_LISTEN" ":8090" -}}
+  {{- /* The files are read again when cert-manager renews them. */ -}}
+  {{- if $values.tls.secret -}}
+    {{- $listeners := dict "consumer" (list "ADMIN_") "collector" (list "ADMIN_" "COLLECTOR_") "query" (list "ADMIN_" "") "crud" (list "ADMIN_" "") -}}
+    {{- range index $listeners .process -}}
+      {{- $_ := set $env (printf "LODESTONE_%sTLS_CERT" .) "/run/secrets/lodestone-tls/tls.crt" -}}
+      {{- $_ := set $env (printf "LODESTONE_%sTLS_KEY" .) "/run/secrets/lodestone-tls/tls.key" -}}
+    {{- end -}}
+  {{- end -}}
 {{- end -}}
-{{- if has .process (list "collector" "consumer" "migrate" "spool-send") -}}
+{{- if has .process (list "collector" "consumer" "migrate" "spool-send" "backup") -}}
   {{- $_ := set $env "LODESTONE_KAFKA_BROKERS" (join "," $values.kafka.brokers) -}}
   {{- $_ := set $env "LODESTONE_KAFKA_SASL_MECHANISM" $values.kafka.saslMechanism -}}
   {{- if include "lodestone.kafkaTLS" $root }}{{ $_ := set $env "LODESTONE_KAFKA_TLS" "true" }}{{ end -}}
@@ -31,6 +40,7 @@ crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secr
 {{- end -}}
 {{- if eq .process "collector" -}}
   {{- $_ := set $env "LODESTONE_COLLECTOR_LISTEN" ":8081" -}}
+  {{- $_ := set $env "LODESTONE_COLLECTOR_URL" $values.collectorUrl -}}
   {{- $_ := set $env "LODESTONE_SPOOL_DIR" "/var/lib/lodestone/spool" -}}
   {{- $_ := set $env "LODESTONE_SPOOL_MAX_BYTES" (int64 $values.collector.spool.maxBytes) -}}
   {{- $_ := set $env "LODESTONE_SPOOL_SEND_TIMEOUT" (printf "%ds" (int64 $values.collector.spool.sendSeconds)) -}}
@@ -40,10 +50,15 @@ crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secr
   {{- $_ := set $env "LODESTONE_LISTEN" ":8080" -}}
 {{- end -}}
 {{- if eq .process "crud" -}}
+  {{- $scheme := "http" -}}
+  {{- if $values.tls.secret -}}
+    {{- $scheme = "https" -}}
+    {{- $_ := set $env "LODESTONE_INTERNAL_TLS_CA" "/run/secrets/lodestone-tls/ca.crt" -}}
+  {{- end -}}
   {{- $_ := set $env "LODESTONE_PUBLIC_URL" $values.url -}}
   {{- $_ := set $env "LODESTONE_COLLECTOR_URL" $values.collectorUrl -}}
-  {{- $_ := set $env "LODESTONE_COLLECTOR_INTERNAL_URL" (printf "http://%s-collector:8081" $name) -}}
-  {{- $_ := set $env "LODESTONE_QUERY_URL" (printf "http://%s-query:8080" $name) -}}
+  {{- $_ := set $env "LODESTONE_COLLECTOR_INTERNAL_URL" (printf "%s://%s-collector:8081" $scheme $name) -}}
+  {{- $_ := set $env "LODESTONE_QUERY_URL" (printf "%s://%s-query:8080" $scheme $name) -}}
   {{- with $values.trustedProxies }}{{ $_ := set $env "LODESTONE_TRUSTED_PROXIES" (join "," .) }}{{ end -}}
 {{- end -}}
 {{- range index (include "lodestone.secretsOf" . | fromYaml) .process -}}
@@ -52,6 +67,12 @@ crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secr
     {{- /* Files of certificates are settings themselves. */ -}}
     {{- if not (hasPrefix "kafka-tls-" .) }}{{ $variable = printf "%s_FILE" $variable }}{{ end -}}
     {{- $_ := set $env $variable (printf "/run/secrets/lodestone/%s" .) -}}
+  {{- end -}}
+{{- end -}}
+{{- if eq .process "backup" -}}
+  {{- /* Where crud keeps documents, so that they are in the backup. */ -}}
+  {{- range $setting, $value := $values.crud.settings -}}
+    {{- if has $setting (list "file-store" "file-s3-endpoint" "file-s3-region") }}{{ $_ := set $env (printf "LODESTONE_%s" ($setting | upper | replace "-" "_")) $value }}{{ end -}}
   {{- end -}}
 {{- end -}}
 {{- if hasKey $values .process -}}

@@ -23,6 +23,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
 	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -43,6 +44,7 @@ const (
 var cases = map[string][]string{
 	"default":        nil,
 	"everything":     {"testdata/everything.yaml"},
+	"grafana":        {"testdata/grafana.yaml"},
 	"altinity":       {"../examples/altinity-values.yaml"},
 	"strimzi":        {"../examples/strimzi-values.yaml"},
 	"cloudnative-pg": {"../examples/cloudnative-pg-values.yaml"},
@@ -146,7 +148,7 @@ func decode(t *testing.T, docs [][]byte) []runtime.Object {
 }
 
 // Names stay within the limits of Kubernetes, whatever the release is called: 63 characters, and 52 of a StatefulSet, whose pods have a label with
-// its name and a hash.
+// its name and a hash, and of a CronJob, whose Jobs have its name and a time.
 func TestNamesFit(t *testing.T) {
 	t.Parallel()
 	release := strings.Repeat("a", 53) // Helm's limit
@@ -156,7 +158,8 @@ func TestNamesFit(t *testing.T) {
 	require.Greater(t, len(objects), 20)
 	for _, o := range objects {
 		limit := 63
-		if _, set := o.(*apps.StatefulSet); set {
+		switch o.(type) {
+		case *apps.StatefulSet, *batch.CronJob:
 			limit = 52
 		}
 		require.LessOrEqual(t, len(o.(meta.Object).GetName()), limit, o.(meta.Object).GetName())

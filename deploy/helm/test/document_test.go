@@ -14,7 +14,7 @@ import (
 )
 
 // processes have values of the same names.
-var processes = []string{"collector", "consumer", "query", "crud", "migrate"}
+var processes = []string{"collector", "consumer", "query", "crud", "migrate", "backup"}
 
 // documented is a value of the chart, or several that processes have under one name.
 type documented struct {

@@ -20,9 +20,17 @@ type mutant func(r *release)
 
 // inPod breaks the pod of the first workload that does not end, the collector.
 func inPod(change func(p *core.PodTemplateSpec)) mutant {
+	return func(r *release) { change(serving(r).pod) }
+}
+
+func serving(r *release) workload {
+	return r.workloads[slices.IndexFunc(r.workloads, func(w workload) bool { return !w.ends() })]
+}
+
+// inCronJob breaks the pod of a CronJob.
+func inCronJob(change func(p *core.PodTemplateSpec)) mutant {
 	return func(r *release) {
-		i := slices.IndexFunc(r.workloads, func(w workload) bool { return !w.ends() })
-		change(r.workloads[i].pod)
+		change(r.workloads[slices.IndexFunc(r.workloads, func(w workload) bool { return w.kind == "CronJob" })].pod)
 	}
 }
 
@@ -59,6 +67,7 @@ func env(name, value string) mutant {
 var mutants = map[string]map[string]mutant{
 	"pods are not root and have nothing of the node": {
 		"root":       inPod(func(p *core.PodTemplateSpec) { p.Spec.SecurityContext.RunAsUser = new(int64) }),
+		"root later": inCronJob(func(p *core.PodTemplateSpec) { p.Spec.SecurityContext.RunAsUser = new(int64) }),
 		"seccomp":    inPod(func(p *core.PodTemplateSpec) { p.Spec.SecurityContext.SeccompProfile.Type = "Unconfined" }),
 		"network":    inPod(func(p *core.PodTemplateSpec) { p.Spec.HostNetwork = true }),
 		"token":      inPod(func(p *core.PodTemplateSpec) { p.Spec.AutomountServiceAccountToken = nil }),
@@ -108,7 +117,7 @@ var mutants = map[string]map[string]mutant{
 	"a process that serves leaves its Service before it stops": {"no wait": env("LODESTONE_DRAIN_DELAY", "100ms")},
 	"selectors match their pods alone": {
 		"another label": inPod(func(p *core.PodTemplateSpec) { p.Labels["app.kubernetes.io/component"] = "query" }),
-		"all pods":      func(r *release) { delete(r.workloads[0].selector.MatchLabels, "app.kubernetes.io/component") },
+		"all pods":      func(r *release) { delete(serving(r).selector.MatchLabels, "app.kubernetes.io/component") },
 	},
 	"pods are spread": {"none": inPod(func(p *core.PodTemplateSpec) { p.Spec.TopologySpreadConstraints = nil })},
 	"a PodDisruptionBudget holds": {

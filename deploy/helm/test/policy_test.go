@@ -28,12 +28,12 @@ import (
 type workload struct {
 	kind, name string
 	replicas   *int32
-	selector   *meta.LabelSelector // nil for a Job
+	selector   *meta.LabelSelector // nil for a Job or CronJob
 	pod        *core.PodTemplateSpec
 	claims     []core.PersistentVolumeClaim
 }
 
-func (w workload) ends() bool { return w.kind == "Job" }
+func (w workload) ends() bool { return w.kind == "Job" || w.kind == "CronJob" }
 
 func workloads(objects []runtime.Object) []workload {
 	var all []workload
@@ -45,6 +45,8 @@ func workloads(objects []runtime.Object) []workload {
 			all = append(all, workload{"StatefulSet", o.Name, o.Spec.Replicas, o.Spec.Selector, &o.Spec.Template, o.Spec.VolumeClaimTemplates})
 		case *batch.Job:
 			all = append(all, workload{kind: "Job", name: o.Name, pod: &o.Spec.Template})
+		case *batch.CronJob:
+			all = append(all, workload{kind: "CronJob", name: o.Name, pod: &o.Spec.JobTemplate.Spec.Template})
 		}
 	}
 	return all
@@ -258,13 +260,17 @@ var rules = map[string]func(r release) []string{
 		return wrong
 	},
 	"processes reach each other by the names of Services": eachContainer(func(r release, _ workload, c core.Container) (wrong []string) {
+		scheme := "http"
+		if slices.ContainsFunc(c.Env, func(e core.EnvVar) bool { return e.Name == "LODESTONE_TLS_CERT" }) { // every process serves TLS then
+			scheme = "https"
+		}
 		for _, e := range c.Env {
 			if e.Name != "LODESTONE_QUERY_URL" && e.Name != "LODESTONE_COLLECTOR_INTERNAL_URL" {
 				continue
 			}
 			ok := slices.ContainsFunc(r.objects, func(o runtime.Object) bool {
 				s, ok := o.(*core.Service)
-				return ok && e.Value == fmt.Sprintf("http://%s:%d", s.Name, s.Spec.Ports[0].Port)
+				return ok && e.Value == fmt.Sprintf("%s://%s:%d", scheme, s.Name, s.Spec.Ports[0].Port)
 			})
 			wrong = unless(wrong, ok, e.Name+" leads nowhere")
 		}

@@ -59,7 +59,7 @@ func TestEveryVariableIsASettingOfItsProcess(t *testing.T) {
 	for name, files := range cases {
 		for _, w := range workloads(decode(t, documents(t, values(t, files...)))) {
 			for _, c := range w.pod.Spec.Containers {
-				command := strings.Join(slices.DeleteFunc(slices.Clone(c.Args), func(a string) bool { return strings.HasPrefix(a, "/") }), " ")
+				command := strings.Join(slices.DeleteFunc(slices.Clone(c.Args), func(a string) bool { return strings.Contains(a, "/") || strings.HasPrefix(a, "--") }), " ")
 				for _, e := range c.Env {
 					variable := strings.TrimSuffix(e.Name, "_FILE")
 					s, known := find(all, command, variable)
@@ -71,11 +71,14 @@ func TestEveryVariableIsASettingOfItsProcess(t *testing.T) {
 	}
 }
 
+// commands are those that the chart runs, by the process that they are.
+var commands = map[string]string{"collector": "collector", "consumer": "consumer", "query": "query", "crud": "crud", "migrate": "migrate", "backup": "backup create"}
+
 // managed are settings that other values of the chart give, or that its pods depend on.
 var managed = []string{
-	"admin-listen", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
+	"admin-listen", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
 	"kafka-oauth-scopes", "kafka-oauth-url", "kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls", "kafka-tls-ca", "kafka-tls-cert", "kafka-tls-key",
-	"listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
+	"incremental", "listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
 
 // The schema refuses a setting that the process does not have, and a secret as a value. With -update, the other tests need what this one
@@ -88,10 +91,10 @@ func TestSettingsOfTheSchema(t *testing.T) {
 	var schema map[string]any
 	require.NoError(t, json.Unmarshal(text, &schema))
 	definitions := schema["$defs"].(map[string]any)
-	for _, process := range []string{"collector", "consumer", "query", "crud", "migrate"} {
+	for process, command := range commands {
 		properties := map[string]any{}
 		for _, s := range all {
-			if slices.Contains(s.commands, process) && !s.secret && !slices.Contains(managed, s.flag) {
+			if slices.Contains(s.commands, command) && !s.secret && !slices.Contains(managed, s.flag) {
 				properties[s.flag] = map[string]any{"$ref": "#/$defs/setting"}
 			}
 		}
@@ -101,7 +104,7 @@ func TestSettingsOfTheSchema(t *testing.T) {
 	// The secrets of the schema are all those of the processes, and the files of certificates.
 	var secrets []string
 	for _, s := range all {
-		processes := slices.ContainsFunc([]string{"collector", "consumer", "query", "crud", "migrate"}, func(p string) bool { return slices.Contains(s.commands, p) })
+		processes := slices.ContainsFunc(slices.Collect(maps.Values(commands)), func(c string) bool { return slices.Contains(s.commands, c) })
 		if processes && (s.secret || strings.HasPrefix(s.flag, "kafka-tls-")) && !slices.Contains(secrets, s.flag) {
 			secrets = append(secrets, s.flag)
 		}
@@ -137,6 +140,8 @@ func TestTheSchemaRefuses(t *testing.T) {
 		"an HTTPRoute without a Gateway":   "{httpRoute: {enabled: true}, url: 'https://a.example.com', collectorUrl: 'https://b.example.com'}",
 		"one host for site and events":     "{ingress: {enabled: true}, url: 'https://a.example.com', collectorUrl: 'https://a.example.com:81'}",
 		"a login that KEDA cannot do":      "{consumer: {keda: {enabled: true}}, kafka: {saslMechanism: oauthbearer}}",
+		"backups without a place":          "{backup: {enabled: true}}",
+		"backups in a directory of a pod":  "{backup: {enabled: true, place: /backups}}",
 		"a fraction where there are none":  "{collector: {replicas: 1.5}}",
 		"a path within the site's address": "{url: 'https://example.com/lodestone'}",
 	} {

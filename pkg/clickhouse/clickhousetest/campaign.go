@@ -1,4 +1,4 @@
-// Package clickhousetest gives tests of SQL known data: a small campaign that the answers in documents, dashboards and
+// Package clickhousetest gives tests connections to a server, and tests of SQL known data: a small campaign that the answers in documents, dashboards and
 // models can be checked against by hand.
 package clickhousetest
 

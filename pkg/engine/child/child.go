@@ -160,7 +160,7 @@ func (p *Process) run(ctx context.Context, ready func()) error {
 		if failures >= maxFailures {
 			return fmt.Errorf("%s did not come back after %d starts: %w", p.spec.Name, failures, err)
 		}
-		p.spec.Log.Error("engine ended, starting it again", "engine", p.spec.Name, "in", backoff, "err", err)
+		p.spec.Log.Error("engine ended, starting it again", "engine", p.spec.Name, "retry_in", backoff, "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -253,7 +253,7 @@ func (p *Process) watch(ctx context.Context, inst *instance) error {
 		case well:
 			well = false
 			p.observe(Unwell, inst.pid(), err)
-			p.spec.Log.Warn("engine does not answer", "engine", p.spec.Name, "err", err)
+			p.spec.Log.Warn("engine does not answer", "engine", p.spec.Name, "error", err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,12 @@ func createDatabase(t testing.TB, options string) string {
 	return databaseURL(t, server, name)
 }
 
+// CopyPostgres returns the address of a database of the test's own with all that is in another one, to which no process is connected.
+func CopyPostgres(t testing.TB, database string) string {
+	t.Helper()
+	return createDatabase(t, " TEMPLATE "+filepath.Base(parse(t, database).Path))
+}
+
 func databaseURL(t testing.TB, server *engine.Postgres, name string) string {
 	t.Helper()
 	u := parse(t, server.URL())
@@ -173,4 +180,19 @@ func parse(t testing.TB, address string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// NewUser creates a role of the shared Postgres that may log in with a password and nothing else. It is dropped when the test ends.
+func NewUser(t testing.TB, password string) (name string) {
+	t.Helper()
+	server, name := sharedPostgres(t), unique()
+	execPostgres(t, server, "CREATE ROLE "+name+" LOGIN PASSWORD '"+password+"'")
+	t.Cleanup(func() { execPostgres(t, server, "DROP ROLE "+name) })
+	return name
+}
+
+// SetPassword gives a role of NewUser another password.
+func SetPassword(t testing.TB, name, password string) {
+	t.Helper()
+	execPostgres(t, sharedPostgres(t), "ALTER ROLE "+name+" PASSWORD '"+password+"'")
 }

@@ -3,6 +3,11 @@ package enginetest
 import (
 	"context"
 	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +46,53 @@ type StackConfig struct {
 	Brokers []string
 	// ClickHouse is the native address of a server of the test's own. Default: the shared one.
 	ClickHouse string
+	// Shards are used instead of one server.
+	Shards *Shards
+	// Copies are used instead of one server, and are migrated.
+	Copies *Copies
+}
+
+// Shards are two or more servers of the test's own that store events together.
+type Shards struct {
+	Servers []*engine.ClickHouse
+	Config  clickhouse.Config
+	Dirs    []string // of the servers
+	Backups string   // where all of them may write backups
+}
+
+// NewShards returns n migrated shards, whose cluster has all of them; the end of the test stops them.
+func NewShards(t testing.TB, n int) *Shards {
+	t.Helper()
+	s := &Shards{Backups: Dir(t)}
+	ports, addresses := make([]int, n), make([]string, n)
+	for i := range n {
+		ports[i] = FreePort(t)
+		addresses[i] = net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i]))
+	}
+	for i := range n {
+		dir := Dir(t)
+		if err := os.WriteFile(filepath.Join(dir, "passwords.json"), []byte(`{"lodestone":"of all shards","analyst":"of the analyst"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		server := engine.NewClickHouse(engine.ClickHouseConfig{
+			Runtime: Runtime(), Dir: dir, TCPPort: ports[i], HTTPPort: FreePort(t), MemoryBytes: ClickHouseMemory,
+			Launcher: Launcher(t), Installer: Installer(t), Cluster: addresses,
+			Backups: s.Backups,
+		})
+		Run(t, server)
+		s.Servers, s.Dirs = append(s.Servers, server), append(s.Dirs, dir)
+	}
+	s.Config = clickhouse.Config{URL: s.Servers[0].URL(), Shards: strings.Join(addresses, ";")}
+	if _, err := clickhouse.Migrate(t.Context(), s.Config); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Conn returns a connection to one shard alone.
+func (s *Shards) Conn(t testing.TB, i int) driver.Conn {
+	t.Helper()
+	return Open(t, clickhouse.Config{URL: s.Servers[i].URL()})
 }
 
 // NewStack returns a stack; the end of the test stops what it started.
@@ -53,10 +105,20 @@ func NewStack(t testing.TB, c StackConfig) *Stack {
 		Run(t, s.Broker)
 		s.Kafka.Brokers = s.Broker.Brokers()
 	}
-	if c.ClickHouse == "" {
+	switch {
+	case c.Shards != nil:
+		s.ClickHouse = c.Shards.Config
+	case c.Copies != nil:
+		s.ClickHouse = c.Copies.Config
+		if _, err := clickhouse.Migrate(t.Context(), s.ClickHouse); err != nil {
+			t.Fatal(err)
+		}
+	case c.ClickHouse == "":
 		s.ClickHouse = MigratedClickHouse(t)
-	} else if _, err := clickhouse.Migrate(t.Context(), s.ClickHouse); err != nil {
-		t.Fatal(err)
+	default:
+		if _, err := clickhouse.Migrate(t.Context(), s.ClickHouse); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.Conn = Open(t, s.ClickHouse)
 	var err error

@@ -50,7 +50,7 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 		return ClickHouse{}, err
 	}
 	if !ok || !locked(b.files["package-lock.json"], name) {
-		return ClickHouse{}, fmt.Errorf("%w: ClickHouse has no locked package for %s/%s: %s", ErrUnsupported, runtime.GOOS, runtime.GOARCH, runServerYourself)
+		return ClickHouse{}, noClickHouse(runtime.GOOS, runtime.GOARCH)
 	}
 	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX2 {
 		return ClickHouse{}, fmt.Errorf("%w: ClickHouse's package needs a processor with AVX2, which this one has not (virtual machines often hide it: choose the host's own CPU model): %s", ErrUnsupported, runServerYourself)
@@ -70,6 +70,11 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 		}
 	}
 	return ClickHouse{}, fmt.Errorf("%w: npm left %s out, as on a Linux with another C library than glibc: %s", ErrUnsupported, name, runServerYourself)
+}
+
+// noClickHouse is the error of a machine for which npm has no package that we could lock. Postgres and Kafka are there on all of them.
+func noClickHouse(system, processor string) error {
+	return fmt.Errorf("%w: npm has no ClickHouse for %s/%s, only PostgreSQL: %s", ErrUnsupported, system, processor, runServerYourself)
 }
 
 // npmBundle reads the manifest of a folder beside this file.
@@ -103,7 +108,7 @@ func (i *Installer) systemClickHouse(ctx context.Context) string {
 	}
 	output, err := exec.CommandContext(ctx, path, "server", "--version").Output()
 	if err != nil || !clickhouse.Confines(string(output)) {
-		i.Log.Info("the system's clickhouse is not used: it does not confine read-only users, or prints no version", "path", path, "says", strings.TrimSpace(string(output)), "err", err)
+		i.Log.Info("the system's clickhouse is not used: it does not confine read-only users, or prints no version", "file", path, "output", strings.TrimSpace(string(output)), "error", err)
 		return ""
 	}
 	return path

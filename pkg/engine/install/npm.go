@@ -12,12 +12,16 @@ import (
 
 // npmCI installs the lock file's packages into dir. npm compares each with the lock's integrity
 // hash; no script of a package is run.
-func npmCI(ctx context.Context, dir string) error {
+func npmCI(ctx context.Context, dir string) error { return npmCIFor(ctx, dir) }
+
+// npmCIFor does so with further flags, such as those of another machine.
+func npmCIFor(ctx context.Context, dir string, flags ...string) error {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return errors.New("npm was not found: install Node.js 20 or newer (it brings npm; on Debian and Ubuntu: apt install npm), or run the engine yourself and give its address")
 	}
-	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+	flags = append([]string{"ci", "--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"}, flags...)
+	cmd := exec.CommandContext(ctx, npm, flags...)
 	cmd.Dir = dir
 	cmd.WaitDelay = 2 * time.Second
 	var output bytes.Buffer

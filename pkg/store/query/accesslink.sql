@@ -46,21 +46,9 @@ UPDATE access_links SET
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]));
 
--- name: DeleteAccessLink :one
--- Returns the submission that the link was of.
+-- name: DeleteAccessLink :execrows
 DELETE FROM access_links
-WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]))
-RETURNING submission_id;
-
--- name: SetViewsOfSubmission :exec
--- Sums the views of the links that a submission has.
-UPDATE submissions s
-SET view_count = n.views, viewed = n.views > 0, first_viewed_at = n.first, last_viewed_at = n.last
-FROM (
-    SELECT coalesce(sum(view_count), 0)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
-    FROM access_links
-    WHERE submission_id = sqlc.arg(id)::uuid) AS n
-WHERE s.id = sqlc.arg(id)::uuid AND (s.view_count, s.first_viewed_at, s.last_viewed_at) IS DISTINCT FROM (n.views, n.first, n.last);
+WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision = ANY (sqlc.narg(revisions)::bigint[]));
 
 -- name: CountAccessLinksUpTo :one
 -- Counts the account's links, up to a maximum.

@@ -13,9 +13,10 @@ WHERE g.slug = $1;
 -- How many people read a lead magnet, and how many of them to the last page, whosever it is: each address counts once. And for how long those
 -- who came to the last page had pages before them: half of them for less, half for more.
 WITH people AS (
-    SELECT bool_or(a.viewed) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
+    SELECT bool_or(coalesce(c.views, a.view_count) > 0) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
         coalesce(sum(s.duration_ms), 0)::bigint AS reading_ms
     FROM access_links a
+    LEFT JOIN access_link_counts c ON c.id = a.id
     LEFT JOIN sessions s ON s.account_id = a.account_id AND s.access_link_id = a.id
     LEFT JOIN lead_magnet_files f ON f.account_id = a.account_id AND f.lead_magnet_id = a.lead_magnet_id AND f.version = s.magnet_version
     WHERE a.account_id = $1 AND a.lead_magnet_id = $2
@@ -108,7 +109,7 @@ FROM access_links m WHERE m.id = sqlc.arg(mailbox_link_id);
 -- name: VerifyMailboxLink :exec
 UPDATE access_links SET verified = true WHERE id = $1 AND NOT verified;
 
--- name: DetachFormLinks :execrows
+-- name: DetachFormLinks :exec
 -- Whoever holds them need not be who verified the address.
 UPDATE access_links SET submission_id = NULL WHERE submission_id = sqlc.arg(submission_id)::uuid AND source = 'form';
 

@@ -10,9 +10,17 @@ SELECT s.email_key FROM submissions s WHERE s.account_id = sqlc.arg(account_id) 
 UNION
 SELECT a.email_key FROM access_links a WHERE a.account_id = sqlc.arg(account_id) AND person_id(a.account_id, a.email_key) = sqlc.arg(person_id)::uuid;
 
+-- name: ClockTime :one
+-- The time of this database, also within a transaction.
+SELECT clock_timestamp()::timestamptz;
+
+-- name: AwaitWriters :exec
+-- Waits for the transactions that have added rows of an account, which hold its row for their references. It keeps no lock.
+SELECT FROM accounts WHERE id = $1 FOR UPDATE;
+
 -- name: SubmissionsToErase :many
 SELECT id, generic_link_id FROM submissions
-WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = sqlc.arg(email_key) AND submitted_at <= sqlc.arg(until)::timestamptz
+WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = sqlc.arg(email_key) AND (submitted_at <= sqlc.arg(until)::timestamptz OR id = ANY (sqlc.arg(ids)::uuid[]))
 ORDER BY id FOR UPDATE;
 
 -- name: EraseSubmissions :exec
@@ -25,7 +33,7 @@ FROM (SELECT unnest(sqlc.arg(generic_link_ids)::uuid[]) AS id, count(*) AS submi
 WHERE l.id = n.id;
 
 -- name: LinksToErase :many
-SELECT id FROM access_links WHERE email_key = sqlc.arg(email_key) AND created_at <= sqlc.arg(until)::timestamptz ORDER BY id FOR UPDATE;
+SELECT id FROM access_links WHERE email_key = sqlc.arg(email_key) AND (created_at <= sqlc.arg(until)::timestamptz OR id = ANY (sqlc.arg(ids)::uuid[])) ORDER BY id FOR UPDATE;
 
 -- name: CountReading :one
 SELECT count(DISTINCT s.id) AS sessions, count(d.id) AS downloads
@@ -42,9 +50,17 @@ DELETE FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 -- name: InsertErasure :exec
 INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $3, $4, $5);
 
+-- name: RecordAccountErasure :exec
+-- The erasure of an account whole, which has the id of the account. Of an account that a restore brought back, it is pending again.
+INSERT INTO erasures (id, account_id, person_id, erased_at, removed)
+VALUES (sqlc.arg(id), sqlc.arg(account_id), '00000000-0000-0000-0000-000000000000', sqlc.arg(erased_at), '{}')
+ON CONFLICT (id) DO UPDATE SET erased_at = EXCLUDED.erased_at, blanked_at = NULL, records_until = NULL;
+
 -- name: InsertErasedLinks :exec
+-- Two erasures may have the same link: of two requests for one person, the first of which failed and is repeated from the log.
 INSERT INTO erased_links (id, account_id, erasure_id)
-SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), sqlc.arg(erasure_id);
+SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), sqlc.arg(erasure_id)
+ON CONFLICT (id) DO NOTHING;
 
 -- name: GetErasure :one
 SELECT e.*, (SELECT count(*) FROM erased_links l WHERE l.erasure_id = e.id) AS links FROM erasures e WHERE e.id = $1;
@@ -54,8 +70,8 @@ SELECT e.*, (SELECT count(*) FROM erased_links l WHERE l.erasure_id = e.id) AS l
 SELECT id FROM erasures WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: JobsOfAccount :many
--- The jobs of a kind that wait for the account, and those that have ended and are not removed yet.
-SELECT id, args FROM river_job WHERE kind = $1 ORDER BY id;
+-- The jobs of a kind that wait for the account, and those that have ended and are not removed yet, of transactions that began until a time.
+SELECT id, args FROM river_job WHERE kind = sqlc.arg(kind) AND created_at <= sqlc.arg(until)::timestamptz ORDER BY id;
 
 -- name: RemoveJob :exec
 DELETE FROM river_job WHERE id = $1;
@@ -83,9 +99,19 @@ SELECT id, account_id FROM erased_links WHERE erasure_id = ANY (sqlc.arg(erasure
 -- name: SomeErasedLinks :many
 SELECT id, account_id FROM erased_links WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
 
+-- name: CountUndatedErasures :one
+SELECT count(*) FROM erasures WHERE blanked_at IS NOT NULL AND records_until IS NULL;
+
+-- name: DateErasures :exec
+UPDATE erasures SET records_until = blanked_at + make_interval(secs => sqlc.arg(seconds)::float8) WHERE blanked_at IS NOT NULL AND records_until IS NULL;
+
 -- name: EndErasures :exec
-UPDATE erasures SET blanked_at = clock_timestamp(), records_until = sqlc.narg(records_until)
+UPDATE erasures SET blanked_at = clock_timestamp()
 WHERE id = ANY (sqlc.arg(ids)::uuid[]) AND blanked_at IS NULL;
+
+-- name: ReopenErasures :execrows
+-- For a ClickHouse that was restored: what is stored of all erasures is looked for from the beginning.
+UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL;
 
 -- name: PersonIDs :many
 -- The ids that stand for an address in each account that is there or has erased someone.
@@ -95,11 +121,12 @@ SELECT person_id(a.id, sqlc.arg(email_key)::text)::uuid FROM (SELECT id FROM acc
 -- What is stored of an address, in all accounts.
 SELECT (SELECT count(*) FROM submissions s WHERE s.email_key = sqlc.arg(email_key)::text) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = sqlc.arg(email_key)::text) AS access_links,
-    (SELECT count(*) FROM verifications v WHERE lower(v.email) = sqlc.arg(email_key)::text) AS verifications;
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key = sqlc.arg(email_key)::text) AS verifications;
 
 -- name: LinksOfPeople :many
--- What was erased of people.
-SELECT l.id, l.account_id FROM erased_links l JOIN erasures e ON e.id = l.erasure_id WHERE e.person_id = ANY (sqlc.arg(person_ids)::uuid[]);
+-- What was erased of people, and what was deleted of them before.
+SELECT l.id, l.account_id FROM erased_links l JOIN erasures e ON e.id = l.erasure_id WHERE e.person_id = ANY (sqlc.arg(person_ids)::uuid[])
+UNION SELECT d.id, d.account_id FROM deleted_links d WHERE d.person_id = ANY (sqlc.arg(person_ids)::uuid[]);
 
 -- name: RemoveJobsOfAccount :exec
 DELETE FROM river_job WHERE args ->> 'account_id' = sqlc.arg(account_id)::uuid::text;
@@ -110,3 +137,29 @@ DELETE FROM users u WHERE EXISTS (SELECT FROM memberships m WHERE m.user_id = u.
 
 -- name: DeleteAccount :execrows
 DELETE FROM accounts WHERE id = $1;
+
+-- name: ErasuresCompared :one
+-- Whether crud has compared this server, and what was restored into it, with the log of erasures.
+SELECT erasures_compared()::boolean;
+
+-- name: ServerStarted :one
+SELECT pg_postmaster_start_time()::timestamptz;
+
+-- name: RecordErasuresCompared :exec
+-- The time is the one at which the server had started before it was compared.
+INSERT INTO erasure_comparison (server_started, written_by) VALUES (sqlc.arg(server_started)::timestamptz, pg_current_xact_id()::xid::text)
+ON CONFLICT (one) DO UPDATE SET server_started = EXCLUDED.server_started, written_by = EXCLUDED.written_by;
+
+-- name: ErasureLook :one
+-- How far the look for events of erased people is, and the time of this database.
+SELECT looked_at, began_at, after, clock_timestamp()::timestamptz AS now FROM erasure_look;
+
+-- name: ContinueErasureLook :exec
+UPDATE erasure_look SET began_at = sqlc.arg(began_at)::timestamptz, after = sqlc.arg(after);
+
+-- name: EndErasureLook :exec
+UPDATE erasure_look SET looked_at = began_at, began_at = NULL, after = '00000000-0000-0000-0000-000000000000';
+
+-- name: ForgetErasureLook :exec
+-- The next look goes back as far as that of a new installation.
+UPDATE erasure_look SET looked_at = NULL, began_at = NULL, after = '00000000-0000-0000-0000-000000000000';

@@ -1,17 +1,22 @@
--- name: NewestEntries :many
--- The newest forms and sessions. A form that is not confirmed has no access link yet: the id is nil.
-(SELECT s.id, s.submitted_at AS at, s.email, m.title, 'asked'::text AS kind,
-  coalesce((SELECT a.id FROM access_links a WHERE a.submission_id = s.id ORDER BY a.id LIMIT 1), '00000000-0000-0000-0000-000000000000')::uuid AS access_link_id
- FROM submissions s JOIN generic_links g ON g.id = s.generic_link_id JOIN lead_magnets m ON m.id = g.lead_magnet_id
- ORDER BY s.submitted_at DESC LIMIT $1)
-UNION ALL
-(SELECT s.id, s.started_at, a.email, m.title, 'opened', a.id
- FROM sessions s JOIN access_links a ON a.id = s.access_link_id JOIN lead_magnets m ON m.id = a.lead_magnet_id
- ORDER BY s.started_at DESC LIMIT $1)
-ORDER BY at DESC LIMIT $1;
+-- name: NewestSessions :many
+SELECT id, access_link_id, magnet_version, started_at FROM sessions ORDER BY started_at DESC, id LIMIT $1;
+
+-- name: NewestUnopened :many
+-- The newest forms whose document was not opened yet. A form that is not confirmed has no access links.
+SELECT s.id, s.submitted_at, s.email, m.id AS lead_magnet_id, m.title,
+  ARRAY(SELECT l.id FROM access_links l WHERE l.submission_id = s.id ORDER BY l.id)::uuid[] AS access_link_ids
+FROM submissions s
+JOIN generic_links g ON g.id = s.generic_link_id
+JOIN lead_magnets m ON m.id = g.lead_magnet_id
+WHERE NOT EXISTS (SELECT FROM access_links l WHERE l.submission_id = s.id AND l.opened_count > 0)
+ORDER BY s.submitted_at DESC, s.id LIMIT $1;
 
 -- name: ReadersOf :many
-SELECT a.id, a.email, m.title FROM access_links a JOIN lead_magnets m ON m.id = a.lead_magnet_id WHERE a.id = ANY (sqlc.arg(ids)::uuid[]);
+SELECT a.id, a.email, a.lead_magnet_id, m.title, m.file_version
+FROM access_links a JOIN lead_magnets m ON m.id = a.lead_magnet_id WHERE a.id = ANY (sqlc.arg(ids)::uuid[]);
+
+-- name: PageCountsOf :many
+SELECT lead_magnet_id, version, page_count FROM lead_magnet_files WHERE lead_magnet_id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: NewestLanding :one
 -- The landing page to show a newcomer: the sample, or the newest that is open.

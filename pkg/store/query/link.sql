@@ -23,6 +23,13 @@ WHERE sqlc.narg(lead_magnet_id)::uuid IS NULL OR lead_magnet_id = sqlc.narg(lead
 ORDER BY created_at DESC, id DESC
 LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 
+-- name: ListLinksOldest :many
+-- Lists as ListLinks does, in the other direction of the same index.
+SELECT * FROM generic_links
+WHERE sqlc.narg(lead_magnet_id)::uuid IS NULL OR lead_magnet_id = sqlc.narg(lead_magnet_id)
+ORDER BY created_at, id
+LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
+
 -- name: CountListedLinks :one
 SELECT count(*) FROM generic_links
 WHERE sqlc.narg(lead_magnet_id)::uuid IS NULL OR lead_magnet_id = sqlc.narg(lead_magnet_id);

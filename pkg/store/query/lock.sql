@@ -6,6 +6,13 @@ SELECT pg_advisory_xact_lock(sqlc.arg(key)::bigint);
 -- Takes an advisory lock until the end of the transaction if it is free.
 SELECT pg_try_advisory_xact_lock(sqlc.arg(key)::bigint);
 
+-- name: LockShared :exec
+-- Waits until no one holds an advisory lock alone, and keeps it from that to the end of the transaction.
+SELECT pg_advisory_xact_lock_shared(sqlc.arg(key)::bigint);
+
+-- name: TryLockShared :one
+SELECT pg_try_advisory_xact_lock_shared(sqlc.arg(key)::bigint);
+
 -- name: Now :one
 SELECT now()::timestamptz;
 

@@ -1,6 +1,6 @@
 -- name: InsertMagnet :one
-INSERT INTO lead_magnets (id, account_id, title, description, author, author_about, end_text, end_button, end_url)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING *;
+INSERT INTO lead_magnets (id, account_id, title, description, author, author_about, end_text, end_button, end_url, downloadable)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING *;
 
 -- name: GetMagnet :one
 SELECT sqlc.embed(m), f.file_name, f.content_type, f.file_size, f.page_count,
@@ -40,6 +40,7 @@ UPDATE lead_magnets SET
     title = coalesce(sqlc.narg(title), title),
     description = CASE WHEN sqlc.arg(set_description)::boolean THEN sqlc.narg(description) ELSE description END,
     is_active = coalesce(sqlc.narg(is_active), is_active),
+    downloadable = coalesce(sqlc.narg(downloadable), downloadable),
     author = CASE WHEN sqlc.arg(set_author)::boolean THEN sqlc.narg(author) ELSE author END,
     author_about = CASE WHEN sqlc.arg(set_author_about)::boolean THEN sqlc.narg(author_about) ELSE author_about END,
     end_text = CASE WHEN sqlc.arg(set_end_text)::boolean THEN sqlc.narg(end_text) ELSE end_text END,

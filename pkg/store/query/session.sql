@@ -5,7 +5,7 @@ SELECT id, account_id FROM access_links WHERE coalesce(token_hash, sha256(token_
 -- name: GetOpening :one
 -- Reads what decides whether a link can be opened.
 SELECT sqlc.embed(a), m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
-    m.end_text, m.end_button, m.end_url, coalesce(l.language, o.language) AS page_language,
+    m.end_text, m.end_button, m.end_url, m.downloadable, coalesce(l.language, o.language) AS page_language,
     (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
 FROM access_links a
 JOIN accounts o ON o.id = a.account_id
@@ -52,7 +52,7 @@ SELECT EXISTS (
 
 -- name: GetSessionFile :one
 -- Reads the file of a session that may still be read.
-SELECT sqlc.embed(a), sqlc.embed(f), m.title
+SELECT sqlc.embed(a), sqlc.embed(f), m.title, m.downloadable
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id

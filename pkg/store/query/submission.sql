@@ -10,6 +10,19 @@ WHERE generic_link_id = sqlc.arg(generic_link_id)
 ORDER BY submitted_at DESC, id DESC
 LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 
+-- name: ListSubmissionsOldest :many
+-- Lists as ListSubmissions does, in the other direction of the same index.
+SELECT * FROM submissions
+WHERE generic_link_id = sqlc.arg(generic_link_id)
+    AND (sqlc.narg(since)::timestamptz IS NULL OR submitted_at > sqlc.narg(since))
+    AND (sqlc.narg(until)::timestamptz IS NULL OR submitted_at < sqlc.narg(until))
+    AND (sqlc.narg(containing)::text IS NULL OR strpos(lower(email), lower(sqlc.narg(containing))) > 0
+        OR strpos(lower(coalesce(name, '')), lower(sqlc.narg(containing))) > 0)
+    AND (sqlc.narg(after_at)::timestamptz IS NULL
+        OR (submitted_at, id) > (sqlc.narg(after_at)::timestamptz, sqlc.narg(after_id)::uuid))
+ORDER BY submitted_at, id
+LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
+
 -- name: CountSubmissions :one
 SELECT count(*) FROM submissions
 WHERE generic_link_id = sqlc.arg(generic_link_id)

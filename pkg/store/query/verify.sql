@@ -19,21 +19,9 @@ ON CONFLICT (topic_id, partition, block) DO UPDATE SET first_offset = excluded.f
 
 -- name: LinkCounters :many
 -- The counters of access links and generic links. Generic links have no times.
-SELECT id, account_id, view_count, viewed, first_viewed_at, last_viewed_at FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[])
+SELECT id, account_id, view_count, first_viewed_at, last_viewed_at FROM counted_access_links WHERE id = ANY (sqlc.arg(ids)::uuid[])
 UNION ALL
-SELECT id, account_id, view_count, view_count > 0, NULL, NULL FROM generic_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
-
--- name: WrongSubmissions :many
--- Submissions whose counters differ from those of their access links.
-SELECT s.id, s.view_count, coalesce(n.views, 0)::bigint AS views
-FROM submissions s
-LEFT JOIN (
-    SELECT submission_id, sum(view_count)::bigint AS views, min(first_viewed_at) AS first, max(last_viewed_at) AS last
-    FROM access_links WHERE submission_id IS NOT NULL GROUP BY submission_id
-) AS n ON n.submission_id = s.id
-WHERE (s.view_count, s.viewed, s.first_viewed_at, s.last_viewed_at)
-    IS DISTINCT FROM (coalesce(n.views, 0), coalesce(n.views, 0) > 0, n.first, n.last)
-ORDER BY s.id LIMIT 1000;
+SELECT id, account_id, view_count, NULL, NULL FROM counted_generic_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: RunningCheck :one
 SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 AS age FROM running_check;

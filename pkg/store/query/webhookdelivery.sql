@@ -4,7 +4,7 @@
 -- name: LockDueWebhooks :many
 -- Locks endpoints with deliveries that are due, the longest waiting first, and leaves out those that
 -- another process has locked. It skips from endpoint to endpoint through the index of what is pending,
--- so an endpoint with many deliveries costs no more than one with a few.
+-- so an endpoint with many deliveries costs no more than one with a few. After a restore there are none, until it is resumed.
 WITH RECURSIVE waiting AS (
     (SELECT d.endpoint_id FROM webhook_deliveries d WHERE d.state = 'pending' ORDER BY d.endpoint_id LIMIT 1)
     UNION ALL
@@ -20,7 +20,7 @@ WITH RECURSIVE waiting AS (
     FROM waiting w WHERE w.endpoint_id IS NOT NULL
 )
 SELECT e.id FROM webhook_endpoints e JOIN due ON due.endpoint_id = e.id
-WHERE e.is_active AND due.since IS NOT NULL
+WHERE e.is_active AND due.since IS NOT NULL AND NOT EXISTS (SELECT FROM restored r WHERE r.resumed_at IS NULL)
 ORDER BY due.since
 LIMIT sqlc.arg(row_limit)::bigint
 FOR NO KEY UPDATE OF e SKIP LOCKED;

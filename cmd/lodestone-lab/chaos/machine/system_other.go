@@ -11,9 +11,9 @@ import (
 func dieWithParent(*syscall.SysProcAttr) {}
 
 func LimitDescriptors(int, uint64) (undo func() error, err error) {
-	return nil, fmt.Errorf("%w: only Linux limits the descriptors of another process", errLeftOut)
+	return nil, fmt.Errorf("%w: only Linux limits the descriptors of another process", ErrLeftOut)
 }
 
 func Exchange(string, string) error {
-	return fmt.Errorf("%w: only Linux exchanges files in one step", errLeftOut)
+	return fmt.Errorf("%w: only Linux exchanges files in one step", ErrLeftOut)
 }

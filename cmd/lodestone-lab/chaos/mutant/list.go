@@ -1,8 +1,10 @@
 package mutant
 
+import "slices"
+
 // All returns every mutant.
 func All() []Mutant {
-	return append(caughtByRuns(), caughtByTests()...)
+	return slices.Concat(caughtByRuns(), caughtByTests(), ofGrowth())
 }
 
 // caughtByRuns are those that the chaos runner catches.
@@ -90,7 +92,7 @@ func caughtByTests() []Mutant {
 		},
 		{
 			Name:    "expired records are not put on record as lost",
-			Edits:   []Edit{{"ingest/consumer/expired.go", "return w.logbook.AddLosses(ctx, w.at.TopicID, w.stream.Topic, w.at.Partition, lost)", "return nil"}},
+			Edits:   []Edit{{"ingest/consumer/halt.go", "return w.logbook.AddLosses(ctx, w.at.TopicID, w.stream.Topic, w.at.Partition, lost)", "return nil"}},
 			Package: "ingest/consumer", Test: "TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord",
 		},
 		{

@@ -1,5 +1,7 @@
 import type { PDFDocumentProxy, PDFPageProxy, RenderTask } from "pdfjs-dist";
 import { bleed } from "./bleed.ts";
+import { isDark, photographs, shade } from "./dark.ts";
+import type { Hit } from "./find.ts";
 import { density, safeLink } from "./layout.ts";
 import { structure } from "./structure.ts";
 import { say } from "./words.ts";
@@ -24,8 +26,14 @@ export class Page {
   private proxy: PDFPageProxy | null = null;
   private canvas: HTMLCanvasElement | null = null;
   private drawnWidth = 0; // device pixels
+  private over: HTMLCanvasElement | null = null; // photographs of the page, on dark paper
+  private recorded = false; // where they are
   private task: RenderTask | null = null;
-  private text: HTMLElement | null = null;
+  private written: Promise<void> | null = null;
+  private pieces: HTMLElement[] = []; // of the text
+  private hits: readonly Hit[] = [];
+  private chosen = -1;
+  private marks: HTMLElement | null = null;
 
   constructor(
     readonly number: number,
@@ -76,7 +84,7 @@ export class Page {
 
   /** Whether the picture there is serves. */
   get drawn(): boolean {
-    return this.canvas !== null && this.known && Math.abs(this.drawnWidth - this.wantedWidth()) <= 1;
+    return this.canvas !== null && this.known && (this.recorded || !isDark()) && Math.abs(this.drawnWidth - this.wantedWidth()) <= 1;
   }
 
   /** Draws the page; the one drawn before stays until then. Resolves to false if it was given up. */
@@ -90,7 +98,8 @@ export class Page {
     canvas.height = Math.max(1, Math.round(viewport.height));
     canvas.setAttribute("aria-hidden", "true");
     if (!this.canvas) this.element.classList.add("waiting");
-    this.task = page.render({ canvas, viewport });
+    const recordImages = isDark();
+    this.task = page.render({ canvas, viewport, recordImages });
     try {
       await this.task.promise;
     } catch (error) {
@@ -100,10 +109,15 @@ export class Page {
       this.task = null;
     }
     bleed(canvas);
+    shade(canvas);
     this.canvas?.remove();
+    this.over?.remove();
+    this.over = recordImages && !canvas.classList.contains("shaded") ? photographs(canvas, page.imageCoordinates as ArrayLike<number> | null) : null;
+    this.recorded = recordImages;
     this.canvas = canvas;
     this.drawnWidth = width;
     this.element.prepend(canvas);
+    if (this.over) canvas.after(this.over);
     this.element.classList.remove("waiting");
     this.element.classList.add("drawn");
     this.element.querySelector(".wrong-page")?.remove();
@@ -134,27 +148,74 @@ export class Page {
   }
 
   /** Adds the text, for selecting and for being read out, and the links. */
-  async write(): Promise<void> {
-    if (this.text) return;
+  write(): Promise<void> {
+    return (this.written ??= this.compose().catch((error: unknown) => {
+      this.written = null;
+      throw error;
+    }));
+  }
+
+  private async compose(): Promise<void> {
     await this.learn();
     const page = this.proxy!;
     const text = document.createElement("div");
     text.className = "textLayer";
-    this.text = text;
     try {
       const viewport = page.getViewport({ scale: 1 });
       const layer = new this.library.TextLayer({ textContentSource: page.streamTextContent({ includeMarkedContent: true }), container: text, viewport });
       await layer.render();
       text.style.width = text.style.height = ""; // as large as the page, at any scale
       this.element.append(text);
+      this.pieces = layer.textDivs;
+      this.mark();
       const tree = await structure(page, text, this.number);
       if (tree) this.element.append(tree);
       await this.link(page);
     } catch (error) {
-      this.text = null;
       text.remove();
       throw error;
     }
+  }
+
+  /** Marks hits of a search, one of them as the one that is shown. A page that has no text yet marks them when it has. */
+  highlight(hits: readonly Hit[], chosen = -1): void {
+    this.hits = hits;
+    this.chosen = chosen;
+    this.mark();
+  }
+
+  private mark(): void {
+    this.marks?.remove();
+    this.marks = null;
+    if (this.hits.length === 0 || this.pieces.length === 0) return;
+    this.marks = document.createElement("div");
+    this.marks.className = "marks";
+    this.marks.setAttribute("aria-hidden", "true");
+    const frame = this.element.getBoundingClientRect();
+    const share = (value: number, of: number) => `${(100 * value) / of}%`;
+    this.hits.forEach(({ from, start, to, end }, hit) => {
+      for (let i = from; i <= to; i++) {
+        const node = this.pieces[i]?.firstChild;
+        if (!node) continue;
+        const range = document.createRange();
+        range.setStart(node, i === from ? start : 0);
+        range.setEnd(node, i === to ? end : node.textContent!.length);
+        const box = range.getBoundingClientRect();
+        const mark = document.createElement("span");
+        if (hit === this.chosen) mark.className = "chosen";
+        mark.style.left = share(box.left - frame.left, frame.width);
+        mark.style.top = share(box.top - frame.top, frame.height);
+        mark.style.width = share(box.width, frame.width);
+        mark.style.height = share(box.height, frame.height);
+        this.marks!.append(mark);
+      }
+    });
+    this.element.append(this.marks);
+  }
+
+  /** Where the hit that is shown lies in the window, null if it has no place. */
+  get chosenBox(): DOMRect | null {
+    return this.marks?.querySelector(".chosen")?.getBoundingClientRect() ?? null;
   }
 
   private async link(page: PDFPageProxy): Promise<void> {
@@ -198,6 +259,10 @@ export class Page {
     this.canvas.width = this.canvas.height = 0; // some browsers keep the pixels of a canvas that is gone
     this.canvas.remove();
     this.canvas = null;
+    if (this.over) this.over.width = this.over.height = 0;
+    this.over?.remove();
+    this.over = null;
+    this.recorded = false;
     this.drawnWidth = 0;
     this.element.classList.remove("drawn");
     this.proxy?.cleanup();
@@ -212,6 +277,7 @@ export class Page {
     canvas.height = Math.max(1, Math.round(viewport.height));
     await this.proxy!.render({ canvas, viewport, intent: width > 1000 ? "print" : "display" }).promise;
     bleed(canvas);
+    shade(canvas);
     return canvas;
   }
 }

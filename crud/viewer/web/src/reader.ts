@@ -110,12 +110,35 @@ export class Reader {
     const index = typeof target === "number" ? target : await this.pdf.getPageIndex(target as never);
     const page = this.pages[index];
     if (!page) return;
-    await page.learn();
+    if (await page.learn()) this.relayout();
     const kind = (explicit?.[1] as { name?: string } | undefined)?.name;
     const y = kind === "XYZ" ? explicit?.[3] : kind === "FitH" || kind === "FitBH" ? explicit?.[2] : null;
     this.go(index + 1, typeof y === "number" ? Math.min(0.98, Math.max(0, 1 - y / page.size.height)) : 0);
     page.element.tabIndex = -1;
     page.element.focus({ preventScroll: true });
+  }
+
+  /**
+   * Goes to the hit of a search that a page shows, unless it is in sight. The page is then the one that is read, as if the reader had turned to it.
+   * wanted: it is still asked for when the page's text is there.
+   */
+  async reach(n: number, wanted: () => boolean): Promise<void> {
+    const page = this.pages[n - 1]!;
+    if (await page.learn()) this.relayout();
+    await page.write().catch(() => undefined);
+    if (!wanted()) return;
+    const box = page.chosenBox;
+    const top = Math.max(0, this.bar.getBoundingClientRect().bottom);
+    const seen = box && box.top >= top + 8 && box.bottom <= innerHeight - 8;
+    if (!seen || this.current !== n) {
+      const span = this.spans[n - 1]!;
+      const height = innerHeight - this.bar.offsetHeight;
+      // A page that the window does not show as a whole fills it, with the hit at a third of its height.
+      const middle = box ? box.top + scrollY - span.top - height / 3 : 0;
+      this.go(n, span.height <= height ? 0 : Math.max(0, Math.min(middle, span.height - height)) / span.height);
+    }
+    const now = page.chosenBox;
+    if (now && (now.left < 0 || now.right > document.documentElement.clientWidth)) scrollBy({ left: now.left - innerWidth / 3, behavior: "instant" });
   }
 
   /** Changes the size, and keeps the point under a place of the window where it is. */

@@ -6,7 +6,8 @@ export interface Session {
   tracking_token: string;
   collector: string;
   file: string;
-  download: string;
+  /** Where the file can be downloaded; none for a document that is for reading only. */
+  download?: string;
   file_name: string;
   size: number;
   pages: number;
@@ -20,6 +21,8 @@ export interface Stored {
   /** Share of the page that is above the window. */
   offset?: number;
   zoom?: string;
+  /** The paper is dark. */
+  dark?: boolean;
 }
 
 export function stored(): Stored {

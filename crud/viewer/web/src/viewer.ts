@@ -1,6 +1,7 @@
 // The page on which a recipient reads a document: it opens a session, shows the pages, and tells the
 // collector how long each was seen.
 import type { PDFDocumentLoadingTask, PDFDocumentProxy } from "pdfjs-dist";
+import { isDark } from "./dark.ts";
 import { scaleOf, type Zoom } from "./layout.ts";
 import { Notice } from "./notice.ts";
 import { outline } from "./outline.ts";
@@ -8,6 +9,7 @@ import { print } from "./print.ts";
 import { Queue } from "./queue.ts";
 import { Rail } from "./rail.ts";
 import { Reader } from "./reader.ts";
+import { Search } from "./search.ts";
 import { keep, open, retryAfter, seen, stored, type Session } from "./session.ts";
 import { Source } from "./source.ts";
 import { uuidv7 } from "./uuid.ts";
@@ -47,6 +49,7 @@ let complete = false; // all of the document is here
 
 async function begin(): Promise<void> {
   history.scrollRestoration = "manual";
+  if (stored().dark) darken(true);
   addEventListener("offline", () => complete || notice.trouble("offline"));
   addEventListener("online", () => notice.trouble(null));
   await seen();
@@ -87,12 +90,12 @@ async function begin(): Promise<void> {
       parts.onDataProgressiveDone();
     });
   }
-  task.onPassword = () => failed(say("password"));
+  task.onPassword = () => failed(say(session.download ? "password" : "closed"));
   let pdf: PDFDocumentProxy;
   try {
     pdf = await task.promise;
   } catch {
-    failed(say("unreadable"));
+    failed(say(session.download ? "unreadable" : "closed"));
     return;
   }
   await show(pdfjs, pdf, fetchAll, queue);
@@ -113,6 +116,7 @@ function failed(words: string): void {
 }
 
 function offerDownload(queue: Queue): void {
+  if (!session.download) return; // the document is for reading only
   const link = find<HTMLAnchorElement>("download");
   const prepare = () => (link.href = `${session.download}&d=${uuidv7()}`);
   prepare();
@@ -178,7 +182,7 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, f
   reader.writeAll();
 
   watch(visits, queue);
-  steer(reader, rail);
+  steer(reader, rail, new Search(pdf, reader, find));
   void outline(pdf, find("contents"), (dest) => {
     rail!.done();
     void reader.follow(dest);
@@ -221,7 +225,7 @@ function watch(visits: Visits, queue: Queue): void {
   visible();
 }
 
-function steer(reader: Reader, rail: Rail): void {
+function steer(reader: Reader, rail: Rail, search: Search): void {
   const on = (id: string, run: () => void) => find(id).addEventListener("click", run);
   const turn = (by: number) => reader.go(reader.current + by);
   const other = (): Zoom => (reader.zoom === "width" ? "page" : "width");
@@ -238,7 +242,13 @@ function steer(reader: Reader, rail: Rail): void {
   on("zoom-in", () => reader.bigger(1));
   on("zoom-out", () => reader.bigger(-1));
   on("zoom-level", () => reader.resize(other()));
-  on("print", paper);
+  on("find", () => search.open());
+  const paint = () => {
+    darken(!isDark());
+    reader.look();
+  };
+  on("dark", paint);
+  document.getElementById("print")?.addEventListener("click", paper);
   on("full", full);
   on("help", () => keys.showModal());
   on("more", () => menu.showModal());
@@ -248,7 +258,8 @@ function steer(reader: Reader, rail: Rail): void {
   }
   menu.addEventListener("close", () => {
     const chosen: Record<string, () => void> = {
-      pages: () => panel("pages"), contents: () => panel("contents"), fit: () => reader.resize("width"), print: paper,
+      search: () => search.open(), pages: () => panel("pages"), contents: () => panel("contents"), fit: () => reader.resize("width"),
+      dark: paint, print: paper,
     };
     chosen[menu.returnValue]?.();
     menu.returnValue = "";
@@ -267,7 +278,18 @@ function steer(reader: Reader, rail: Rail): void {
     const typing = event.target instanceof HTMLInputElement || document.querySelector("dialog[open]");
     if (control && event.key.toLowerCase() === "p") {
       event.preventDefault();
-      paper();
+      if (session.download) paper();
+      return;
+    }
+    const asked = control && event.key.toLowerCase() === "f" && !event.shiftKey && !event.altKey;
+    if (asked && !search.typing && !document.querySelector("dialog[open]")) { // once more, and it is the browser's own search
+      event.preventDefault();
+      search.open();
+      return;
+    }
+    if (search.shown && (event.key === "F3" || (control && event.key.toLowerCase() === "g"))) {
+      event.preventDefault();
+      search.step(event.shiftKey ? -1 : 1);
       return;
     }
     if (control && (event.key === "+" || event.key === "=" || event.key === "-")) return; // the browser's own zoom
@@ -284,9 +306,11 @@ function steer(reader: Reader, rail: Rail): void {
       "=": () => reader.bigger(1),
       "-": () => reader.bigger(-1),
       "0": () => reader.resize(other()),
+      "/": () => search.open(),
+      d: paint,
       f: full,
       t: () => rail.show(!rail.shown),
-      Escape: matchMedia("(min-width: 1100px)").matches || !rail.shown ? undefined : () => rail.show(false),
+      Escape: search.shown ? () => search.close() : matchMedia("(min-width: 1100px)").matches || !rail.shown ? undefined : () => rail.show(false),
       "?": () => keys.showModal(),
     };
     const action = run[event.key.length === 1 ? event.key.toLowerCase() : event.key];
@@ -311,6 +335,15 @@ function steer(reader: Reader, rail: Rail): void {
   hideBar(reader);
 }
 
+const searching = () => "search" in document.documentElement.dataset;
+
+/** Shows light pages with dark paper, or as they are; remembered like the place, for as long as the tab has the document. */
+function darken(yes: boolean): void {
+  document.documentElement.toggleAttribute("data-dark", yes);
+  for (const id of ["dark", "menu-dark"]) find(id).setAttribute("aria-pressed", String(yes));
+  keep({ dark: yes });
+}
+
 /** Whether the page is wider than the window, so that arrows should move it. */
 function sideways(): boolean {
   return document.documentElement.scrollWidth > document.documentElement.clientWidth + 4;
@@ -326,13 +359,13 @@ function hideBar(reader: Reader): void {
     if (Math.sign(y - last) !== Math.sign(last - turned)) turned = last;
     const away = y - turned;
     if (!small.matches || y < 80 || away < -24) bar.classList.remove("away");
-    else if (away > 32 && !bar.contains(document.activeElement)) bar.classList.add("away");
+    else if (away > 32 && !bar.contains(document.activeElement) && !searching()) bar.classList.add("away");
     last = y;
   }, { passive: true });
   bar.addEventListener("focusin", () => bar.classList.remove("away"));
   root.addEventListener("click", (event) => {
     if (!small.matches || (event.target as HTMLElement).closest("a, button") || !(getSelection()?.isCollapsed ?? true)) return;
-    bar.classList.toggle("away", !bar.classList.contains("away") && scrollY > 80);
+    bar.classList.toggle("away", !bar.classList.contains("away") && scrollY > 80 && !searching());
   });
   bar.addEventListener("transitionend", () => reader.look());
 }

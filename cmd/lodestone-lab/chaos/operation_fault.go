@@ -1,0 +1,261 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"lodestone/cmd/lodestone-lab/chaos/machine"
+	"lodestone/cmd/lodestone-lab/probe"
+	"lodestone/pkg/client"
+	"lodestone/pkg/engine"
+)
+
+// What an operator does in a soak, in the order of a run.
+const (
+	Upgrade     = "upgrade"
+	RollBack    = "roll back"
+	FullBackup  = "full backup"
+	MoreBackup  = "incremental backup"
+	EraseOne    = "a person exported and erased"
+	RestoreBoth = "both databases destroyed and restored"
+)
+
+// operationFaults returns the operations. They need a world with the processes of a soak.
+func operationFaults() []fault {
+	operation := func(name string, inject func(ctx context.Context, s *scene) error) fault {
+		return fault{name: name, inject: inject, operation: true}
+	}
+	crud := kill("crud")
+	crud.operation = true
+	return []fault{
+		crud,
+		operation(Upgrade, func(ctx context.Context, s *scene) error { return s.replaceAll(ctx, s.programs) }),
+		operation(RollBack, func(ctx context.Context, s *scene) error { return s.replaceAll(ctx, s.before) }),
+		operation(FullBackup, func(ctx context.Context, s *scene) error { return s.backUp(ctx) }),
+		operation(MoreBackup, func(ctx context.Context, s *scene) error { return s.backUp(ctx, "--incremental") }),
+		operation(EraseOne, eraseOne),
+		operation(RestoreBoth, restoreBoth),
+	}
+}
+
+// allFaults returns every fault and operation, in the order of the report.
+func allFaults() []fault { return slices.Concat(faults(), operationFaults()) }
+
+// operations is what the operations of a soak leave for each other and for the check.
+type operations struct {
+	files   int    // of the reader, at the newest backup
+	gone    *link  // of the person who was erased
+	address string // theirs
+	figures []string
+}
+
+// figuref adds to what the report says of the operations.
+func (o *operations) figuref(format string, args ...any) {
+	o.figures = append(o.figures, fmt.Sprintf(format, args...))
+}
+
+// erased reports whether a link went with its person.
+func (o *operations) erased(l link) bool { return o.gone != nil && o.gone.id == l.id }
+
+// settings adds those of the processes and commands of a soak.
+func (o *operations) settings(w *world, env map[string][]string) error {
+	exports, err := w.proxied("query1-http", w.shards[0].HTTPURL())
+	if err != nil {
+		return err
+	}
+	env["query1"] = append(env["query1"], "LODESTONE_CLICKHOUSE_HTTP_URL="+exports)
+	env["direct"] = append(env["direct"], "LODESTONE_BACKUP_CLICKHOUSE_DIR="+filepath.Join(w.dir, shardName(0), "backups"))
+	env["crud1"] = append(env["crud1"], "LODESTONE_ERASURE_LOG="+filepath.Join(w.dir, "erasures"), "LODESTONE_QUERY_URL="+w.reader.queries[0])
+	for i := range maxConsumers {
+		name := fmt.Sprint("consumer", i+1)
+		env[name] = append(env[name], "LODESTONE_ERASURE_INTERVAL=5s")
+	}
+	return nil
+}
+
+// exitPending is that of `lodestone migrate --check` for migrations that can be applied while the old processes run.
+const exitPending = 3
+
+// replaceAll lets a release take the place of the other, in the order of docs/upgrade.md. One process of a kind is replaced after the other; a client, and a
+// reader of reports, asks again meanwhile.
+func (s *scene) replaceAll(ctx context.Context, release string) error {
+	begin, direction := time.Now(), Upgrade
+	order := slices.Concat(s.queries, []*machine.Process{s.site}, s.consumers[:consumers], s.collectors)
+	if release == s.programs { // upward
+		s.release = release
+		_, err := s.output(ctx, "migrate", "--check")
+		var exit *exec.ExitError
+		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitPending) {
+			return fmt.Errorf("the old processes would have to stop: %w", err)
+		}
+		if err := s.command(ctx, "migrate"); err != nil {
+			return err
+		}
+	} else {
+		direction = RollBack
+		slices.Reverse(order)
+	}
+	s.release = release
+	for _, p := range order {
+		s.note("%s is replaced", p.Name)
+		p.Stop(40 * time.Second)
+		p.Program = filepath.Join(release, "lodestone")
+		if err := errors.Join(p.Start(), s.ready(ctx, p)); err != nil {
+			return err
+		}
+	}
+	s.operations.figuref("%s, each process replaced and ready: %s", direction, seconds(time.Since(begin)))
+	for _, p := range s.consumers[consumers:] { // which a fault may start
+		p.Program = filepath.Join(release, "lodestone")
+	}
+	return nil
+}
+
+// backups is the place of backups.
+func (w *world) backups() string { return filepath.Join(w.dir, "backups") }
+
+var (
+	took  = regexp.MustCompile(`(?m)^took: (.*)$`)
+	added = regexp.MustCompile(`(?m)^added: (\d+) bytes$`)
+	again = regexp.MustCompile(`(?m)^records that consumers read again from Kafka: (\d+)$`)
+	until = regexp.MustCompile(`(?m)^restored: .* in (.*)$`)
+)
+
+// first returns what an expression finds in what a command printed.
+func first(in *regexp.Regexp, printed string) string {
+	if found := in.FindStringSubmatch(printed); found != nil {
+		return found[1]
+	}
+	return "?"
+}
+
+// backUp backs up and checks what was written.
+func (s *scene) backUp(ctx context.Context, args ...string) error {
+	files := s.reader.uploads() // those that are uploaded meanwhile may be in it or not
+	printed, err := s.output(ctx, slices.Concat([]string{"backup", s.backups()}, args)...)
+	if err != nil {
+		return err
+	}
+	s.operations.files = files
+	s.note("backed up in %s, %s bytes", first(took, printed), first(added, printed))
+	s.operations.figuref("backup%s: %s, %s bytes", strings.Join(append([]string{""}, args...), " "), first(took, printed), first(added, printed))
+	return s.command(ctx, "backup", "check", s.backups())
+}
+
+// eraseOne exports a person whose page stays open, and erases them. The databases have nothing of them soon after.
+func eraseOne(ctx context.Context, s *scene) error {
+	const account = 1 // not the first one, one of whose links has a quarter of the events
+	reader := s.rand.IntN(linksInAll / accounts)
+	l, address := s.links[account*linksInAll/accounts+reader], emailOf(account, reader)
+	api := client.New(client.Config{URL: s.reader.site, Key: s.reader.keys[l.account.String()]})
+	var found struct {
+		Links  []struct{} `json:"access_links"`
+		Events []struct{} `json:"events"`
+	}
+	body := fmt.Sprintf(`{"email":%q}`, address)
+	if _, err := api.Do(ctx, http.MethodPost, "/api/v1/people/export", http.Header{"Content-Type": {"application/json"}}, strings.NewReader(body), &found); err != nil {
+		return fmt.Errorf("export a person: %w", err)
+	}
+	if len(found.Links) != 1 || len(found.Events) == 0 {
+		s.wrong("the export of %s has %d links and %d events", address, len(found.Links), len(found.Events))
+	}
+	begin := time.Now()
+	if _, err := api.ErasePerson(ctx, address); err != nil {
+		return fmt.Errorf("erase a person: %w", err)
+	}
+	s.operations.gone, s.operations.address = &l, address
+	s.note("%s is erased, with %d events", address, len(found.Events))
+	if err := s.verifyErased(ctx); err != nil {
+		s.wrong("%v", err)
+	}
+	s.operations.figuref("export and erasure of a person with %d events, until nothing of them was found: %s", len(found.Events), seconds(time.Since(begin)))
+	return nil
+}
+
+// erasedWithin is how long the events of a person may take to be blank, since parts of the table are written again under load. A week is promised.
+const erasedWithin = 15 * time.Minute
+
+// verifyErased returns an error unless the databases get to have nothing of the person who was erased.
+func (w *world) verifyErased(ctx context.Context) error {
+	if w.operations.gone == nil {
+		return nil
+	}
+	return probe.Until(ctx, erasedWithin, time.Second, "find nothing of the person who was erased", func() error {
+		return w.command(ctx, "verify", "--person", w.operations.address)
+	})
+}
+
+// restoreBoth destroys both databases and restores them from the newest backup. Collectors go on: Kafka takes what they get, and nothing of theirs reaches
+// Postgres before it is whole.
+func restoreBoth(ctx context.Context, s *scene) error {
+	others := slices.Concat([]*machine.Process{s.site}, s.queries, s.consumers[:consumers])
+	for _, p := range others {
+		p.Stop(40 * time.Second)
+	}
+	if err := s.network.Disturb(s.network.Names("collector1-postgres", "collector2-postgres"),
+		machine.Toxic{Kind: "timeout", Attributes: map[string]int64{"timeout": 0}}); err != nil {
+		return err
+	}
+	s.note("both databases are destroyed")
+	if err := errors.Join(emptied(ctx, s.postgres, filepath.Join(s.dir, "postgres")), emptied(ctx, s.shards[0], filepath.Join(s.dir, shardName(0)))); err != nil {
+		return err
+	}
+	s.reader.forget(s.operations.files)
+	begin := time.Now()
+	printed, err := s.output(ctx, "restore", s.backups())
+	if err != nil {
+		return err
+	}
+	s.note("restored in %s", first(until, printed))
+	for _, p := range others {
+		err = errors.Join(err, p.Start())
+		if p == s.site {
+			err = errors.Join(err, s.ready(ctx, p))
+		}
+	}
+	s.network.Heal(ctx)
+	for _, p := range others {
+		err = errors.Join(err, s.ready(ctx, p))
+	}
+	s.operations.figuref("restore: %s, until every process served: %s, %s records read again from Kafka", first(until, printed), seconds(time.Since(begin)), first(again, printed))
+	return errors.Join(err, s.command(ctx, "restore", "resume"), s.verifyErased(ctx))
+}
+
+// server is an engine that can be started again.
+type server interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+}
+
+// emptied destroys what an engine has stored. It comes back at its address, with its passwords.
+func emptied(ctx context.Context, s server, dir string) error {
+	if err := s.Stop(ctx); err != nil {
+		return err
+	}
+	kept := map[string][]byte{}
+	for _, name := range []string{"passwords.json", "ports.json"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		kept[name] = text
+	}
+	if err := errors.Join(engine.RemoveDir(dir), os.MkdirAll(dir, 0o711)); err != nil { //nolint:gosec // PostgreSQL, which is another user if we are root, passes through
+		return err
+	}
+	for name, text := range kept {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return s.Start(ctx)
+}

@@ -1,0 +1,109 @@
+package overlay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Checkout puts the sources of a commit into a new directory, as a work tree of the product's repository, and removes them after fn.
+func Checkout(ctx context.Context, tree, commit string, fn func() error) (err error) {
+	root, err := Root(ctx)
+	if err != nil {
+		return err
+	}
+	worktree := func(ctx context.Context, args ...string) error {
+		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", root, "worktree"}, args...)...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("git worktree %s of %s: %w: %s", args[0], commit, err, out)
+		}
+		return nil
+	}
+	if err := worktree(ctx, "add", "--detach", "--force", tree, commit); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, worktree(context.WithoutCancel(ctx), "remove", "--force", tree)) }()
+	return fn()
+}
+
+// Build compiles a program as releases do, from a package of the module in a directory.
+func Build(ctx context.Context, dir, program, source string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", program, source)
+	cmd.Env, cmd.Dir = append(os.Environ(), "CGO_ENABLED=0"), dir
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w: %s", filepath.Base(program), err, output)
+	}
+	return nil
+}
+
+// fallback is the release before as long as no commit that this one contains has a number: the last one without event logs on shards, growing topics and
+// the record of erasures.
+const fallback = "4997face48afb079576f54c14ea3b7886337154c"
+
+// Before returns the revision of the release before: the newest tag of an ancestor, else fallback, or the oldest commit of a clone that does not have it.
+func Before(ctx context.Context) (string, error) {
+	root, err := Root(ctx)
+	if err != nil {
+		return "", err
+	}
+	return before(ctx, root)
+}
+
+func before(ctx context.Context, dir string) (string, error) {
+	// Not the tag of this commit itself.
+	if tag, err := gitIn(ctx, dir, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^"); err == nil {
+		return tag, nil
+	}
+	if _, err := gitIn(ctx, dir, "cat-file", "-e", fallback+"^{commit}"); err == nil {
+		return fallback, nil
+	}
+	oldest, err := gitIn(ctx, dir, "rev-list", "--max-parents=0", "HEAD")
+	if err != nil {
+		return "", fmt.Errorf("find the oldest commit: %w", err)
+	}
+	oldest, _, _ = strings.Cut(oldest, "\n")
+	return oldest, nil
+}
+
+func gitIn(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// Version returns the tag of this checkout, or its commit, "-dirty" where files are changed.
+func Version(ctx context.Context) (string, error) {
+	root, err := Root(ctx)
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.CommandContext(ctx, "git", "-C", root, "describe", "--tags", "--always", "--dirty").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the version of this checkout: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// BuildCommit compiles Lodestone as it was at a commit, in a work tree below a directory for as long as that takes. Its pages are those of this checkout:
+// the laboratory is about what processes store and exchange.
+func BuildCommit(ctx context.Context, dir, commit, program string) error {
+	root, err := Root(ctx)
+	if err != nil {
+		return err
+	}
+	tree := filepath.Join(dir, "tree")
+	return Checkout(ctx, tree, commit, func() error {
+		for _, front := range []string{"crud/viewer", "crud/embed", "crud/dashboard/island", "ingest/beacon"} {
+			dist := filepath.Join(tree, front, "dist")
+			if err := errors.Join(os.RemoveAll(dist), os.CopyFS(dist, os.DirFS(filepath.Join(root, front, "dist")))); err != nil {
+				return fmt.Errorf("copy the pages: %w", err)
+			}
+		}
+		return Build(ctx, tree, program, "./cmd/lodestone")
+	})
+}

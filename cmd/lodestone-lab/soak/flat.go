@@ -1,0 +1,138 @@
+package soak
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What a quantity may grow by before it counts as growth: a share of what it was, and an amount below which it is noise.
+const (
+	growthShare     = 0.2
+	residentNoise   = 24 << 20 // bytes
+	goroutineNoise  = 40
+	descriptorNoise = 40
+	minSamples      = 9 // of a calm time after its warm-up, three in each third
+	minCalm         = 2 // of a calm time, in warm-ups
+	mebibyte        = 1 << 20
+)
+
+// calm is a process in a time in which nothing happened to it or to anything else, after a warm-up.
+type calm struct {
+	process string
+	pid     int
+	long    time.Duration // with the warm-up
+	samples []sample
+}
+
+// calms returns the calm times of this release's processes, in order. One begins when a process has started and the system has recovered from the last
+// operation or fault; it is left out unless it is longer than a few warm-ups.
+func (s *samples) calms(warmUp time.Duration) (all []calm) {
+	type key struct {
+		process string
+		pid     int
+	}
+	began, at := map[key]time.Duration{}, map[key]int{} // of the calm time that lasts
+	for _, one := range s.all {
+		k := key{one.process, one.pid}
+		if one.engine || one.old {
+			continue
+		}
+		if _, lasts := began[k]; !lasts || one.step != "" {
+			began[k] = one.at
+			delete(at, k)
+		}
+		if one.step != "" || one.at-began[k] < warmUp {
+			continue
+		}
+		i, known := at[k]
+		if !known {
+			i, at[k] = len(all), len(all)
+			all = append(all, calm{process: one.process, pid: one.pid})
+		}
+		all[i].samples = append(all[i].samples, one)
+		all[i].long = one.at - began[k]
+	}
+	return slices.DeleteFunc(all, func(c calm) bool { return len(c.samples) < minSamples || c.long < minCalm*warmUp })
+}
+
+// quantity is something that is to stay as it is.
+type quantity struct {
+	name  string
+	noise float64
+	of    func(s sample) float64
+	text  func(v float64) string
+}
+
+var quantities = []quantity{
+	{"resident memory", residentNoise, func(s sample) float64 { return float64(s.resident) }, func(v float64) string { return fmt.Sprintf("%.0f MiB", v/mebibyte) }},
+	{"goroutines", goroutineNoise, func(s sample) float64 { return float64(s.goroutines) }, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
+	{"descriptors", descriptorNoise, func(s sample) float64 { return float64(s.descriptors) }, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
+}
+
+// median of a quantity, which collections of garbage and bursts do not move.
+func (q quantity) median(all []sample) float64 {
+	values := make([]float64, len(all))
+	for i, one := range all {
+		values[i] = q.of(one)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// grown reports whether a quantity is not flat.
+func (q quantity) grown(before, after float64) bool {
+	return after-before > max(q.noise, growthShare*before)
+}
+
+// flat returns a sentence for everything that grows: from the first to the last third of a calm time, or from the first calm time of a process to the last
+// one. Restarts and recoveries are between calm times, so they hide nothing and count for nothing.
+func flat(all []calm) (growing []string) {
+	first := map[string]calm{}
+	for _, c := range all {
+		before, known := first[c.process]
+		if !known {
+			before, first[c.process] = c, c
+		}
+		for _, q := range quantities {
+			third := len(c.samples) / 3
+			from, to := q.median(c.samples[:third]), q.median(c.samples[len(c.samples)-third:])
+			if q.grown(from, to) {
+				growing = append(growing, q.sentence(c.process, "in a calm time of "+c.long.Round(time.Second).String(), from, to))
+			}
+			if from, to = q.median(before.samples), q.median(c.samples); q.grown(from, to) {
+				growing = append(growing, q.sentence(c.process, "from its first calm time to a later one", from, to))
+			}
+		}
+	}
+	return growing
+}
+
+func (q quantity) sentence(process, where string, before, after float64) string {
+	return fmt.Sprintf("%s: %s grow %s: from %s to %s", process, q.name, where, q.text(before), q.text(after))
+}
+
+// table is markdown: of each process the median in its first and in its last calm time.
+func table(all []calm) string {
+	var b strings.Builder
+	b.WriteString("| Process | Calm times | Resident memory: first | last | Goroutines: first | last | Descriptors: first | last |\n|---|---|--:|--:|--:|--:|--:|--:|\n")
+	of := map[string][]calm{}
+	for _, c := range all {
+		of[c.process] = append(of[c.process], c)
+	}
+	for _, process := range slices.Sorted(maps.Keys(of)) {
+		var long []string
+		for _, c := range of[process] {
+			long = append(long, c.long.Round(time.Second).String())
+		}
+		fmt.Fprintf(&b, "| %s | %s |", process, strings.Join(long, ", "))
+		for _, q := range quantities {
+			first, last := of[process][0], of[process][len(of[process])-1]
+			fmt.Fprintf(&b, " %s | %s |", q.text(q.median(first.samples)), q.text(q.median(last.samples)))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

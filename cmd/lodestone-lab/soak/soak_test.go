@@ -1,0 +1,140 @@
+package soak
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/cmd/lodestone-lab/chaos"
+	"lodestone/pkg/engine"
+)
+
+// The short form of `make soak`: the operations follow each other, with a kill between them.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	// Not t.TempDir(): PostgreSQL, which is another user if we are root, has to get there.
+	dir, err := os.MkdirTemp("", "lodestone-soak-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	c := &Command{Duration: time.Minute, Rate: 800, Batch: 50, Senders: 8, Brokers: 1, Seed: 20264, Sample: 500 * time.Millisecond, WarmUp: 2 * time.Second, Out: t.TempDir(), Steps: []string{
+		chaos.Upgrade, chaos.RollBack, chaos.Upgrade, chaos.FullBackup, "kill -9 consumer", chaos.MoreBackup, chaos.EraseOne, chaos.RestoreBoth, "kill -9 crud",
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
+	defer cancel()
+	programs, before, err := c.build(ctx, dir)
+	require.NoError(t, err)
+	r, err := c.run(ctx, dir, programs, before, c.plan(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if r != nil {
+		text, failed := c.report(ctx, r)
+		require.NoError(t, failed)
+		t.Log(text)
+		require.NoError(t, c.publish(ctx, r))
+	}
+	require.NoError(t, err, "logs are in %s", dir)
+	require.True(t, r.OK) // minutes tell nothing of growth
+	require.Greater(t, r.Acked, int64(10_000))
+	lines, err := os.ReadFile(filepath.Join(c.Out, "soak.csv"))
+	require.NoError(t, err)
+	for _, process := range []string{"collector1", "collector2", "consumer1", "consumer2", "query1", "crud1", "clickhouse", "postgres", "kafka1"} {
+		require.Contains(t, string(lines), ","+process+",")
+	}
+	require.Contains(t, string(lines), ",before,")
+	plot, err := os.ReadFile(filepath.Join(c.Out, "soak.svg"))
+	require.NoError(t, err)
+	require.NoError(t, wellFormed(string(plot)))
+	require.Contains(t, string(plot), "A: "+chaos.Upgrade)
+	require.NoError(t, engine.RemoveDir(dir))
+}
+
+func wellFormed(text string) error {
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// usage is a process that uses so much memory at a time after its start, in MiB.
+func usage(process string, pid int, from, long time.Duration, memory func(age time.Duration) float64) (all []sample) {
+	for age := time.Duration(0); age <= long; age += 5 * time.Second {
+		all = append(all, sample{at: from + age, process: process, pid: pid, resident: uint64(memory(age) * mebibyte), goroutines: 50, descriptors: 30})
+	}
+	return all
+}
+
+// Memory that rises and falls is flat, and what happens in a recovery counts for nothing. Memory that rises in a calm time is not flat, nor is what rises
+// from one to the next.
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	const warmUp = time.Minute
+	saw := func(age time.Duration) float64 { return 60 + float64(age/time.Second%30) }
+	leak := func(age time.Duration) float64 { return 60 + 6*age.Minutes() }
+	full := func(age time.Duration) float64 { return min(20+2*age.Seconds(), 80) } // caches fill while it warms up
+	higher := func(age time.Duration) float64 { return saw(age) + 40 }
+	of := func(all ...[]sample) []string {
+		s := &samples{}
+		for _, some := range all {
+			s.all = append(s.all, some...)
+		}
+		return flat(s.calms(warmUp))
+	}
+	grows := func(what string, found []string) {
+		t.Helper()
+		require.Len(t, found, 1)
+		require.Contains(t, found[0], what)
+	}
+	during := func(step string, all []sample) []sample {
+		for i := range all {
+			all[i].step = step
+		}
+		return all
+	}
+	require.Empty(t, of(usage("consumer1", 1, 0, 20*time.Minute, saw), usage("consumer1", 2, 20*time.Minute, 20*time.Minute, full)))
+	grows("consumer1: resident memory grow in a calm time of 20m0s", of(usage("consumer1", 1, 0, 20*time.Minute, leak)))
+	grows("collector1: resident memory grow from its first calm time to a later one",
+		of(usage("collector1", 1, 0, 20*time.Minute, saw), usage("collector1", 2, 20*time.Minute, 10*time.Minute, higher)))
+	require.Empty(t, of(usage("collector1", 1, 0, 90*time.Second, leak)), "too short to tell")
+	require.Empty(t, of(usage("collector1", 1, 0, 10*time.Minute, saw), during("kill -9 broker", usage("collector1", 1, 10*time.Minute, 10*time.Minute, higher)),
+		usage("collector1", 1, 20*time.Minute, 10*time.Minute, saw)))
+
+	goroutines := usage("query1", 1, 0, 10*time.Minute, saw)
+	for i := range goroutines {
+		goroutines[i].goroutines += int64(i)
+	}
+	grows("query1: goroutines grow in a calm time of 10m0s", of(goroutines))
+	for i := range goroutines {
+		goroutines[i].old = true
+	}
+	require.Empty(t, of(goroutines), "the release before is not measured")
+}
+
+// Each part is killed, and everything else happens, in the time that events are sent.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	steps := plan(2 * time.Hour)
+	killed := map[string]int{}
+	for i, s := range steps {
+		require.Less(t, s.At, 2*time.Hour)
+		if i > 0 {
+			require.Greater(t, s.At, steps[i-1].At)
+		}
+		killed[s.Name]++
+	}
+	for _, kind := range kinds {
+		require.Equal(t, 2, killed["kill -9 "+kind], kind)
+	}
+	for _, name := range []string{chaos.RollBack, chaos.FullBackup, chaos.MoreBackup, chaos.EraseOne, chaos.RestoreBoth} {
+		require.Equal(t, 1, killed[name], name)
+	}
+}

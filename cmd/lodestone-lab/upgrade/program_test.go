@@ -1,0 +1,179 @@
+package upgrade_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/cmd/lodestone-lab/overlay"
+	"lodestone/pkg/engine/enginetest"
+)
+
+const root = "../../.."
+
+// previous returns the revision of the release before, which UPGRADE_FROM names.
+func previous(t *testing.T) string {
+	t.Helper()
+	if from := os.Getenv("UPGRADE_FROM"); from != "" {
+		return from
+	}
+	from, err := overlay.Before(t.Context())
+	require.NoError(t, err)
+	return from
+}
+
+// build builds a release from its revision; "" is this checkout as it is.
+func build(t *testing.T, revision string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "lodestone")
+	if revision == "" {
+		require.NoError(t, overlay.Build(t.Context(), root, program, "./cmd/lodestone"))
+	} else {
+		require.NoError(t, overlay.BuildCommit(t.Context(), t.TempDir(), revision, program))
+	}
+	return program
+}
+
+// installation is the environment that all processes of a test share.
+type installation struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+// run waits for a command of a program that ends by itself, and returns its code and what it prints.
+func (i installation) run(program string, args ...string) (code int, printed string) {
+	i.t.Helper()
+	cmd := exec.CommandContext(i.t.Context(), program, args...)
+	cmd.Dir, cmd.Env = i.dir, append(os.Environ(), i.env...)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		require.NoError(i.t, err)
+	}
+	return cmd.ProcessState.ExitCode(), strings.TrimSpace(string(out))
+}
+
+func (i installation) mustRun(program string, args ...string) string {
+	i.t.Helper()
+	code, printed := i.run(program, args...)
+	require.Zero(i.t, code, "%v: %s", args, printed)
+	return printed
+}
+
+// process is one that serves until it is stopped.
+type process struct {
+	t      *testing.T
+	name   string
+	cmd    *exec.Cmd
+	out    *output
+	admin  string
+	listen string // of what it serves
+	exited chan struct{}
+	err    error // after exited
+}
+
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// start runs a process of a program and waits until it is ready.
+func (i installation) start(program, command string, env ...string) *process {
+	i.t.Helper()
+	p := &process{t: i.t, name: command, out: &output{}, admin: address(i.t), listen: address(i.t), exited: make(chan struct{})}
+	p.cmd = exec.Command(program, command)
+	p.cmd.Dir = i.dir
+	p.cmd.Env = append(append(append(os.Environ(), i.env...), "LODESTONE_ADMIN_LISTEN="+p.admin, "LODESTONE_LISTEN="+p.listen, "LODESTONE_COLLECTOR_LISTEN="+p.listen), env...)
+	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = p.out, p.out, 5*time.Second
+	require.NoError(i.t, p.cmd.Start())
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.exited)
+	}()
+	i.t.Cleanup(func() {
+		_ = p.cmd.Process.Kill() // it may have ended
+		<-p.exited
+		if i.t.Failed() {
+			i.t.Logf("%s %s printed:\n%s", program, command, p.out)
+		}
+	})
+	require.Eventually(i.t, func() bool { return p.ended() || p.ready() }, enginetest.Timeout, 50*time.Millisecond, "%s %s does not get ready: %s", program, command, p.out)
+	require.False(i.t, p.ended(), "%s %s ends: %s", program, command, p.out)
+	return p
+}
+
+func (p *process) ready() bool {
+	status, _ := get(p.t, "http://"+p.admin+"/readyz", "")
+	return status == http.StatusOK
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends the process as an operator does, which has to be in order.
+func (p *process) stop() {
+	p.t.Helper()
+	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-p.exited:
+		require.NoError(p.t, p.err, "%s: %s", p.name, p.out)
+	case <-time.After(enginetest.Timeout):
+		require.Fail(p.t, "the process does not stop", "%s: %s", p.name, p.out)
+	}
+}
+
+func address(t *testing.T) string {
+	t.Helper()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
+}
+
+// get returns the status and the body of a GET, and 0 without an answer.
+func get(t *testing.T, url, key string) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+key)
+	request.Close = true
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	text, err := io.ReadAll(response.Body)
+	if closed := response.Body.Close(); err != nil || closed != nil {
+		return 0, "cut off"
+	}
+	return response.StatusCode, string(text)
+}

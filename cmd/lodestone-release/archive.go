@@ -1,0 +1,84 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"time"
+)
+
+// archive writes the files of a platform as a tar.gz with one directory, whose contents fit below a prefix such as /usr/local.
+func (r *release) archive(p platform, files []entry) error {
+	name := "lodestone-" + r.Version + "-" + p.String()
+	var items []item
+	for _, f := range files {
+		text, err := os.ReadFile(f.source)
+		if err != nil {
+			return err
+		}
+		items = append(items, item{path: path.Join(name, f.path), text: text, mode: int64(f.mode)})
+	}
+	return writeFile(r.out(name+".tar.gz"), func(to io.Writer) error {
+		// Without a name and a time.
+		z, err := gzip.NewWriterLevel(to, gzip.DefaultCompression)
+		if err != nil {
+			return err
+		}
+		return errors.Join(writeTar(z, items, r.Date), z.Close())
+	})
+}
+
+func (r *release) out(name string) string { return r.Out + string(os.PathSeparator) + name }
+
+// item is a file of a tar archive, or a directory if its path ends with a slash.
+type item struct {
+	path  string
+	text  []byte
+	mode  int64
+	owner int
+}
+
+// writeTar writes items in the order of their paths, with all their directories, as of one time.
+func writeTar(to io.Writer, items []item, date time.Time) error {
+	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.path, b.path) })
+	w := tar.NewWriter(to)
+	made := map[string]bool{"./": true, "/": true}
+	for _, i := range items {
+		var parents []string
+		for dir := path.Dir(path.Clean(i.path)) + "/"; !made[dir]; dir = path.Dir(path.Clean(dir)) + "/" {
+			made[dir] = true
+			parents = append(parents, dir)
+		}
+		for _, dir := range slices.Backward(parents) {
+			if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755, ModTime: date, Format: tar.FormatUSTAR}); err != nil {
+				return err
+			}
+		}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: i.path, Mode: i.mode, Uid: i.owner, Gid: i.owner, Size: int64(len(i.text)), ModTime: date, Format: tar.FormatUSTAR}
+		if h.Name[len(h.Name)-1] == '/' {
+			h.Typeflag = tar.TypeDir
+			made[h.Name] = true
+		}
+		if err := w.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, bytes.NewReader(i.text)); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func writeFile(name string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o644) //nolint:gosec // it is for everyone
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// user is the one that processes in containers run as, as in deploy/Dockerfile.
+const user = 65532
+
+// clickhouseUser is the one of ClickHouse's image.
+const clickhouseUser = 101
+
+// image writes the images of all platforms as one archive of the OCI layout, which container engines and registry clients read.
+func (r *release) image(platforms []platform) error {
+	system, err := r.layer(systemFiles)
+	if err != nil {
+		return err
+	}
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, p := range platforms {
+		image, err := r.platformImage(p, system)
+		if err != nil {
+			return err
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.system, Architecture: p.processor}}})
+	}
+	dir := filepath.Join(r.work, "image")
+	outer := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
+		Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{
+			"org.opencontainers.image.ref.name": r.Version, "io.containerd.image.name": "lodestone:" + r.Version,
+		}},
+	})
+	if _, err := layout.Write(dir, outer); err != nil {
+		return err
+	}
+	var items []item
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // our own directory
+		items = append(items, item{path: filepath.ToSlash(name), text: text, mode: 0o644})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return writeFile(r.out("lodestone-"+r.Version+"-oci.tar"), func(to io.Writer) error { return writeTar(to, items, r.Date) })
+}
+
+func (r *release) platformImage(p platform, system v1.Layer) (v1.Image, error) {
+	program, err := r.layer(func() ([]item, error) {
+		text, err := os.ReadFile(filepath.Join(r.programs[p], programNames[0]))
+		return []item{{path: "lodestone", text: text, mode: 0o755}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	image, err := mutate.Append(base, mutate.Addendum{Layer: system, History: r.history("certificates, time zones, directories")},
+		mutate.Addendum{Layer: program, History: r.history("lodestone " + r.Version)})
+	if err != nil {
+		return nil, err
+	}
+	file, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture, file.Created, file.Author = p.system, p.processor, v1.Time{Time: r.Date}, "Lodestone"
+	file.Config = v1.Config{
+		Entrypoint: []string{"/lodestone"}, User: fmt.Sprintf("%[1]d:%[1]d", user), Env: []string{"ZONEINFO=/usr/share/zoneinfo.zip"},
+		ExposedPorts: map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}, "8090/tcp": {}},
+		Labels: map[string]string{
+			"org.opencontainers.image.title": "Lodestone", "org.opencontainers.image.version": r.Version, "org.opencontainers.image.revision": r.Commit,
+			"org.opencontainers.image.created": r.Date.Format("2006-01-02T15:04:05Z"), "org.opencontainers.image.licenses": "Apache-2.0",
+		},
+		Healthcheck: &v1.HealthConfig{Test: []string{"CMD", "/lodestone", "healthcheck"}, Interval: 10e9, Timeout: 5e9, StartPeriod: 30e9, Retries: 3},
+	}
+	return mutate.ConfigFile(image, file)
+}
+
+func (r *release) history(what string) v1.History {
+	return v1.History{Created: v1.Time{Time: r.Date}, CreatedBy: "lodestone-release: " + what}
+}
+
+func (r *release) layer(items func() ([]item, error)) (v1.Layer, error) {
+	list, err := items()
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := writeTar(&text, list, r.Date); err != nil {
+		return nil, err
+	}
+	return tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil },
+		tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.DefaultCompression))
+}
+
+// systemFiles are those of the image beside the program. They come with Go and with a module, whose versions are pinned, and not from the
+// machine that builds.
+func systemFiles() ([]item, error) {
+	zones, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip")) //nolint:staticcheck // the Go that builds
+	if err != nil {
+		return nil, err
+	}
+	var certificates bytes.Buffer
+	for root := range bundle.Roots() {
+		if root.Constraint != nil {
+			continue // trusted for some certificates only, which a file cannot say
+		}
+		if err := pem.Encode(&certificates, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}); err != nil {
+			return nil, err
+		}
+	}
+	return []item{
+		{path: "etc/ssl/certs/ca-certificates.crt", text: certificates.Bytes(), mode: 0o644},
+		{path: "etc/passwd", text: fmt.Appendf(nil, "lodestone:x:%[1]d:%[1]d::/:/sbin/nologin\n", user), mode: 0o644},
+		{path: "usr/share/zoneinfo.zip", text: zones, mode: 0o644},
+		{path: "tmp/", mode: 0o1777},
+		{path: "var/lib/lodestone/spool/", mode: 0o750, owner: user},
+		{path: "var/lib/lodestone/erasures/", mode: 0o750, owner: user},
+		{path: "backups/", mode: 0o750, owner: clickhouseUser}, // which writes there as well
+	}, nil
+}

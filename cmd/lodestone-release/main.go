@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+type commands struct {
+	Build  buildCommand  `cmd:"" help:"Build a release."`
+	Key    keyCommand    `cmd:"" help:"Create the key that signs releases."`
+	Audit  auditCommand  `cmd:"" help:"Check the licences of all dependencies, and look up known vulnerabilities where a database answers."`
+	Verify verifyCommand `cmd:"" help:"Check the signatures and the checksums of a release."`
+}
+
+type buildCommand struct {
+	Version  string    `required:"" help:"Number of the release, such as 0.1.0."`
+	Commit   string    `required:"" help:"Hash of the commit that is built."`
+	Date     time.Time `required:"" help:"Time of that commit, as RFC 3339. Files in archives have it."`
+	Source   string    `default:"." type:"existingdir" help:"The checkout, with the front-ends built."`
+	Out      string    `required:"" help:"Directory to write to."`
+	Platform []string  `default:"linux/amd64,linux/arm64,darwin/amd64,darwin/arm64" help:"Platforms to build for."`
+	Key      string    `type:"existingfile" help:"Key of minisign that signs. Its password is in LODESTONE_RELEASE_PASSWORD."`
+}
+
+var number = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
+
+// Run builds a release.
+func (c buildCommand) Run(ctx context.Context) error {
+	if !number.MatchString(c.Version) {
+		return fmt.Errorf("%q is not the number of a release, such as 0.1.0 or 0.2.0-rc.1", c.Version)
+	}
+	r := &release{Version: c.Version, Commit: c.Commit, Date: c.Date.UTC().Truncate(time.Second), Source: c.Source, Out: c.Out}
+	for _, p := range c.Platform {
+		system, processor, _ := strings.Cut(p, "/")
+		r.Platforms = append(r.Platforms, platform{system, processor})
+	}
+	if err := r.build(ctx); err != nil {
+		return err
+	}
+	if c.Key == "" {
+		fmt.Fprintln(os.Stderr, "not signed: give --key (make release KEY=FILE)")
+		return nil
+	}
+	return sign(c.Out, c.Key, password(), r.Version)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	command := kong.Parse(&commands{}, kong.Name("lodestone-release"), kong.BindTo(ctx, (*context.Context)(nil)))
+	err := command.Run()
+	stop()
+	command.FatalIfErrorf(err)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// The drill of docs/backup.md, under load: an installation is backed up twice while events arrive, the second time by what was added. More events
+// arrive, a person is erased, and both databases are destroyed. Restored from the second backup, it answers with every event that was ever
+// acknowledged, once. The person stays erased, and links stay revoked. What was delivered is not delivered again, and new mails wait until the operator resumes.
+func TestBackupDrill(t *testing.T) {
+	t.Parallel()
+	drill(t, filepath.Join(t.TempDir(), "backups"))
+}
+
+// The same with a bucket. The ClickHouse of `lodestone up` cannot write there by itself.
+func TestBackupDrillInABucket(t *testing.T) {
+	t.Parallel()
+	drill(t, "s3://backups/lodestone", startBucket(t, "backups")...)
+}
+
+// startBucket runs an S3 server with a bucket, and returns the settings of backups for it.
+func startBucket(t *testing.T, name string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "bucket")
+	build := exec.Command("go", "build", "-o", file, "./chaos/machine/bucket")
+	build.Dir = filepath.Join("..", "lodestone-lab") // the product does not know the server
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	address := freeAddress(t)
+	launchFile(t, file, t.TempDir(), []string{
+		"BUCKET_DIR=" + t.TempDir(), "BUCKET_NAME=" + name, "BUCKET_LISTEN=" + address, "BUCKET_ACCESS_KEY=access-of-tests", "BUCKET_SECRET_KEY=secret-of-tests",
+	})
+	require.Eventually(t, func() bool {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		return err == nil && conn.Close() == nil
+	}, enginetest.Timeout, interval)
+	return []string{
+		"LODESTONE_BACKUP_S3_ENDPOINT=http://" + address, "LODESTONE_BACKUP_S3_ACCESS_KEY=access-of-tests", "LODESTONE_BACKUP_S3_SECRET_KEY=secret-of-tests",
+	}
+}
+
+func drill(t *testing.T, place string, env ...string) {
+	t.Helper()
+	u := newUp(t)
+	u.more = []string{"--no-sample", "--sql-emails", "--erasure-interval", "1s"}
+	u.start()
+	api := client.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
+	c := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
+	owner := func() asker { return asker{u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]} }
+	var delivered atomic.Int64
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		delivered.Add(1)
+	}))
+	t.Cleanup(receiver.Close)
+	owner().must(t, "POST", "/api/v1/webhooks", `{"url":"`+receiver.URL+`","kinds":["form.submitted"]}`)
+	m := u.newGuide("Guide")
+	form, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID})
+	require.NoError(t, err)
+	v := visitor{t, &http.Client{Timeout: time.Minute}}
+	v.submit(form.URL, url.Values{"email": {"eve@example.com"}})
+	v.submit(form.URL, url.Values{"email": {"bob@example.com"}})
+	require.Eventually(t, func() bool { return delivered.Load() == 2 && u.mails() >= 2 }, enginetest.Timeout, interval)
+	revoked, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"rob@example.com", "roy@example.com"}})
+	require.NoError(t, err)
+	requireFilled := u.grow(c)
+	l := newLoad(t, api, u.env["LODESTONE_COLLECTOR_URL"])
+	l.start(2)
+	l.awaitAcked(500)
+
+	data := filepath.Join(u.dir, "data")
+	succeeds := func(args ...string) string {
+		t.Helper()
+		p := launch(t, u.dir, env, args...)
+		began := time.Now()
+		require.Zero(t, p.wait(), p.out.String())
+		t.Logf("%v took %s and printed:\n%s", args, time.Since(began).Round(time.Millisecond), p.out)
+		return p.out.String()
+	}
+	require.Contains(t, succeeds("backup", place), "token keys")
+	l.awaitAcked(500)
+	succeeds("backup", place, "--incremental")
+	require.Regexp(t, `(?s) full .* on 2`, succeeds("backup", "list", place))
+	succeeds("backup", "check", place)
+	require.NoDirExists(t, filepath.Join(data, "clickhouse", "backups", "staged"))
+
+	l.awaitAcked(500)
+	owner().must(t, "POST", "/api/v1/people/erase", `{"email":"eve@example.com"}`)
+	owner().must(t, "PATCH", "/api/v1/access-links/"+revoked[0].ID, `{"is_active":false}`)
+	require.NoError(t, c.DeleteAccessLink(t.Context(), revoked[1].ID))
+	require.Eventually(t, func() bool {
+		entries, err := filepath.Glob(filepath.Join(u.dir, "data", "erasures", "revoked", "*.json"))
+		require.NoError(t, err)
+		found := 0
+		for _, path := range entries {
+			content, err := os.ReadFile(path)
+			require.NoError(t, err)
+			found += strings.Count(string(content), revoked[0].ID) + strings.Count(string(content), revoked[1].ID)
+		}
+		return found == 2
+	}, enginetest.Timeout, interval)
+	mails := u.mails()
+	u.kill() // clients try again until it is back
+	for _, dir := range []string{"postgres", "clickhouse"} {
+		require.NoError(t, os.RemoveAll(filepath.Join(data, dir)))
+	}
+
+	require.Contains(t, succeeds("restore", place, "--data", data), "lodestone restore resume")
+	p := launch(t, u.dir, env, "restore", place, "--data", data)
+	require.NotZero(t, p.wait())
+	require.Contains(t, p.out.String(), "needs empty engines")
+	began := time.Now()
+	u.start()
+	t.Logf("lodestone up serves after %s", time.Since(began).Round(time.Millisecond))
+	l.awaitAcked(500)
+	l.stop()
+	requireFilled()
+	l.requireAnswered(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"])
+	answer := u.command("verify")
+	require.Zero(t, answer.code, answer.out)
+	require.Eventually(t, func() bool { return u.command("verify", "--person", "eve@example.com").code == 0 }, enginetest.Timeout, time.Second)
+	require.Equal(t, false, owner().must(t, "GET", "/api/v1/access-links/"+revoked[0].ID, "")["is_active"])
+	status, _, _ := owner().send(t, "GET", "/api/v1/access-links/"+revoked[1].ID, "")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Len(t, owner().must(t, "POST", "/api/v1/people/export", `{"email":"bob@example.com"}`)["submissions"], 1)
+
+	// Nothing leaves before the operator resumes; then only what is new.
+	v.submit(form.URL, url.Values{"email": {"new@example.com"}})
+	require.Contains(t, u.command("restore", "status").out, "wait for")
+	require.Equal(t, mails, u.mails())
+	require.EqualValues(t, 2, delivered.Load())
+	answer = u.command("restore", "resume")
+	require.Zero(t, answer.code, answer.out)
+	require.Eventually(t, func() bool { return delivered.Load() == 3 }, enginetest.Timeout, interval)
+	require.NotEmpty(t, u.mailTo("new@example.com", ""))
+	require.Equal(t, 1, u.command("restore", "resume").code)
+	u.interrupt(enginetest.Timeout)
+}
+
+// mails counts the mails in the mailbox.
+func (u *up) mails() (n int) {
+	entries, err := os.ReadDir(filepath.Join(u.dir, "data", "mailbox"))
+	require.NoError(u.t, err)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			n++
+		}
+	}
+	return n
+}

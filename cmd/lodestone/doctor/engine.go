@@ -1,0 +1,212 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/schema"
+)
+
+// Engines are how to reach those of an installation.
+type Engines struct {
+	Postgres   postgres.Config
+	ClickHouse clickhouse.Config
+	Kafka      kafka.Config
+}
+
+const (
+	askTimeout = 10 * time.Second // for one engine
+
+	oldestPostgres = 15
+	minConns       = 20 // of Postgres that are free
+	migrate        = "run `lodestone migrate` of this version (`lodestone migrate --check` lists what is pending)"
+)
+
+// Check examines the settings and the engines.
+func (e Engines) Check(ctx context.Context, r *Report) {
+	if r.settings(e.Postgres) {
+		e.postgres(ctx, r)
+	}
+	if r.settings(e.ClickHouse) {
+		e.clickhouse(ctx, r)
+	}
+	if r.settings(e.Kafka) {
+		e.kafka(ctx, r)
+	}
+}
+
+// settings reports what is wrong with settings, and whether they can be used.
+func (r *Report) settings(c interface{ Validate() error }) bool {
+	err := c.Validate()
+	for _, p := range config.Problems(err) {
+		r.fail("settings", p.Remedy, "%s (%s) %s", p.Setting, config.EnvName(p.Setting), p.Wrong)
+	}
+	return err == nil
+}
+
+func (e Engines) postgres(ctx context.Context, r *Report) {
+	const area = "postgres"
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	c := e.Postgres
+	c.MaxConns = 1
+	pool, err := postgres.Open(ctx, c)
+	if err != nil {
+		r.fail(area, "correct --postgres-url", "cannot be used: %v", err)
+		return
+	}
+	defer pool.Close()
+	asked := time.Now()
+	s, err := pool.Describe(ctx)
+	if err != nil {
+		r.fail(area, "start PostgreSQL, or correct --postgres-url: host, port, user, password and database", "does not answer: %v", err)
+		return
+	}
+	r.clock(area, s.Now, asked, time.Now())
+	if s.Number/10_000 < oldestPostgres {
+		r.fail(area, "upgrade PostgreSQL to 15 or newer", "is version %s", s.Version)
+	} else {
+		r.ok(area, "is version %s", s.Version)
+	}
+	if s.Standby {
+		r.fail(area, "give --postgres-url the primary; a replica belongs into --postgres-read-url", "is a standby, which takes no writes")
+	}
+	if !s.CreatesObjects {
+		r.warn(area, "GRANT CREATE ON DATABASE … and ON SCHEMA public TO "+s.User+", or migrate as another user", "the user %s may not create tables: it cannot migrate", s.User)
+	}
+	if !s.IsAccount {
+		r.fail(area, "GRANT lodestone_account TO "+s.User, "the user %s may not take the role lodestone_account: every request of an account fails", s.User)
+	}
+	if !s.SeesOthers {
+		r.ok(area, "the user %s does not see the transactions of others, so all processes have to connect as %[1]s", s.User)
+	}
+	if s.FreeConns < minConns {
+		r.warn(area, "raise max_connections, or lower --postgres-max-conns", "%d connections are free", s.FreeConns)
+	}
+	if s.CreatesObjects && s.IsAccount {
+		r.ok(area, "the user %s has the rights that it needs", s.User)
+	}
+	pending, err := pool.Pending(ctx)
+	r.schema(area, pending, err, pool.CheckSchema(ctx))
+}
+
+// schema reports what an engine lacks of its schema.
+func (r *Report) schema(area string, pending []schema.Migration, pendingErr, mismatch error) {
+	var wrong *schema.Error
+	switch {
+	case pendingErr != nil:
+		r.fail(area, migrate, "its migrations cannot be read: %v", pendingErr)
+	case len(pending) > 0:
+		r.fail(area, migrate, "lacks %d migrations, the first is %d (%s)", len(pending), pending[0].Number, pending[0].Name)
+	case errors.As(mismatch, &wrong):
+		r.fail(area, wrong.Remedy, "%s", wrong.Wrong)
+	case mismatch != nil:
+		r.fail(area, migrate, "%v", mismatch)
+	default:
+		r.ok(area, "has every migration")
+	}
+}
+
+func (e Engines) clickhouse(ctx context.Context, r *Report) {
+	const area = "clickhouse"
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	asked := time.Now()
+	servers, err := clickhouse.Describe(ctx, e.ClickHouse)
+	answered := time.Now()
+	for i, s := range servers {
+		if len(servers) == 1 && i == 0 && err == nil {
+			r.clock(area, s.Now, asked, answered)
+		}
+		r.ok(area, "%s is version %s", s.Address, s.Version)
+		for _, d := range s.Disks {
+			r.disk(area, "the disk "+d.Name+" of "+s.Address, d.Free, d.Total, minClickHouse)
+		}
+		for _, right := range s.Missing {
+			r.fail(area, "GRANT "+right+" (docs/operations.md, rights in ClickHouse)", "at %s the user lacks %s", s.Address, right)
+		}
+		if len(s.Missing) == 0 {
+			r.ok(area, "at %s the user has the rights that it needs", s.Address)
+		}
+	}
+	if err != nil {
+		r.fail(area, "start ClickHouse, or correct --clickhouse-url and --clickhouse-shards: address, user and password", "does not answer: %v", err)
+		return
+	}
+	if unconfined, version, err := clickhouse.Unconfined(ctx, e.ClickHouse); err == nil && unconfined {
+		r.warn(area, "update ClickHouse, to the versions in docs/sql.md", "version %s lets SQL users do more than read", version)
+	}
+	wrong, err := clickhouse.Unsuitable(ctx, e.ClickHouse)
+	if err != nil {
+		r.fail(area, "see docs/replicas.md", "%v", err)
+	}
+	for _, w := range wrong {
+		r.fail(area, "set the macros and the version that docs/replicas.md names", "%s", w)
+	}
+	pending, err := clickhouse.Pending(ctx, e.ClickHouse)
+	r.schema(area, pending, err, nil)
+}
+
+func (e Engines) kafka(ctx context.Context, r *Report) {
+	const area = "kafka"
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	client, err := kgo.NewClient(e.Kafka.Options(slog.New(slog.DiscardHandler))...)
+	if err != nil {
+		r.fail(area, "correct the settings of Kafka", "cannot be used: %v", err)
+		return
+	}
+	defer client.Close()
+	const unreachable = "start Kafka, or correct --kafka-brokers and its login; the addresses that brokers advertise must be reachable from here"
+	if err := client.Ping(ctx); err != nil {
+		r.fail(area, unreachable, "does not answer: %v", err)
+		return
+	}
+	findings, err := kafka.Check(ctx, client, nil, kafka.Topics()...)
+	if err != nil {
+		r.fail(area, unreachable, "cannot be asked for its topics: %v", err)
+		return
+	}
+	for _, f := range findings {
+		if f.Fatal && (!f.Copies || !e.Kafka.AcceptFewerCopies) {
+			r.fail(area, f.Remedy, "%s: %s %s", f.Where, f.Setting, f.Wrong)
+		} else {
+			r.warn(area, f.Remedy, "%s: %s %s", f.Where, f.Setting, f.Wrong)
+		}
+	}
+	if len(findings) == 0 {
+		r.ok(area, "its topics exist, and no setting endangers events")
+	}
+	e.newest(ctx, r, kadm.NewClient(client))
+}
+
+// newest compares the newest records with the clock here: Kafka does not tell its time, and collectors write theirs into records.
+func (e Engines) newest(ctx context.Context, r *Report, admin *kadm.Client) {
+	offsets, err := admin.ListMaxTimestampOffsets(ctx, kafka.KeyedTopics()...)
+	if err != nil || offsets.Error() != nil {
+		return // older brokers cannot answer, and missing topics are reported
+	}
+	now, newest := time.Now(), time.Time{}
+	offsets.Each(func(o kadm.ListedOffset) {
+		if at := time.UnixMilli(o.Timestamp); o.Timestamp > 0 && at.After(newest) {
+			newest = at
+		}
+	})
+	switch ahead := newest.Sub(now); {
+	case newest.IsZero():
+		r.ok("clock", "Kafka has no records whose time could be compared")
+	case ahead > maxSkew:
+		r.fail("clock", synchronise, "Kafka has a record of %s in the future: the clock of a collector, or the one here, is wrong", ahead.Round(time.Millisecond))
+	default:
+		r.ok("clock", "no record in Kafka is from the future")
+	}
+}

@@ -1,0 +1,97 @@
+package manual
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Settings says what a page of all commands leaves to the page of settings: the section that a flag is in, or "".
+type Settings func(flag *kong.Flag) (section string)
+
+// Markdown returns the commands as one page: a table, then each with its arguments and its own flags. Flags that a section of the settings has
+// are named by that section.
+func Markdown(app *kong.Application, settings Settings) string {
+	all := commands(app)[1:]
+	var doc strings.Builder
+	var group string
+	for _, c := range all {
+		if len(c.next) > 0 {
+			continue
+		}
+		if g := c.group(); g != group {
+			group = g
+			fmt.Fprintf(&doc, "\n## %s\n\n| Command | What it does |\n|---|---|\n", strings.TrimSuffix(g, ":"))
+			for _, other := range all {
+				if other.group() == g && len(other.next) == 0 {
+					summary, _, _ := strings.Cut(other.help, ". ")
+					fmt.Fprintf(&doc, "| [%s](#%s) | %s. |\n", other.name(app), strings.ReplaceAll(other.name(app), " ", "-"), cell(strings.TrimSuffix(summary, ".")))
+				}
+			}
+		}
+		c.markdown(&doc, app, settings)
+	}
+	return doc.String()
+}
+
+// group is the title under which the help lists the command, or the command that it belongs to.
+func (c command) group() string {
+	for node := c.node; node != nil; node = node.Parent {
+		if node.Group != nil {
+			return node.Group.Title
+		}
+	}
+	return ""
+}
+
+func (c command) name(app *kong.Application) string {
+	return app.Name + " " + strings.Join(c.path, " ")
+}
+
+func (c command) markdown(doc *strings.Builder, app *kong.Application, settings Settings) {
+	fmt.Fprintf(doc, "\n### %s\n\n%s\n\n```text\n%s%s\n```\n", c.name(app), prose(c.help), c.name(app), strings.TrimRight(c.arguments(), " "))
+	var rows []string
+	for _, p := range c.node.Positional {
+		rows = append(rows, fmt.Sprintf("| `%s` | – | %s |\n", p.Summary(), cell(p.Help)))
+	}
+	var sections []string
+	for _, f := range c.flags {
+		section := settings(f)
+		switch {
+		case f.Name == "help":
+		case section == "":
+			rows = append(rows, flagRow(f))
+		case !slices.Contains(sections, section):
+			sections = append(sections, section)
+		}
+	}
+	if len(rows) > 0 {
+		fmt.Fprintf(doc, "\n| Argument | Default | Meaning |\n|---|---|---|\n%s", strings.Join(rows, ""))
+	}
+	if len(sections) > 0 {
+		for i, s := range sections {
+			sections[i] = fmt.Sprintf("[%s](configuration.md#%s)", s, strings.ReplaceAll(strings.ToLower(s), " ", "-"))
+		}
+		fmt.Fprintf(doc, "\nSettings: %s.\n", strings.Join(sections, ", "))
+	}
+}
+
+func flagRow(f *kong.Flag) string {
+	name, value := "--"+f.Name, "–"
+	if !f.IsBool() {
+		name += "=" + strings.ReplaceAll(strings.Trim(f.FormatPlaceHolder(), `"`), "|", `\|`)
+		if f.HasDefault && f.Default != "" {
+			name, value = "--"+f.Name, "`"+f.Default+"`"
+		}
+	}
+	if f.Required {
+		value = "required"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s |\n", name, value, cell(f.Help))
+}
+
+// cell is a text in a table; prose one that stands by itself. Both take angle brackets literally.
+func cell(text string) string  { return strings.ReplaceAll(prose(text), "|", `\|`) }
+func prose(text string) string { return strings.ReplaceAll(text, "<", `\<`) }

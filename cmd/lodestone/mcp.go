@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"lodestone/cmd/lodestone/mcp"
+	"lodestone/pkg/certificate"
+	"lodestone/pkg/config"
+	"lodestone/pkg/httpserver"
+)
+
+type mcpCommand struct {
+	API     apiConfig          `embed:""`
+	Process processConfig      `embed:""`
+	Listen  string             `name:"mcp-listen" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, path /mcp, instead of standard input and output. Each request then needs an API key as its bearer token. Without a host, such as :8095, it is this machine only."`
+	TLS     certificate.Server `embed:"" prefix:"mcp-"`
+	Write   bool               `name:"write" help:"Offer operations that change things as well. The API key needs the scopes for them."`
+}
+
+// Run serves one agent over standard input and output, or any number over HTTP.
+func (c *mcpCommand) Run(ctx context.Context) error {
+	if c.Listen != "" {
+		return c.listen(ctx)
+	}
+	if _, err := c.API.client(); err != nil {
+		return err
+	}
+	server, err := mcp.New(ctx, mcp.Config{URL: c.API.URL, Key: c.API.APIKey, Write: c.Write}, c.deps())
+	if err != nil {
+		return err
+	}
+	return server.Run(ctx, &sdk.StdioTransport{})
+}
+
+func (c *mcpCommand) deps() mcp.Deps {
+	return mcp.Deps{HTTP: c.API.http(), Log: c.Process.logger()}
+}
+
+// listen serves HTTP. The key of the data directory is not used: who asks has one.
+func (c *mcpCommand) listen(ctx context.Context) error {
+	if err := errors.Join(validateAddress("--mcp-listen", c.Listen), c.TLS.Validate("mcp-"), c.API.TLS.Validate("api-")); err != nil {
+		return err
+	}
+	if c.API.URL == "" {
+		return config.Invalid("--url", "is missing", "give the address of the API, or --data with the directory of a `lodestone up`")
+	}
+	host, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return err
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	server, err := mcp.New(ctx, mcp.Config{URL: c.API.URL, Write: c.Write}, c.deps())
+	if err != nil {
+		return err
+	}
+	p := newProcess(c.Process)
+	p.stack.Add("mcp server", httpserver.New(httpserver.Config{Name: "mcp server", Setting: "--mcp-listen", Address: net.JoinHostPort(host, port), TLS: c.TLS},
+		httpserver.Deps{Handler: server.Handler(), Log: p.log}))
+	return p.run(ctx)
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lodestone/crud/file"
+	"lodestone/pkg/backup"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+)
+
+type restoreCommand struct {
+	Run    restoreRunCommand    `cmd:"" default:"withargs" help:"Restore a backup into empty engines. Stop every process first."`
+	Status restoreStatusCommand `cmd:"" help:"Show whether mails, messages and webhooks wait since a restore."`
+	Align  restoreAlignCommand  `cmd:"" help:"Let Postgres and ClickHouse go on together after one of them was restored by other means. Stop the consumers first."`
+	Resume restoreResumeCommand `cmd:"" help:"Let mails, messages and webhooks leave the installation again after a restore."`
+}
+
+// Settings of engines that need not be given: the parser does not validate these types.
+type (
+	optionalPostgres   postgres.Config
+	optionalClickHouse clickhouse.Config
+	optionalKafka      kafka.Config
+)
+
+type restoreRunCommand struct {
+	Data       string             `name:"data" default:"./data" help:"Data directory of a lodestone up, for engines that are not given by address. They run for the time of the restore."`
+	Cache      string             `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, as for up."`
+	Process    processConfig      `embed:""`
+	Postgres   optionalPostgres   `embed:""`
+	ClickHouse optionalClickHouse `embed:""`
+	Kafka      optionalKafka      `embed:""`
+	Files      file.Config        `embed:""`
+	Backup     backup.Config      `embed:""`
+	Name       string             `name:"backup" placeholder:"NAME" help:"Backup to restore. Default: the newest."`
+	Place      string             `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+}
+
+// restoreTopics are the settings of topics that are missing.
+var restoreTopics = kafka.TopicConfig{Partitions: upPartitions, Replication: -1}
+
+// stores returns the settings of the engines, and whether they are those of the data directory.
+func (c *restoreRunCommand) stores() (s backupStores, embedded bool) {
+	s = backupStores{
+		Process: c.Process, Postgres: postgres.Config(c.Postgres), ClickHouse: clickhouse.Config(c.ClickHouse), Kafka: kafka.Config(c.Kafka),
+		Files: c.Files, Backup: c.Backup,
+	}
+	return s, s.Postgres.URL == "" && s.ClickHouse.URL == "" && len(s.Kafka.Brokers) == 0
+}
+
+// Run restores a backup.
+func (c *restoreRunCommand) Run(ctx context.Context) (err error) {
+	s, embedded := c.stores()
+	err = validate(s.Files, placed{s.Backup, c.Place})
+	if !embedded {
+		err = errors.Join(err, validate(s.Postgres, s.ClickHouse, s.Kafka))
+	}
+	if err != nil {
+		return err
+	}
+	if !embedded {
+		return c.restore(ctx, s)
+	}
+	engines, stop, err := startEngines(ctx, c.Process, c.Data, c.Cache)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	s.Postgres.URL, s.ClickHouse.URL, s.Kafka = engines.PostgresURL(), engines.ClickHouseURL(), engines.Kafka()
+	s.Backup.ClickHouseDir = backupsOf(engines.DataDir())
+	return c.restore(ctx, s)
+}
+
+func (c *restoreRunCommand) restore(ctx context.Context, s backupStores) error {
+	begin := time.Now()
+	var m backup.Manifest
+	var again backup.Rewound
+	err := s.open(ctx, c.Place, func(b *backup.Backups, _ *postgres.Pool) (err error) {
+		if m, err = b.Find(ctx, c.Name); err != nil {
+			return err
+		}
+		again, err = b.Restore(ctx, m)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.Process.logger(), s.Postgres, s.ClickHouse, s.Kafka, restoreTopics); err != nil {
+		return fmt.Errorf("the backup is restored, but not migrated (run `lodestone migrate`): %w", err)
+	}
+	fmt.Printf("restored: %s, the state of %s, in %s\n", m.Name, m.PostgresAt.UTC().Format(time.RFC3339), time.Since(begin).Round(time.Millisecond))
+	c.printNext(again)
+	return nil
+}
+
+func (c *restoreRunCommand) printNext(again backup.Rewound) {
+	if again.Partitions == 0 {
+		fmt.Println("Kafka has not the topics of the backup: events since then are lost.")
+	} else {
+		fmt.Printf("records that consumers read again from Kafka: %d\n", again.Records)
+	}
+	if again.Expired > 0 {
+		fmt.Printf("records that Kafka has deleted since the backup: %d. Those that the backup lacks are lost: lodestone losses list\n", again.Expired)
+	}
+	fmt.Println(`Next:
+  1. Put back what the backup does not have: the token keys, the settings, the log of erasures.
+  2. Start crud (or lodestone up). It erases again who was erased since the backup, and serves nothing before. Then start the other processes.
+  3. When the consumers have caught up, run: lodestone verify
+  4. Mails, messages and webhooks wait. Let them go: lodestone restore resume`)
+}
+
+// startEngines runs the engines of a data directory.
+func startEngines(ctx context.Context, process processConfig, data, cache string) (*engine.Set, func() error, error) {
+	log := process.logger()
+	engines := engine.NewSet(engine.Config{Data: data, Cache: cache}, engine.Deps{Runtime: engine.Runtime{Log: log}, Progress: progress})
+	start, cancel := context.WithTimeout(ctx, upStartTimeout)
+	defer cancel()
+	if err := engines.Start(start); err != nil {
+		return nil, nil, err
+	}
+	return engines, func() error {
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), upEnginesTimeout)
+		defer cancel()
+		return engines.Stop(stop)
+	}, nil
+}
+
+// backupsOf is where the ClickHouse of a data directory may write backups.
+func backupsOf(data string) string { return filepath.Join(data, "clickhouse", "backups") }
+
+type restoreStatusCommand struct {
+	Data     dataConfig      `embed:""`
+	Postgres postgres.Config `embed:""`
+}
+
+// Run shows what waits.
+func (c *restoreStatusCommand) Run(ctx context.Context) error {
+	return withSchema(ctx, c.Postgres, func(pool *postgres.Pool) error {
+		w, paused, err := backup.Paused(ctx, pool)
+		if err != nil {
+			return err
+		}
+		switch {
+		case w.Restored.Backup == "":
+			fmt.Println("not restored")
+		case !paused:
+			fmt.Printf("restored from %s at %s, resumed at %s\n", w.Restored.Backup, w.Restored.RestoredAt.Format(time.RFC3339), w.Restored.ResumedAt.Format(time.RFC3339))
+		default:
+			fmt.Printf("restored from %s at %s: mails, messages and webhooks wait for `lodestone restore resume`\n", w.Restored.Backup, w.Restored.RestoredAt.Format(time.RFC3339))
+			fmt.Printf("of the backup: %d mails and messages, %d deliveries to webhooks\n", w.Jobs, w.Webhooks)
+		}
+		return nil
+	})
+}
+
+type restoreAlignCommand struct {
+	Data       string             `name:"data" default:"./data" help:"Data directory of a lodestone up, for engines that are not given by address. They run for the time of the command."`
+	Cache      string             `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, as for up."`
+	Process    processConfig      `embed:""`
+	Postgres   optionalPostgres   `embed:""`
+	ClickHouse optionalClickHouse `embed:""`
+	Kafka      optionalKafka      `embed:""`
+}
+
+// Run aligns the stores.
+func (c *restoreAlignCommand) Run(ctx context.Context) (err error) {
+	d := backup.Deps{ClickHouse: clickhouse.Config(c.ClickHouse), Kafka: kafka.Config(c.Kafka), Log: c.Process.logger()}
+	pg := postgres.Config(c.Postgres)
+	if pg.URL == "" && d.ClickHouse.URL == "" && len(d.Kafka.Brokers) == 0 {
+		engines, stop, err := startEngines(ctx, c.Process, c.Data, c.Cache)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		pg.URL, d.ClickHouse.URL, d.Kafka = engines.PostgresURL(), engines.ClickHouseURL(), engines.Kafka()
+	} else if err := validate(pg, d.ClickHouse, d.Kafka); err != nil {
+		return err
+	}
+	return withSchema(ctx, pg, func(pool *postgres.Pool) error {
+		d.Postgres = pool
+		again, err := backup.Align(ctx, d)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("records that consumers read again from Kafka: %d\nStart the consumers. When they have caught up, run: lodestone recount, then lodestone verify\n", again.Records)
+		return nil
+	})
+}
+
+type restoreResumeCommand struct {
+	Data     dataConfig      `embed:""`
+	Postgres postgres.Config `embed:""`
+	Send     bool            `name:"send-waiting" help:"Also send what waited when the backup was made. It may have been sent since, and is then sent twice. Default: it is dropped; deliveries to webhooks stay in their log, from which they can be sent again."`
+}
+
+// Run resumes.
+func (c *restoreResumeCommand) Run(ctx context.Context) error {
+	return withSchema(ctx, c.Postgres, func(pool *postgres.Pool) error {
+		w, paused, err := backup.Paused(ctx, pool)
+		if err != nil {
+			return err
+		}
+		if !paused {
+			return errors.New("nothing waits: there was no restore, or it was resumed")
+		}
+		if err := backup.Resume(ctx, pool, c.Send); err != nil {
+			return err
+		}
+		what := "dropped"
+		if c.Send {
+			what = "sent now"
+		}
+		_, err = fmt.Fprintf(os.Stdout, "resumed; of the backup were %s: %d mails and messages, %d deliveries to webhooks\n", what, w.Jobs, w.Webhooks)
+		if err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,160 @@
+// Package revocation keeps what was revoked (links, keys, shares, people, webhooks) on record outside the databases, so that a restored
+// Postgres of before does not open it again. Triggers note a revocation in the transaction that makes it. A service writes the notes to the
+// place of the log of erasures within a second or so, and crud replays what a restored Postgres lacks before anything is served.
+package revocation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/objectstore"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+	"lodestone/pkg/store"
+)
+
+// Revocation is one that is on record.
+type Revocation struct {
+	Entity    string     `json:"entity"` // the table of Postgres
+	ID        uuid.UUID  `json:"id"`
+	Account   *uuid.UUID `json:"account,omitzero"` // of a membership, whose id is the user's
+	Deleted   bool       `json:"deleted"`          // false: it was switched off
+	RevokedAt time.Time  `json:"revoked_at"`
+}
+
+type entry struct {
+	Version     int          `json:"version"` // 1
+	Revocations []Revocation `json:"revocations"`
+}
+
+const (
+	entryVersion = 1
+	writeEvery   = time.Second
+	atOnce       = 1000
+
+	// writerLock is the key of the advisory lock under which one process writes: names follow each other.
+	writerLock = 0x6c6f6465_7265766f // "loderevo"
+)
+
+// OpenPlace returns the place in a log of erasures, which is a directory or a bucket, or nil if there is no log. Names of entries are in the order in
+// which these were written.
+func OpenPlace(log string, s3 objectstore.Config) (objectstore.Folder, error) {
+	if log == "" {
+		return nil, nil //nolint:nilnil // no log is no error: nothing is on record then
+	}
+	place, err := objectstore.OpenFolder(strings.TrimSuffix(log, "/")+"/revoked", s3)
+	if err != nil {
+		return nil, fmt.Errorf("open record of revocations: %w", err)
+	}
+	return place, nil
+}
+
+// Deps is what the record works with. Place may be nil: nothing is on record then. All else is required.
+type Deps struct {
+	Postgres   *postgres.Pool
+	Place      objectstore.Folder
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Record is a service.Service that writes what was revoked.
+type Record struct {
+	*service.Loop
+	deps Deps
+	lag  prometheus.Gauge
+}
+
+// New returns the record.
+func New(d Deps) *Record {
+	r := &Record{deps: d, lag: prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "lodestone_revocation_lag_seconds", Help: "Age of the oldest revocation that is not on record outside the databases: a restore would not know of it.",
+	})}
+	d.Registerer.MustRegister(r.lag)
+	r.Loop = service.Every("record of revocations", writeEvery, writeEvery, d.Log, r.write)
+	return r
+}
+
+// write writes what is noted, unless Postgres was restored and not compared yet: what it lacks comes first.
+func (r *Record) write(ctx context.Context) error {
+	for n := atOnce; n == atOnce; {
+		err := r.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
+			n, err = r.writeSome(ctx, tx)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("put revocations on record: %w", err)
+		}
+	}
+	return r.look(ctx)
+}
+
+func (r *Record) look(ctx context.Context) error {
+	lag, err := store.New(r.deps.Postgres.Unscoped()).RevocationLag(ctx)
+	if err != nil {
+		return fmt.Errorf("look for revocations: %w", err)
+	}
+	r.lag.Set(lag)
+	return nil
+}
+
+func (r *Record) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
+	q := store.New(tx)
+	mine, err := q.TryLock(ctx, writerLock)
+	if err != nil || !mine {
+		return 0, err //nolint:wrapcheck // the caller does
+	}
+	rows, err := q.SomeRevocations(ctx, atOnce)
+	if err != nil || len(rows) == 0 {
+		return 0, err //nolint:wrapcheck // as above
+	}
+	if compared, err := q.ErasuresCompared(ctx); err != nil || !compared {
+		return 0, err //nolint:wrapcheck // as above
+	}
+	e, numbers := entry{Version: entryVersion}, make([]int64, len(rows))
+	for i, row := range rows {
+		e.Revocations = append(e.Revocations, Revocation{Entity: row.Entity, ID: row.ID, Account: row.Account, Deleted: row.Deleted, RevokedAt: row.RevokedAt.UTC()})
+		numbers[i] = row.Number
+	}
+	if r.deps.Place != nil {
+		if err := r.append(ctx, q, e); err != nil {
+			return 0, err
+		}
+	}
+	return len(rows), q.RemoveRevocations(ctx, numbers) //nolint:wrapcheck // as above
+}
+
+// append writes an entry behind the newest one.
+func (r *Record) append(ctx context.Context, q *store.Queries, e entry) error {
+	newest, err := q.NewestRevocation(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller does
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	name := nextName(newest, time.Now())
+	if err := r.deps.Place.Write(ctx, name, text); err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
+	return q.SetNewestRevocation(ctx, name) //nolint:wrapcheck // as above
+}
+
+// nameForm is a time. Names of one form sort as their times do.
+const nameForm = "20060102T150405.000000000Z"
+
+// nextName returns a name behind another, also if the clock was set back.
+func nextName(newest string, now time.Time) string {
+	if last, err := time.Parse(nameForm, newest); err == nil && !now.After(last) {
+		now = last.Add(1)
+	}
+	return now.UTC().Format(nameForm)
+}

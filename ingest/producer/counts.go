@@ -1,0 +1,52 @@
+package producer
+
+import (
+	"context"
+	"time"
+
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/service"
+)
+
+const (
+	countsEvery = 3 * time.Second // between two looks
+	countsTry   = 2 * time.Second // one look, which a start waits for
+)
+
+// followCounts asks over how many partitions keys are distributed until ctx ends. While the answer is not known, which takes a Postgres
+// that is away when the producer starts, it is the number of Kafka's partitions. A number that was doubled may be learnt at any time: the
+// consumer passes on what is written by the old one.
+func (p *Producer) followCounts(ctx context.Context) {
+	for {
+		p.readCounts(ctx)
+		if service.Sleep(ctx, countsEvery) != nil {
+			return
+		}
+	}
+}
+
+func (p *Producer) readCounts(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, countsTry)
+	defer cancel()
+	for _, topic := range p.deps.Topics {
+		if topic == event.DeadLetterTopic { // which is not distributed by key
+			continue
+		}
+		id, present, err := kafka.Topic(ctx, p.client, topic)
+		if err != nil {
+			continue // the producer reports that Kafka is away, or lacks the topic
+		}
+		count, err := p.deps.Partitions.Partitions(ctx, id, topic, present)
+		if err != nil {
+			if ctx.Err() == nil {
+				p.deps.Log.Debug("cannot read the number of partitions, trying again", "topic", topic, "error", err)
+			}
+			continue
+		}
+		if p.counts.Set(topic, count) {
+			p.client.ForceMetadataRefresh() // the client learns of new partitions after minutes
+			p.deps.Log.Info("keys are distributed over partitions", "topic", topic, "partitions", count)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package replica_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/ingest/replica"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/engine/enginetest"
+)
+
+// What operators do: they see the replicas, move the writer, and drop one that does not come back. Its blocks get other tokens from then on.
+func TestAReplicaIsDropped(t *testing.T) {
+	t.Parallel()
+	copies := enginetest.NewCopies(t, 1, 3)
+	servers := copies.Servers[0]
+	_, err := clickhouse.Migrate(t.Context(), copies.Config)
+	require.NoError(t, err)
+	topology, err := clickhouse.NewTopology(copies.Config)
+	require.NoError(t, err)
+	cluster := &replica.Cluster{Ledger: replica.NewLedger(enginetest.MigratedPostgres(t)), Topology: topology, Log: slog.New(slog.DiscardHandler)}
+	_, _, err = cluster.Writer(t.Context(), 1)
+	require.ErrorIs(t, err, replica.ErrNoRecord)
+	require.NoError(t, cluster.Enrol(t.Context()))
+	all, err := cluster.List(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []replica.State{{Shard: 1, Name: "r0", Writes: true, Epoch: 1}, {Shard: 1, Name: "r1", Epoch: 1}, {Shard: 1, Name: "r2", Epoch: 1}}, all)
+
+	require.NoError(t, cluster.Check(t.Context(), copies.Config))
+	fewer := copies.Config
+	fewer.Shards = servers[0].Address() + "," + servers[1].Address()
+	err = cluster.Check(t.Context(), fewer)
+	require.True(t, config.IsInvalid(err), "%v", err)
+	require.ErrorContains(t, err, "2 of the 3 replicas")
+
+	operate := func(limit time.Duration, fn func(context.Context, *replica.Mover) (replica.Record, error)) (r replica.Record, waits []string, err error) {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		err = cluster.Until(ctx, 1, func(what string) { waits = append(waits, what) }, func(m *replica.Mover) (err error) {
+			r, err = fn(ctx, m)
+			return err
+		})
+		return r, waits, err
+	}
+	move := func(ctx context.Context, m *replica.Mover) (replica.Record, error) { return m.Move(ctx, "r1") }
+	drop := func(ctx context.Context, m *replica.Mover) (replica.Record, error) { return m.Drop(ctx, "r0") }
+	_, _, err = operate(time.Minute, drop)
+	require.ErrorContains(t, err, "take over first")
+	servers[1].Cut()
+	servers[2].Cut()
+	_, waits, err := operate(2*time.Second, move)
+	require.Error(t, err)
+	require.Equal(t, []string{"replica r1 and 2 of 3 replicas answer"}, waits, "one of three does not go on")
+	_, _, err = cluster.Writer(t.Context(), 1)
+	require.ErrorContains(t, err, "has taken over")
+	servers[1].Heal()
+	servers[2].Heal()
+	r, _, err := operate(time.Minute, move)
+	require.NoError(t, err)
+	require.Equal(t, "r1", r.Writer)
+	require.EqualValues(t, 2, r.Epoch)
+
+	_, _, err = operate(time.Minute, drop)
+	require.ErrorContains(t, err, "stop it first")
+	servers[0].Cut()
+	r, _, err = operate(time.Minute, drop)
+	require.NoError(t, err)
+	require.Equal(t, []string{"r1", "r2"}, r.Replicas)
+	require.Equal(t, 1, r.Drops)
+	all, err = cluster.List(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []replica.State{{Shard: 1, Name: "r1", Writes: true, Epoch: 2}, {Shard: 1, Name: "r2", Epoch: 2}}, all)
+
+	servers[0].Heal()
+	require.NoError(t, cluster.Enrol(t.Context()), "as `lodestone migrate` with the address of a new server")
+	r, err = cluster.Read(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{"r0", "r1", "r2"}, r.Replicas)
+	require.Equal(t, "r1", r.Writer)
+}

@@ -1,0 +1,322 @@
+// Package backup copies what an installation stores to a directory or a bucket, and brings it back. ClickHouse is copied first, by its own
+// BACKUP, and Postgres after it: so Postgres knows of everything that the rows are about. What consumer groups had committed is read before
+// both. A restored consumer goes on from there as after a crash, and stores what the copy of ClickHouse lacks, each event once.
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/minio/minio-go/v7"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/objectstore"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+)
+
+// Config is the setting of backups.
+type Config struct {
+	ClickHouseDir string             `name:"backup-clickhouse-dir" placeholder:"DIR" help:"Directory of ClickHouse's setting backups.allowed_path, on this machine. For a directory of backups, a link to it is made there. For a bucket, ClickHouse's part is copied through it. Default: the setting allows the directory of backups itself, and the server reaches the bucket."`
+	S3            objectstore.Config `embed:"" prefix:"backup-"`
+}
+
+// Validate returns every problem of the settings, for backups at a place.
+func (c Config) Validate(at string) error {
+	if _, bucket := objectstore.ParseLocation(at); bucket {
+		return c.S3.Validate("backup-")
+	}
+	return nil
+}
+
+// Bucket has the files of lead magnets, if Postgres has not.
+type Bucket struct {
+	Client *minio.Client
+	At     objectstore.Location
+}
+
+// Deps is what backups work with. Files and Progress may be nil; all else is required, but for lists and checks.
+type Deps struct {
+	Postgres   *postgres.Pool
+	ClickHouse clickhouse.Config
+	Kafka      kafka.Config
+	Files      *Bucket
+	Program    string // the version of this program
+	Log        *slog.Logger
+	Progress   func(line string) // for a person
+}
+
+// Backups is one place of backups.
+type Backups struct {
+	deps  Deps
+	place place
+}
+
+// Open returns the place of backups at a directory, or an address such as s3://bucket/prefix.
+func Open(c Config, d Deps, at string) (*Backups, error) {
+	p, err := openPlace(at, c)
+	if err != nil {
+		return nil, err
+	}
+	if d.Progress == nil {
+		d.Progress = func(string) {}
+	}
+	return &Backups{deps: d, place: p}, nil
+}
+
+// Errors that a person can do something about.
+var (
+	ErrNotEmpty = errors.New("a restore needs empty engines")
+	ErrInUse    = errors.New("the installation runs")
+)
+
+// Create makes a backup. An incremental one has of ClickHouse only what the newest full one has not; if there is none, it is a full one.
+func (b *Backups) Create(ctx context.Context, incremental bool) (m Manifest, err error) {
+	base, err := b.base(ctx, incremental)
+	if err != nil {
+		return m, err
+	}
+	err = b.deps.Postgres.WithMigrationLock(ctx, func(ctx context.Context) error { // the schema stays as it is, and one backup runs at a time
+		if err := b.place.clear(); err != nil { // of one that was killed
+			return err
+		}
+		m, err = b.create(ctx, base)
+		return errors.Join(err, b.place.clear())
+	})
+	return m, err
+}
+
+// base returns the newest full backup, if it is wanted and there is one.
+func (b *Backups) base(ctx context.Context, incremental bool) (*Manifest, error) {
+	if !incremental {
+		return nil, nil //nolint:nilnil // none
+	}
+	all, err := list(ctx, b.place)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range slices.Backward(all) {
+		if m.Base == "" {
+			return &m, nil
+		}
+	}
+	b.deps.Progress("there is no full backup yet, so this is one")
+	return nil, nil //nolint:nilnil // as above
+}
+
+// name returns the name of a backup that begins now. If there is one of this second, it waits for the next.
+func (b *Backups) name(ctx context.Context) (began time.Time, name string, err error) {
+	for {
+		began = time.Now().UTC().Truncate(time.Millisecond)
+		name = began.Format(nameForm)
+		switch _, err := b.place.size(ctx, name+"/"+manifestName); {
+		case errors.Is(err, fs.ErrNotExist):
+			return began, name, nil
+		case err != nil:
+			return began, name, fmt.Errorf("look for a backup of this second: %w", err)
+		}
+		if err := service.Sleep(ctx, time.Until(began.Truncate(time.Second).Add(time.Second))); err != nil {
+			return began, name, err
+		}
+	}
+}
+
+func (b *Backups) create(ctx context.Context, base *Manifest) (m Manifest, err error) {
+	m = Manifest{Version: manifestVersion, Program: b.deps.Program, Lacks: lacks}
+	if m.BeganAt, m.Name, err = b.name(ctx); err != nil {
+		return m, err
+	}
+	client, err := kgo.NewClient(b.deps.Kafka.Options(b.deps.Log)...)
+	if err != nil {
+		return m, fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	if m.Offsets, err = committed(ctx, b.deps.Postgres, client); err != nil {
+		return m, err
+	}
+	servers, err := b.deps.ClickHouse.WriterServers(ctx) // which have everything that counts as stored
+	if err != nil {
+		return m, err //nolint:wrapcheck // it is one of the settings, or names the shard
+	}
+	if base != nil {
+		m.Base = base.Name
+	}
+	for _, server := range servers {
+		s, err := b.createShard(ctx, m.Name, server, base)
+		if err != nil {
+			return m, err
+		}
+		m.ClickHouse = append(m.ClickHouse, s)
+		b.deps.Progress(fmt.Sprintf("ClickHouse shard %d: %d files, %d bytes, of which new: %d bytes", s.ID, s.Size.Files, s.Size.Bytes, s.Size.New))
+	}
+	var files []File
+	if m.Postgres, m.PostgresAt, files, err = dump(ctx, b.deps.Postgres, b.place, m.Name+"/postgres"); err != nil {
+		return m, err
+	}
+	b.deps.Progress(fmt.Sprintf("Postgres: %d tables", len(m.Postgres.Tables)))
+	if m.Files, err = b.copyFiles(ctx, files); err != nil {
+		return m, err
+	}
+	m.EndedAt = time.Now().UTC().Truncate(time.Millisecond)
+	return m, writeManifest(ctx, b.place, m)
+}
+
+func shardFolder(name string, id uint16) string {
+	return name + "/clickhouse/" + strconv.Itoa(int(id))
+}
+
+// listingName is ClickHouse's own manifest.
+const listingName = ".backup"
+
+func (b *Backups) createShard(ctx context.Context, name string, server clickhouse.Config, base *Manifest) (s Shard, err error) {
+	state, err := clickhouse.State(ctx, server)
+	if err != nil {
+		return s, err //nolint:wrapcheck // it says what failed
+	}
+	s = Shard{ID: state.Shard, Server: state.Version, Oldest: state.Oldest, Newest: state.Newest}
+	to, err := b.place.server(shardFolder(name, s.ID))
+	if err != nil {
+		return s, err //nolint:wrapcheck // as above
+	}
+	from, err := b.serverBase(ctx, base, s.ID, true)
+	if err != nil {
+		return s, err
+	}
+	if s.Size, err = clickhouse.Backup(ctx, server, to, from); err != nil {
+		return s, err //nolint:wrapcheck // as above
+	}
+	if err := b.place.take(ctx, shardFolder(name, s.ID)); err != nil {
+		return s, err //nolint:wrapcheck // as above
+	}
+	s.Listing, err = b.read(ctx, shardFolder(name, s.ID)+"/"+listingName, io.Discard)
+	if err != nil {
+		return s, fmt.Errorf("ClickHouse wrote its backup elsewhere than this process looks (%s): %w", to.Path, err)
+	}
+	return s, nil
+}
+
+// serverBase returns where ClickHouse finds the full backup of a shard, or its listing alone, if there is one.
+func (b *Backups) serverBase(ctx context.Context, base *Manifest, id uint16, listing bool) (*clickhouse.BackupPlace, error) {
+	if base == nil || !slices.ContainsFunc(base.ClickHouse, func(s Shard) bool { return s.ID == id }) {
+		return nil, nil //nolint:nilnil // none: a shard that was added since
+	}
+	if err := b.place.bring(ctx, shardFolder(base.Name, id), listing); err != nil {
+		return nil, err //nolint:wrapcheck // it says what failed
+	}
+	at, err := b.place.server(shardFolder(base.Name, id))
+	return &at, err //nolint:wrapcheck // as above
+}
+
+// read copies an object, and returns what it is.
+func (b *Backups) read(ctx context.Context, name string, to io.Writer) (o Object, err error) {
+	r, err := b.place.open(ctx, name)
+	if err != nil {
+		return o, err //nolint:wrapcheck // it says what failed
+	}
+	c := count(to)
+	_, err = io.Copy(c, r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return o, fmt.Errorf("read %s: %w", name, err)
+	}
+	return c.object(name), nil
+}
+
+func fileName(id uuid.UUID) string { return "files/" + id.String() }
+
+// copyFiles copies the files of the bucket that the place has not yet. Their content never changes.
+func (b *Backups) copyFiles(ctx context.Context, files []File) ([]File, error) {
+	if len(files) > 0 && b.deps.Files == nil {
+		return nil, fmt.Errorf("%d files are in a bucket: give --file-store and its settings, so that they are in the backup", len(files))
+	}
+	copied := 0
+	for _, f := range files {
+		if size, err := b.place.size(ctx, fileName(f.ID)); err == nil && size == f.Bytes {
+			continue
+		}
+		object, err := b.deps.Files.Client.GetObject(ctx, b.deps.Files.At.Bucket, b.deps.Files.At.Prefix+f.ID.String(), minio.GetObjectOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("copy file %s: %w", f.ID, err)
+		}
+		o, err := b.place.create(ctx, fileName(f.ID), func(w io.Writer) error {
+			_, err := io.Copy(w, object)
+			return err //nolint:wrapcheck // the place names the file
+		})
+		if err := errors.Join(err, object.Close()); err != nil {
+			return nil, fmt.Errorf("copy file %s: %w", f.ID, err)
+		}
+		if o.SHA256 != f.SHA256 {
+			return nil, fmt.Errorf("copy file %s: it is not the file that was uploaded (SHA-256)", f.ID)
+		}
+		copied++
+	}
+	if len(files) > 0 {
+		b.deps.Progress(fmt.Sprintf("files of the bucket: %d, of which new: %d", len(files), copied))
+	}
+	return files, nil
+}
+
+// List returns the backups that ended, the oldest first.
+func (b *Backups) List(ctx context.Context) ([]Manifest, error) { return list(ctx, b.place) }
+
+// Find returns a backup by its name, or the newest for "".
+func (b *Backups) Find(ctx context.Context, name string) (m Manifest, err error) {
+	if name != "" {
+		return readManifest(ctx, b.place, name)
+	}
+	all, err := list(ctx, b.place)
+	if err == nil && len(all) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return m, err
+	}
+	return all[len(all)-1], nil
+}
+
+// Check reads a backup, and the listing of what ClickHouse wrote, and returns what is wrong with them. ClickHouse checks its own files when they
+// are restored.
+func (b *Backups) Check(ctx context.Context, m Manifest) (wrong []string, err error) {
+	objects := make([]Object, 0, len(m.Postgres.Tables)+len(m.ClickHouse)+len(m.Files))
+	for _, t := range m.Postgres.Tables {
+		objects = append(objects, t.Object)
+	}
+	for _, s := range m.ClickHouse {
+		objects = append(objects, s.Listing)
+	}
+	for _, f := range m.Files {
+		objects = append(objects, Object{Name: fileName(f.ID), Bytes: f.Bytes, SHA256: f.SHA256})
+	}
+	for _, want := range objects {
+		is, err := b.read(ctx, want.Name, io.Discard)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			wrong = append(wrong, want.Name+" is missing")
+		case err != nil:
+			return wrong, err
+		case is != want:
+			wrong = append(wrong, want.Name+" is not what was written")
+		}
+	}
+	if m.Base == "" {
+		return wrong, nil
+	}
+	base, err := readManifest(ctx, b.place, m.Base)
+	if errors.Is(err, ErrNotFound) {
+		return append(wrong, "the backup "+m.Base+", on which it is based, is missing"), nil
+	}
+	if err != nil {
+		return wrong, err
+	}
+	of, err := b.Check(ctx, base)
+	return append(wrong, of...), err
+}

@@ -1,0 +1,163 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// Manifest is what a backup says about itself. It is written last: a directory without one is a backup that did not end.
+type Manifest struct {
+	Version int    `json:"version"` // 1
+	Name    string `json:"name"`
+	Program string `json:"program"`        // the version of Lodestone that made it
+	Base    string `json:"base,omitempty"` // the backup that has the rest of ClickHouse's rows
+
+	BeganAt    time.Time `json:"began_at"` // offsets are of this time, ClickHouse is not older
+	PostgresAt time.Time `json:"postgres_at"`
+	EndedAt    time.Time `json:"ended_at"`
+
+	Offsets    []Offset `json:"offsets"`
+	ClickHouse []Shard  `json:"clickhouse"`
+	Postgres   Database `json:"postgres"`
+	Files      []File   `json:"files"` // of the bucket of files
+	Lacks      []string `json:"lacks"`
+}
+
+// Offset is what the consumer group had committed before ClickHouse was backed up: every row below it is in the backup.
+type Offset struct {
+	Group       string    `json:"group"`
+	Topic       string    `json:"topic"`
+	TopicID     uuid.UUID `json:"topic_id"`
+	Partition   int32     `json:"partition"`
+	At          int64     `json:"offset"`
+	LeaderEpoch int32     `json:"leader_epoch"`
+	Metadata    string    `json:"metadata"`
+}
+
+// Shard is the backup of one ClickHouse server.
+type Shard struct {
+	ID      uint16                `json:"shard"`
+	Server  string                `json:"server_version"`
+	Size    clickhouse.BackupSize `json:"size"`
+	Listing Object                `json:"listing"` // ClickHouse's own manifest, which has the checksums of its files
+	Oldest  time.Time             `json:"oldest_event,omitzero"`
+	Newest  time.Time             `json:"newest_event,omitzero"`
+}
+
+// Database is the backup of Postgres.
+type Database struct {
+	Server    string           `json:"server_version"`
+	Schema    int64            `json:"schema"` // the newest migration
+	Tables    []Table          `json:"tables"`
+	Sequences map[string]int64 `json:"sequences"`
+}
+
+// Table is one table of Postgres, in the text format of COPY.
+type Table struct {
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"`
+	Rows    int64    `json:"rows"`
+	Object  Object   `json:"object"`
+}
+
+// File is an object of the bucket of files. Backups of one place share the copies.
+type File struct {
+	ID     uuid.UUID `json:"id"`
+	Bytes  int64     `json:"bytes"`
+	SHA256 string    `json:"sha256"`
+}
+
+// Object is something in the place of backups.
+type Object struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// lacks says what is never in a backup.
+var lacks = []string{
+	"the token keys, without which links, mails and webhooks of the backup cannot be read: keep them elsewhere",
+	"passwords and settings (.env, lodestone.env, users.d of ClickHouse)",
+	"the log of erasures (--erasure-log), which must outlive the databases",
+	"Kafka's records, and the spools of collectors: what they hold is stored after a restore",
+	"salts of address hashes, and counts of requests",
+}
+
+const (
+	manifestVersion = 1
+	manifestName    = "manifest.json"
+	nameForm        = "20060102T150405Z"
+)
+
+// ErrNotFound is wrapped by the error about a backup that is not there, or did not end.
+var ErrNotFound = errors.New("there is no such backup")
+
+func readManifest(ctx context.Context, p place, name string) (m Manifest, err error) {
+	r, err := p.open(ctx, name+"/"+manifestName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("read backup %s: %w", name, ErrNotFound)
+	}
+	if err != nil {
+		return m, fmt.Errorf("read backup %s: %w", name, err)
+	}
+	err = errors.Join(json.UnmarshalRead(r, &m), r.Close())
+	if err == nil && m.Version != manifestVersion {
+		err = fmt.Errorf("it has version %d, and this program knows %d", m.Version, manifestVersion)
+	}
+	if err != nil {
+		return m, fmt.Errorf("read manifest of backup %s: %w", name, err)
+	}
+	return m, nil
+}
+
+func writeManifest(ctx context.Context, p place, m Manifest) error {
+	_, err := p.create(ctx, m.Name+"/"+manifestName, func(w io.Writer) error {
+		return json.MarshalWrite(w, m, jsontext.WithIndent("  "))
+	})
+	return err //nolint:wrapcheck // it says what failed
+}
+
+// list returns the backups of a place that ended, the oldest first.
+func list(ctx context.Context, p place) (all []Manifest, err error) {
+	names, err := p.folders(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what failed
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if _, err := time.Parse(nameForm, name); err != nil {
+			continue // not ours
+		}
+		m, err := readManifest(ctx, p, name)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// Bytes is the size of what the backup added to its place.
+func (m Manifest) Bytes() (n int64) {
+	for _, s := range m.ClickHouse {
+		n += int64(s.Size.New)
+	}
+	for _, t := range m.Postgres.Tables {
+		n += t.Object.Bytes
+	}
+	return n
+}

@@ -1,0 +1,155 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/store"
+)
+
+// Restore brings a backup to empty engines. What is missing in ClickHouse comes from Kafka when consumers start. Erasures are applied again, and
+// mails, messages and webhooks wait for Resume. Migrate afterwards.
+func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error) {
+	servers, err := b.deps.ClickHouse.Servers()
+	if err != nil {
+		return r, err //nolint:wrapcheck // it is one of the settings
+	}
+	if b.deps.ClickHouse.Replicated() {
+		return r, errors.New("a backup is restored to shards of one server each: give one address for each shard, and add the replicas afterwards (docs/replicas.md)")
+	}
+	if len(servers) != len(m.ClickHouse) {
+		return r, fmt.Errorf("the backup is of %d ClickHouse shards, and %d are given: give as many with --clickhouse-shards", len(m.ClickHouse), len(servers))
+	}
+	if err := b.requireEmpty(ctx, servers, m); err != nil {
+		return r, err
+	}
+	var base *Manifest
+	if m.Base != "" {
+		found, err := readManifest(ctx, b.place, m.Base)
+		if err != nil {
+			return r, fmt.Errorf("read the backup on which it is based: %w", err)
+		}
+		base = &found
+	}
+	for i, s := range m.ClickHouse {
+		err := errors.Join(b.place.clear(), b.restoreShard(ctx, servers[i], m.Name, s, base), b.place.clear())
+		if err != nil {
+			return r, err
+		}
+		b.deps.Progress(fmt.Sprintf("ClickHouse shard %d: %d bytes", s.ID, s.Size.Bytes))
+	}
+	if err := b.restoreFiles(ctx, m.Files); err != nil {
+		return r, err
+	}
+	if err := load(ctx, b.deps.Postgres, b.place, m); err != nil {
+		return r, err
+	}
+	b.deps.Progress(fmt.Sprintf("Postgres: %d tables, as of %s", len(m.Postgres.Tables), m.PostgresAt.Format("2006-01-02 15:04:05 MST")))
+	return b.deps.catchUp(ctx, m.Offsets)
+}
+
+func (b *Backups) requireEmpty(ctx context.Context, servers []clickhouse.Config, m Manifest) error {
+	if err := requireEmptyPostgres(ctx, b.deps.Postgres, m); err != nil {
+		return err
+	}
+	for _, server := range servers {
+		rows, err := clickhouse.HasRows(ctx, server)
+		if err != nil {
+			return err //nolint:wrapcheck // it says what failed
+		}
+		if rows {
+			return fmt.Errorf("%w: ClickHouse has rows in the database lodestone: drop the databases lodestone, lodestone_all and analytics, or give another server", ErrNotEmpty)
+		}
+	}
+	return nil
+}
+
+func (b *Backups) restoreShard(ctx context.Context, server clickhouse.Config, name string, s Shard, base *Manifest) error {
+	if err := b.place.bring(ctx, shardFolder(name, s.ID), false); err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
+	from, err := b.place.server(shardFolder(name, s.ID))
+	if err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
+	of, err := b.serverBase(ctx, base, s.ID, false)
+	if err != nil {
+		return err
+	}
+	if err := clickhouse.PrepareRestore(ctx, server); err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	return clickhouse.Restore(ctx, server, from, of) //nolint:wrapcheck // as above
+}
+
+// restoreFiles brings files to the bucket that it has not.
+func (b *Backups) restoreFiles(ctx context.Context, files []File) error {
+	if len(files) == 0 {
+		return nil
+	}
+	if b.deps.Files == nil {
+		return fmt.Errorf("the backup has %d files of a bucket: give --file-store and its settings", len(files))
+	}
+	to := b.deps.Files
+	restored := 0
+	for _, f := range files {
+		name := to.At.Prefix + f.ID.String()
+		if info, err := to.Client.StatObject(ctx, to.At.Bucket, name, minio.StatObjectOptions{}); err == nil && info.Size == f.Bytes {
+			continue
+		}
+		r, err := b.place.open(ctx, fileName(f.ID))
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("restore file %s: neither the bucket nor the backup has it", f.ID)
+		}
+		if err != nil {
+			return fmt.Errorf("restore file %s: %w", f.ID, err)
+		}
+		_, err = to.Client.PutObject(ctx, to.At.Bucket, name, io.Reader(r), f.Bytes, minio.PutObjectOptions{ContentType: "application/pdf", PartSize: partSize, NumThreads: 1})
+		if err := errors.Join(err, r.Close()); err != nil {
+			return fmt.Errorf("restore file %s: %w", f.ID, err)
+		}
+		restored++
+	}
+	b.deps.Progress(fmt.Sprintf("files of the bucket: %d, of which restored: %d", len(files), restored))
+	return nil
+}
+
+// catchUp lets consumers store again what the restored ClickHouse lacks, and blank what it has of people who were erased. Without offsets, they look
+// at everything that Kafka has.
+func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err error) {
+	q := store.New(d.Postgres.Unscoped())
+	if _, err := q.ReopenErasures(ctx); err != nil {
+		return r, fmt.Errorf("record that events are to be blanked again: %w", err)
+	}
+	if err := q.CompareCopiesNow(ctx); err != nil {
+		return r, fmt.Errorf("record that copies are to be compared: %w", err)
+	}
+	client, err := kgo.NewClient(d.Kafka.Options(d.Log)...)
+	if err != nil {
+		return r, fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	groups, err := topicGroups(ctx, d.Postgres, client)
+	if err != nil {
+		return r, err
+	}
+	if r, err = rewind(ctx, client, groups, offsets); err != nil {
+		return r, err
+	}
+	conn, err := clickhouse.Open(d.ClickHouse, 1)
+	if err != nil {
+		return r, err //nolint:wrapcheck // it says what failed
+	}
+	return r, errors.Join(align(ctx, d.Postgres, conn), conn.Close())
+}
+
+// Align lets an installation go on whose stores are of different times, since one of them was restored by other means. Consumers look at everything
+// that Kafka has, and store what ClickHouse lacks.
+func Align(ctx context.Context, d Deps) (Rewound, error) { return d.catchUp(ctx, nil) }

@@ -1,0 +1,71 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import Client
+from ...models.api_key import APIKey
+from ...types import Response
+
+
+def _request(
+    id: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/api/v1/keys/{id}".format(
+            id=quote(str(id), safe=""),
+        ),
+    }
+    return _kwargs
+
+
+def _parse(response: httpx.Response) -> APIKey:
+    response_200 = APIKey.from_dict(response.json())
+
+    return response_200
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: Client,
+) -> Response[APIKey]:
+    """As sync, with the status and the headers of the answer."""
+
+    response = client.send(
+        _request(
+            id=id,
+        )
+    )
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse(response),
+    )
+
+
+def sync(
+    id: str,
+    *,
+    client: Client,
+) -> APIKey:
+    """Get a working API key, without the key itself
+
+    Args:
+        id (str): Id of the key.
+
+    Raises:
+        LodestoneError: The API reports a problem.
+    """
+
+    return _parse(
+        client.send(
+            _request(
+                id=id,
+            )
+        )
+    )

@@ -1,0 +1,85 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import Client
+from ...models.preview import Preview
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    id: str,
+    *,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/api/v1/generic-links/{id}/preview".format(
+            id=quote(str(id), safe=""),
+        ),
+    }
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse(response: httpx.Response) -> Preview:
+    response_200 = Preview.from_dict(response.json())
+
+    return response_200
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: Client,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Preview]:
+    """As sync, with the status and the headers of the answer."""
+
+    response = client.send(
+        _request(
+            id=id,
+            idempotency_key=idempotency_key,
+        )
+    )
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse(response),
+    )
+
+
+def sync(
+    id: str,
+    *,
+    client: Client,
+    idempotency_key: str | Unset = UNSET,
+) -> Preview:
+    """Create a URL that shows the page of a generic link without counting
+
+    For owners who preview their own page: views and forms are neither counted nor stored. The URL works
+    for an hour.
+
+    Args:
+        id (str): Id of the generic link.
+        idempotency_key (str | Unset):
+
+    Raises:
+        LodestoneError: The API reports a problem.
+    """
+
+    return _parse(
+        client.send(
+            _request(
+                id=id,
+                idempotency_key=idempotency_key,
+            )
+        )
+    )

@@ -1,0 +1,83 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ...client import Client
+from ...models.lead_magnet import LeadMagnet
+from ...models.new_lead_magnet import NewLeadMagnet
+from ...types import UNSET, Response, Unset
+
+
+def _request(
+    *,
+    body: NewLeadMagnet,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/api/v1/lead-magnets",
+    }
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse(response: httpx.Response) -> LeadMagnet:
+    response_201 = LeadMagnet.from_dict(response.json())
+
+    return response_201
+
+
+def sync_detailed(
+    *,
+    client: Client,
+    body: NewLeadMagnet,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[LeadMagnet]:
+    """As sync, with the status and the headers of the answer."""
+
+    response = client.send(
+        _request(
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+    )
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse(response),
+    )
+
+
+def sync(
+    *,
+    client: Client,
+    body: NewLeadMagnet,
+    idempotency_key: str | Unset = UNSET,
+) -> LeadMagnet:
+    """Create a lead magnet
+
+    Args:
+        idempotency_key (str | Unset):
+        body (NewLeadMagnet):
+
+    Raises:
+        LodestoneError: The API reports a problem.
+    """
+
+    return _parse(
+        client.send(
+            _request(
+                body=body,
+                idempotency_key=idempotency_key,
+            )
+        )
+    )

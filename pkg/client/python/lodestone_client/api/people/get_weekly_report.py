@@ -1,0 +1,73 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import Client
+from ...models.weekly_report import WeeklyReport
+from ...types import Response
+
+
+def _request(
+    id: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/api/v1/users/{id}/weekly-report".format(
+            id=quote(str(id), safe=""),
+        ),
+    }
+    return _kwargs
+
+
+def _parse(response: httpx.Response) -> WeeklyReport:
+    response_200 = WeeklyReport.from_dict(response.json())
+
+    return response_200
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: Client,
+) -> Response[WeeklyReport]:
+    """As sync, with the status and the headers of the answer."""
+
+    response = client.send(
+        _request(
+            id=id,
+        )
+    )
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse(response),
+    )
+
+
+def sync(
+    id: str,
+    *,
+    client: Client,
+) -> WeeklyReport:
+    """Get whether a person gets the weekly report
+
+    Each person has this setting for themselves. With the scope people, everyone's is there.
+
+    Args:
+        id (str): Id of the person.
+
+    Raises:
+        LodestoneError: The API reports a problem.
+    """
+
+    return _parse(
+        client.send(
+            _request(
+                id=id,
+            )
+        )
+    )

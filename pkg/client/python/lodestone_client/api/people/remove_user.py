@@ -1,0 +1,63 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from ...client import Client
+from ...types import Response
+
+
+def _request(
+    id: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "delete",
+        "url": "/api/v1/users/{id}".format(
+            id=quote(str(id), safe=""),
+        ),
+    }
+    return _kwargs
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: Client,
+) -> Response[None]:
+    """As sync, with the status and the headers of the answer."""
+
+    response = client.send(
+        _request(
+            id=id,
+        )
+    )
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=None,
+    )
+
+
+def sync(
+    id: str,
+    *,
+    client: Client,
+) -> None:
+    """Remove a person from the account
+
+    Their sessions end within a second. API keys that they created go on working. The last owner cannot
+    be removed.
+
+    Args:
+        id (str): Id of the person.
+
+    Raises:
+        LodestoneError: The API reports a problem.
+    """
+
+    client.send(
+        _request(
+            id=id,
+        )
+    )

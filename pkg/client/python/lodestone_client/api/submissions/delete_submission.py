@@ -1,0 +1,64 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from ...client import Client
+from ...types import Response
+
+
+def _request(
+    id: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "delete",
+        "url": "/api/v1/submissions/{id}".format(
+            id=quote(str(id), safe=""),
+        ),
+    }
+    return _kwargs
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: Client,
+) -> Response[None]:
+    """As sync, with the status and the headers of the answer."""
+
+    response = client.send(
+        _request(
+            id=id,
+        )
+    )
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=None,
+    )
+
+
+def sync(
+    id: str,
+    *,
+    client: Client,
+) -> None:
+    """Delete a submission
+
+    The link's submission_count goes down by one, and messages to webhooks about the submission lose
+    their bodies. Access links that were created for it stay, without a submission_id. The same address
+    can submit again.
+
+    Args:
+        id (str): Id of the submission.
+
+    Raises:
+        LodestoneError: The API reports a problem.
+    """
+
+    client.send(
+        _request(
+            id=id,
+        )
+    )

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+
+if TYPE_CHECKING:
+    from ..models.generic_link import GenericLink
+    from ..models.pagination import Pagination
+
+
+T = TypeVar("T", bound="PageGenericLink")
+
+
+@_attrs_define
+class PageGenericLink:
+    """
+    Attributes:
+        data (list[GenericLink]):
+        pagination (Pagination):
+    """
+
+    data: list[GenericLink]
+    pagination: Pagination
+
+    def to_dict(self) -> dict[str, Any]:
+        data = []
+        for data_item_data in self.data:
+            data_item = data_item_data.to_dict()
+            data.append(data_item)
+
+        pagination = self.pagination.to_dict()
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "data": data,
+                "pagination": pagination,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.generic_link import GenericLink  # noqa: PLC0415
+        from ..models.pagination import Pagination  # noqa: PLC0415
+
+        d = dict(src_dict)
+        data = []
+        _data = d.pop("data")
+        for data_item_data in _data:
+            data_item = GenericLink.from_dict(data_item_data)
+
+            data.append(data_item)
+
+        pagination = Pagination.from_dict(d.pop("pagination"))
+
+        page_generic_link = cls(
+            data=data,
+            pagination=pagination,
+        )
+
+        return page_generic_link

@@ -1,0 +1,53 @@
+from typing import Literal
+
+QuestionsMetricsItem = Literal[
+    "attentive",
+    "download_rate",
+    "downloads",
+    "downloads_started",
+    "events",
+    "finish_rate",
+    "finished",
+    "link_views",
+    "median_page_ms",
+    "open_rate",
+    "p90_page_ms",
+    "page_views",
+    "people",
+    "readers",
+    "reading_ms",
+    "sessions",
+    "submission_rate",
+    "submissions",
+    "verified",
+    "visitors",
+]
+
+QUESTIONS_METRICS_ITEM_VALUES: set[QuestionsMetricsItem] = {
+    "attentive",
+    "download_rate",
+    "downloads",
+    "downloads_started",
+    "events",
+    "finish_rate",
+    "finished",
+    "link_views",
+    "median_page_ms",
+    "open_rate",
+    "p90_page_ms",
+    "page_views",
+    "people",
+    "readers",
+    "reading_ms",
+    "sessions",
+    "submission_rate",
+    "submissions",
+    "verified",
+    "visitors",
+}
+
+
+def check_questions_metrics_item(value: str) -> QuestionsMetricsItem:
+    if value in QUESTIONS_METRICS_ITEM_VALUES:
+        return value
+    raise TypeError(f"Unexpected value {value!r}. Expected one of {QUESTIONS_METRICS_ITEM_VALUES!r}")

@@ -1,0 +1,242 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lodestone/pkg/service"
+)
+
+// Secret is the value of a setting that comes from a file, and may change while the process runs. A nil *Secret stands for a setting that
+// comes from elsewhere and never changes. It is safe for concurrent use.
+type Secret struct {
+	setting string // the flag, with its dashes
+	path    string
+	check   func(text string) error // of a new value; nil: all are good
+
+	mu      sync.Mutex
+	now     string
+	before  *string             // the value before now, until now has been proven
+	next    string              // what the file had at the last look, if that is not now
+	refused string              // what was last reported
+	changed []func(text string) // called with each new value
+}
+
+// SecretConfig says where a secret is.
+type SecretConfig struct {
+	Setting string                  // its flag, with its dashes
+	Path    string                  // of its file
+	Value   string                  // the present one
+	Check   func(text string) error // judges a new value, without repeating it in the error; nil: all are good
+}
+
+// NewSecret returns the secret of a setting that is in a file.
+func NewSecret(c SecretConfig) *Secret {
+	return &Secret{setting: c.Setting, path: c.Path, now: c.Value, check: c.Check}
+}
+
+// Value returns the present value: fixed if the secret is nil.
+func (s *Secret) Value(fixed string) string {
+	if s == nil {
+		return fixed
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// Candidates returns the present value and, until that has been proven, the one before it: a server takes a new password before or after
+// the file has it, and both have to work in between.
+func (s *Secret) Candidates(fixed string) []string {
+	if s == nil {
+		return []string{fixed}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before == nil {
+		return []string{s.now}
+	}
+	return []string{s.now, *s.before}
+}
+
+// Prove notes that a server took a value. If that is the present one, the one before it is forgotten.
+func (s *Secret) Prove(value string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if value == s.now {
+		s.before = nil
+	}
+}
+
+// Try calls fn with each candidate until one is not refused, and proves the one that fn succeeds with. refused tells whether an error is
+// about the secret. A new value is tried once more after the one before: the server may have taken it in between.
+func (s *Secret) Try(fixed string, refused func(err error) bool, fn func(value string) error) error {
+	var first error
+	candidates := s.Candidates(fixed)
+	if len(candidates) > 1 {
+		candidates = append(candidates, candidates[0])
+	}
+	for _, value := range candidates {
+		err := fn(value)
+		if err == nil {
+			s.Prove(value)
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+		if !refused(err) {
+			return err
+		}
+	}
+	return first
+}
+
+// Choose returns the value to use where a refusal cannot be repeated with another one: the present value, unless try, which is asked while
+// that is not proven, says that it is refused. Then it is the one before. The error is another one of try.
+func (s *Secret) Choose(fixed string, refused func(err error) bool, try func(value string) error) (string, error) {
+	candidates := s.Candidates(fixed)
+	if len(candidates) == 1 {
+		return candidates[0], nil
+	}
+	err := try(candidates[0])
+	switch {
+	case err == nil:
+		s.Prove(candidates[0])
+	case refused(err):
+		return candidates[1], nil
+	}
+	return candidates[0], err
+}
+
+// OnChange has fn called with each new value, from the goroutine that looks at the file.
+func (s *Secret) OnChange(fn func(text string)) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = append(s.changed, fn)
+}
+
+// maxSecretBytes bounds what is read of a file.
+const maxSecretBytes = 64 << 10
+
+// readSecret returns the text of a file without the line break at its end. Its errors say nothing of what is in it.
+func readSecret(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err //nolint:wrapcheck // it names the file
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxSecretBytes+1))
+	switch trimmed := strings.TrimRight(string(text), "\r\n"); {
+	case err != nil:
+		return "", err //nolint:wrapcheck // it names the file
+	case len(text) > maxSecretBytes:
+		return "", errors.New(path + " has more than 64 KiB")
+	case trimmed == "":
+		return "", errors.New(path + " is empty")
+	default:
+		return trimmed, nil
+	}
+}
+
+// Look reads the file, and takes a new value that it had at the look before as well: not everyone replaces a file in one step. It returns
+// what is wrong with a new value, which is not taken. The watch of a process calls it every second.
+func (s *Secret) Look() (taken bool, err error) {
+	text, err := readSecret(s.path)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	last, now := s.next, s.now
+	s.next = text
+	s.mu.Unlock()
+	if text == now || text != last {
+		return false, nil
+	}
+	if s.check != nil {
+		if err := s.check(text); err != nil {
+			return false, err
+		}
+	}
+	s.mu.Lock()
+	s.now, s.before = text, &now
+	changed := s.changed
+	s.mu.Unlock()
+	for _, fn := range changed {
+		fn(text)
+	}
+	return true, nil
+}
+
+// pending reports whether the file had another value at the last look, which may be taken at the next one.
+func (s *Secret) pending() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next != "" && s.next != s.now
+}
+
+// report returns whether an error is another one than last time. An empty text is none.
+func (s *Secret) report(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh := s.refused != text
+	s.refused = text
+	return fresh
+}
+
+// lookEvery is how often files of secrets are read: a few bytes, which the system has in memory.
+const lookEvery = time.Second
+
+// WatchDeps is what a watch works with. All of it is required.
+type WatchDeps struct {
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Watch returns a service that notices when files of secrets change. A file that cannot be used leaves the value as it is, is logged once,
+// and shows in a metric until it can be used.
+func (f *Files) Watch(d WatchDeps) service.Service {
+	refused := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "lodestone_secret_file_refused", Help: "1 while the file of a secret cannot be used, so that the process goes on with the value before, by setting.",
+	}, []string{"setting"})
+	changes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lodestone_secret_file_changes_total", Help: "New values that a process took from the file of a secret, by setting.",
+	}, []string{"setting"})
+	d.Registerer.MustRegister(refused, changes)
+	return service.Every("watch of secrets' files", lookEvery, lookEvery, d.Log, func(context.Context) error {
+		for _, s := range f.secrets {
+			changed, err := s.Look()
+			counter := changes.WithLabelValues(s.setting)
+			switch {
+			case err != nil:
+				refused.WithLabelValues(s.setting).Set(1)
+				if s.report(err.Error()) {
+					d.Log.Error("the file of a secret cannot be used: going on with the value before", "setting", s.setting, "file", s.path, "error", err)
+				}
+				continue
+			case changed:
+				counter.Inc()
+				d.Log.Info("the file of a secret has a new value, which is used from now on", "setting", s.setting, "file", s.path)
+			case s.pending():
+				continue // as it was, until the next look
+			}
+			refused.WithLabelValues(s.setting).Set(0)
+			s.report("")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,397 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	native "github.com/ClickHouse/clickhouse-go/v2"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine"
+)
+
+// Copies are shards of several servers, which stand for replicas. The embedded ClickHouse has neither Keeper nor replicated tables, so a
+// proxy before each server plays both: replicated tables are plain ones, SYSTEM SYNC REPLICA copies the rows that the server lacks from the
+// others, an ALTER also goes to the others, and system.replicas says which servers run. Everything else is real: the programs under test
+// have no part in this. It proves routing, fences, and what the protocol does; it proves nothing about ClickHouse's own replication.
+type Copies struct {
+	Servers [][]*Copy // of each shard
+	Config  clickhouse.Config
+}
+
+// Copy is a server, and the proxy before it.
+type Copy struct {
+	Name   string
+	Server *engine.ClickHouse
+
+	t       testing.TB
+	address string // of the proxy
+	port    string // of the server
+	shard   *[]*Copy
+	copying *sync.Mutex // one of a shard
+
+	mu       sync.Mutex
+	listener net.Listener
+	conns    map[net.Conn]bool
+	cut      bool
+	session  bool // in Keeper, also while it is cut off
+}
+
+const copyPassword = "of all shards"
+
+// NewCopies returns shards of so many servers each, without a schema; the end of the test stops them.
+func NewCopies(t testing.TB, shards, replicas int) *Copies {
+	t.Helper()
+	c := &Copies{}
+	var direct, proxied []string
+	for range shards {
+		var servers []*Copy
+		var ports, addresses []string
+		copying := &sync.Mutex{}
+		for i := range replicas {
+			r := &Copy{
+				Name: "r" + strconv.Itoa(i), t: t, copying: copying, conns: map[net.Conn]bool{}, session: true,
+				address: net.JoinHostPort("127.0.0.1", strconv.Itoa(FreePort(t))), port: net.JoinHostPort("127.0.0.1", strconv.Itoa(FreePort(t))),
+			}
+			servers, ports, addresses = append(servers, r), append(ports, r.port), append(addresses, r.address)
+		}
+		c.Servers, direct, proxied = append(c.Servers, servers), append(direct, strings.Join(ports, ",")), append(proxied, strings.Join(addresses, ","))
+	}
+	for i := range c.Servers {
+		for _, r := range c.Servers[i] {
+			r.shard = &c.Servers[i]
+			r.start(direct)
+		}
+	}
+	c.Config = clickhouse.Config{
+		URL:    "clickhouse://lodestone:" + strings.ReplaceAll(copyPassword, " ", "%20") + "@" + c.Servers[0][0].address + "/lodestone",
+		Shards: strings.Join(proxied, ";"),
+	}
+	return c
+}
+
+func (r *Copy) start(cluster []string) {
+	r.t.Helper()
+	dir := Dir(r.t)
+	if err := os.WriteFile(filepath.Join(dir, "passwords.json"), []byte(`{"lodestone":"`+copyPassword+`","analyst":"of the analyst"}`), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	_, text, _ := net.SplitHostPort(r.port)
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.Server = engine.NewClickHouse(engine.ClickHouseConfig{
+		Runtime: Runtime(), Dir: dir, TCPPort: port, HTTPPort: FreePort(r.t), MemoryBytes: ClickHouseMemory,
+		Launcher: Launcher(r.t), Installer: Installer(r.t), Cluster: cluster, Replica: r.Name,
+	})
+	Run(r.t, r.Server)
+	r.listen()
+	r.t.Cleanup(r.Cut)
+}
+
+// Cut ends the connections of the server with everyone who uses its address, and refuses new ones. Its session in Keeper ends as well.
+func (r *Copy) Cut() {
+	r.CutFromClients()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.session = false
+}
+
+// CutFromClients leaves the server its session in Keeper.
+func (r *Copy) CutFromClients() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cut = true
+	if r.listener != nil {
+		_ = r.listener.Close()
+		r.listener = nil
+	}
+	for conn := range r.conns {
+		_ = conn.Close()
+	}
+}
+
+// Heal undoes Cut.
+func (r *Copy) Heal() {
+	r.mu.Lock()
+	r.cut, r.session = false, true
+	r.mu.Unlock()
+	r.listen()
+}
+
+// Conn returns a connection to the server itself.
+func (r *Copy) Conn() native.Conn { return Open(r.t, clickhouse.Config{URL: r.Server.URL()}) }
+
+// Address returns that of the proxy, which programs use.
+func (r *Copy) Address() string { return r.address }
+
+// Proxied returns the settings of the server behind its proxy, alone.
+func (r *Copy) Proxied() clickhouse.Config {
+	return clickhouse.Config{URL: strings.Replace(r.Server.URL(), r.port, r.address, 1)}
+}
+
+func (r *Copy) listen() {
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", r.address)
+	if err != nil {
+		r.t.Errorf("listen for replica %s: %v", r.Name, err)
+		return
+	}
+	r.mu.Lock()
+	r.listener = l
+	r.mu.Unlock()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go r.serve(conn)
+		}
+	}()
+}
+
+// serve passes a connection on.
+func (r *Copy) serve(client net.Conn) {
+	server, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", r.port)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	r.mu.Lock()
+	if r.cut {
+		_ = client.Close()
+	}
+	r.conns[client], r.conns[server] = true, true
+	r.mu.Unlock()
+	var both sync.WaitGroup
+	end := func() { _, _ = client.Close(), server.Close() }
+	both.Go(func() { defer end(); _, _ = io.Copy(client, server) })
+	both.Go(func() { defer end(); r.rewrite(client, server) })
+	both.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.conns, client)
+	delete(r.conns, server)
+}
+
+// rewrite passes on what a client sends. A client begins each statement with a write of its own.
+func (r *Copy) rewrite(client io.Reader, server io.Writer) {
+	version := 0
+	for buffer := make([]byte, 4<<20); ; {
+		n, err := client.Read(buffer)
+		if err != nil {
+			return
+		}
+		sent := buffer[:n]
+		if version == 0 {
+			var hello proto.ClientHello
+			if err := hello.Decode(proto.NewReader(bytes.NewReader(sent[1:]))); err != nil {
+				return
+			}
+			version = hello.ProtocolVersion
+		} else if emulated.Match(sent) {
+			sent = r.statement(sent, version)
+		}
+		if _, err := server.Write(sent); err != nil {
+			return
+		}
+	}
+}
+
+var (
+	emulated   = regexp.MustCompile(`Replicated|replicated_deduplication_window|SYSTEM SYNC REPLICA|SYSTEM DROP REPLICA|system\.replicas|ALTER TABLE lodestone\.`)
+	replicated = regexp.MustCompile(`ENGINE = Replicated(\w*)MergeTree\('[^']*', '\{replica\}'(?:, )?`)
+	window     = regexp.MustCompile(`\breplicated_deduplication_window\b`)
+	syncs      = regexp.MustCompile(`^SYSTEM SYNC REPLICA lodestone\.(\w+)`)
+)
+
+// statement returns what the server gets instead of a statement about replicas, and does the rest.
+func (r *Copy) statement(sent []byte, version int) []byte {
+	at := bytes.IndexByte(sent, byte(proto.ClientCodeQuery)) // after what a client adds to its greeting
+	if at < 0 || at > 1 {
+		return sent
+	}
+	var q proto.Query
+	if err := q.DecodeAware(proto.NewReader(bytes.NewReader(sent[at+1:])), version); err != nil {
+		return sent // rows
+	}
+	body := q.Body
+	switch table := syncs.FindStringSubmatch(body); {
+	case table != nil:
+		body = r.done(r.copyTable(table[1]))
+	case strings.HasPrefix(body, "SYSTEM DROP REPLICA"):
+		body = r.done(nil)
+	case strings.HasPrefix(strings.TrimSpace(body), "ALTER TABLE lodestone."):
+		body = window.ReplaceAllString(body, "non_replicated_deduplication_window")
+		if err := r.alterOthers(body, q.Parameters); err != nil {
+			body = r.done(err)
+		}
+	default:
+		body = window.ReplaceAllString(replicated.ReplaceAllString(body, "ENGINE = ${1}MergeTree("), "non_replicated_deduplication_window")
+		body = strings.ReplaceAll(body, "system.replicas", r.replicas())
+		if strings.Contains(body, "startsWith(engine, 'Replicated')") {
+			body = strings.ReplaceAll(body, "FROM system.tables",
+				"FROM (SELECT * REPLACE (if(endsWith(engine, 'MergeTree'), 'Replicated' || engine, engine) AS engine) FROM system.tables)")
+		}
+	}
+	return bytes.Replace(sent, text(q.Body), text(body), 1)
+}
+
+// text returns a text as the protocol has it.
+func text(s string) []byte { return append(binary.AppendUvarint(nil, uint64(len(s))), s...) }
+
+// done returns a statement without a result, or one that fails.
+func (r *Copy) done(err error) string {
+	if err != nil {
+		return "SELECT throwIf(1, '" + strings.ReplaceAll(err.Error(), "'", "") + "')"
+	}
+	return "SET max_threads = 2"
+}
+
+// others returns the replicas that run, without this one.
+func (r *Copy) others() []*Copy {
+	return slices.DeleteFunc(slices.Clone(*r.shard), func(o *Copy) bool { return o == r || !o.runs() })
+}
+
+func (r *Copy) runs() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.session
+}
+
+// replicas returns what stands for system.replicas: it says which replicas have a session in Keeper.
+func (r *Copy) replicas() string {
+	active := make([]string, len(*r.shard))
+	for i, o := range *r.shard {
+		active[i] = "'" + o.Name + "', toUInt8(" + map[bool]string{true: "1", false: "0"}[o.runs()] + ")"
+	}
+	return "(SELECT database, name AS table, '" + r.Name + "' AS replica_name, map(" + strings.Join(active, ", ") + ") AS replica_is_active, toUInt64(0) AS absolute_delay, toUInt8(0) AS is_readonly " +
+		"FROM system.tables WHERE database = 'lodestone' AND endsWith(engine, 'MergeTree'))"
+}
+
+// open returns a pool of connections to the server itself.
+func (r *Copy) open() (native.Conn, error) {
+	o, err := native.ParseDSN(r.Server.URL())
+	if err != nil {
+		return nil, err
+	}
+	return native.Open(o)
+}
+
+// exec runs a statement on the server itself.
+func (r *Copy) exec(ctx context.Context, statement string, parameters ...proto.Parameter) error {
+	conn, err := r.open()
+	if err != nil {
+		return err
+	}
+	with := native.Parameters{}
+	for _, p := range parameters {
+		with[p.Key] = strings.Trim(p.Value, "'")
+	}
+	return errors.Join(conn.Exec(native.Context(ctx, native.WithParameters(with)), statement), conn.Close())
+}
+
+const copyTimeout = 30 * time.Second
+
+// alterOthers runs a statement on the other replicas that have the table.
+func (r *Copy) alterOthers(statement string, parameters []proto.Parameter) error {
+	const unknownTable, unknownDatabase = 60, 81
+	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
+	defer cancel()
+	for _, o := range r.others() {
+		err := o.exec(ctx, statement, parameters...)
+		if code, _ := clickhouse.IsException(err); err != nil && code != unknownTable && code != unknownDatabase {
+			return fmt.Errorf("replica %s: %w", o.Name, err)
+		}
+	}
+	return nil
+}
+
+// followPause is about how far a copy is behind.
+const followPause = 100 * time.Millisecond
+
+// Follow copies events between the servers of each shard until the end of the test, or until it is stopped, as replicas do that lag a little.
+func (c *Copies) Follow() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for _, shard := range c.Servers {
+		for _, r := range shard {
+			all.Go(func() {
+				for tick := time.NewTicker(followPause); ; {
+					select {
+					case <-ctx.Done():
+						tick.Stop()
+						return
+					case <-tick.C:
+					}
+					if !r.runs() {
+						continue
+					}
+					for _, table := range []string{"events", "link_views"} {
+						_ = r.copyTable(table) // a server that ended meanwhile is tried again
+					}
+				}
+			})
+		}
+	}
+	stop = sync.OnceFunc(func() { cancel(); all.Wait() })
+	c.Servers[0][0].t.Cleanup(stop)
+	return stop
+}
+
+// Sync gives the server the rows of a table that it lacks and the others have.
+func (r *Copy) Sync(table string) {
+	r.t.Helper()
+	if err := r.copyTable(table); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// copyTable copies the rows of a table from the others that run. A server that does not run any more has none to give.
+func (r *Copy) copyTable(table string) error {
+	r.copying.Lock()
+	defer r.copying.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
+	defer cancel()
+	conn, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	var columns, keys []string
+	err = conn.QueryRow(ctx, `SELECT groupArray(name), groupArrayIf(name, name IN ('kafka_topic_id', 'kafka_partition', 'kafka_offset'))
+		FROM system.columns WHERE database = 'lodestone' AND table = ? AND default_kind NOT IN ('EPHEMERAL', 'ALIAS')`, table).Scan(&columns, &keys)
+	if err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		keys = columns
+	}
+	all, key := strings.Join(columns, ", "), "("+strings.Join(keys, ", ")+")"
+	for _, other := range r.others() {
+		err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO lodestone.%[1]s (%[2]s) SETTINGS insert_allow_materialized_columns = 1, async_insert = 0, insert_deduplicate = 0
+			SELECT %[2]s FROM remote('%[4]s', lodestone.%[1]s, 'lodestone', '%[5]s') WHERE %[3]s GLOBAL NOT IN (SELECT %[3]s FROM lodestone.%[1]s)`,
+			table, all, key, other.port, copyPassword))
+		const unknownTable = 60
+		if code, _ := clickhouse.IsException(err); err != nil && code != unknownTable {
+			return fmt.Errorf("copy %s from replica %s: %w", table, other.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+// Package placement records in Postgres on which shard of ClickHouse the rows of each Kafka partition are. A partition is placed when it is
+// first seen, and never moved: all that exactly once rests on (a block, its token, the look for what is stored, the server's
+// clock) is of one server. A topology of one server records placements as well, so that it can get a second shard later.
+package placement
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
+)
+
+// lockKey is the key of the advisory lock under which partitions are placed, so that they spread evenly.
+const lockKey = 0x6c6f6465_706c6163 // "lodeplac"
+
+// Ledger places partitions. It is safe for concurrent use.
+type Ledger struct {
+	pool     *postgres.Pool
+	topology *clickhouse.Topology
+
+	asking sync.Mutex // hundreds of partitions may be new, and would connect to every shard at once
+	only   uint16     // id of the only shard, once it was asked
+}
+
+// New returns the ledger of an installation.
+func New(pool *postgres.Pool, topology *clickhouse.Topology) *Ledger {
+	return &Ledger{pool: pool, topology: topology}
+}
+
+// Partition is a partition of a topic, and the table of its rows.
+type Partition struct {
+	Topic   string
+	TopicID uuid.UUID
+	Number  int32
+	Table   string // in database lodestone
+}
+
+// Shard returns the shard of a partition. A partition that has none is placed once every shard was asked for its rows: on the one that
+// has some, as after Postgres was restored from a backup; else on one that has the fewest of the topic. An error may be temporary.
+func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
+	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID, Partition: p.Number})
+	if err != nil {
+		return 0, fmt.Errorf("read the shard of %s partition %d: %w", p.Topic, p.Number, err)
+	}
+	if shard != 0 {
+		return uint16(shard), nil
+	}
+	ids, with, err := l.ask(ctx, p)
+	if err != nil {
+		return 0, fmt.Errorf("place %s partition %d, for which every shard has to answer: %w", p.Topic, p.Number, err)
+	}
+	if len(with) > 1 {
+		return 0, fmt.Errorf("place %s partition %d: the shards %v all have rows of it, and one may", p.Topic, p.Number, with)
+	}
+	err = l.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		q := store.New(tx)
+		if err := q.Lock(ctx, lockKey); err != nil {
+			return err
+		}
+		others, err := q.PlacementsOfName(ctx, p.Topic)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(others, func(o store.PlacementsOfNameRow) bool { return o.TopicID == p.TopicID && o.Partition == p.Number }); i >= 0 {
+			shard = others[i].Shard // another process was faster
+			return nil
+		}
+		shard = int32(choose(p, ids, with, others))
+		return q.AddPlacement(ctx, store.AddPlacementParams{TopicID: p.TopicID, Partition: p.Number, Topic: p.Topic, Shard: shard})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("record the shard of %s partition %d: %w", p.Topic, p.Number, err)
+	}
+	return uint16(shard), nil
+}
+
+// ask returns the ids of all shards, and of those that have rows of a partition.
+func (l *Ledger) ask(ctx context.Context, p Partition) (ids, with []uint16, err error) {
+	l.asking.Lock()
+	defer l.asking.Unlock()
+	if l.only != 0 {
+		return []uint16{l.only}, nil, nil
+	}
+	err = l.topology.Each(ctx, func(m clickhouse.Member, conn *ch.Client) error {
+		id := m.Shard
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		if l.topology.Size() == 1 {
+			l.only = id
+			return nil // where else
+		}
+		var rows proto.ColUInt64
+		err := conn.Do(ctx, ch.Query{
+			Body:       "SELECT count() AS n FROM (SELECT 1 FROM lodestone." + p.Table + " WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} LIMIT 1)",
+			Parameters: ch.Parameters(map[string]any{"topic": p.TopicID.String(), "partition": p.Number}),
+			Result:     proto.Results{{Name: "n", Data: &rows}},
+		})
+		if err != nil {
+			return fmt.Errorf("look for rows on %s: %w", m, err)
+		}
+		if rows.Row(0) > 0 && !slices.Contains(with, id) {
+			with = append(with, id)
+		}
+		return nil
+	})
+	return ids, with, err
+}
+
+// choose returns the shard of a partition that has none yet. Repeats of events from before, on the shard of its parent or of an earlier
+// topic, are looked for there (Before).
+func choose(p Partition, ids, with []uint16, others []store.PlacementsOfNameRow) uint16 {
+	if len(with) > 0 {
+		return with[0]
+	}
+	count := map[uint16]int{}
+	for _, o := range others {
+		if o.TopicID == p.TopicID {
+			count[uint16(o.Shard)]++
+		}
+	}
+	slices.Sort(ids)
+	return slices.MinFunc(ids, func(a, b uint16) int { return count[a] - count[b] })
+}
+
+// Before returns the other shards that may have earlier events of a partition's keys: those of its ancestors, and those of partitions of
+// earlier topics of the name that had some of its keys. The layout is the topic's. An error may be temporary.
+func (l *Ledger) Before(ctx context.Context, p Partition, layout kafka.Layout) ([]uint16, error) {
+	if l.topology.Size() == 1 {
+		return nil, nil
+	}
+	own, err := l.Shard(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var shards []uint16
+	for ancestor := p; ; {
+		parent, _, ok := layout.Parent(ancestor.Number)
+		if !ok {
+			break
+		}
+		ancestor.Number = parent
+		shard, err := l.Shard(ctx, ancestor)
+		if err != nil {
+			return nil, err
+		}
+		shards = append(shards, shard)
+	}
+	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, p.Topic)
+	if err != nil {
+		return nil, fmt.Errorf("read the shards of earlier topics named %s: %w", p.Topic, err)
+	}
+	for _, o := range others {
+		if o.TopicID != p.TopicID && layout.Shares(p.Number, kafka.Layout{Base: int(o.Base), Count: int(o.Partitions)}, o.Partition) {
+			shards = append(shards, uint16(o.Shard))
+		}
+	}
+	slices.Sort(shards)
+	return slices.DeleteFunc(slices.Compact(shards), func(id uint16) bool { return id == own }), nil
+}
+
+// Check returns an error of settings if the settings lack a shard that stores partitions: what is read without it would be
+// less than there is.
+func Check(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error {
+	shards, err := c.Replicas()
+	if err != nil {
+		return err //nolint:wrapcheck // it names the setting
+	}
+	placed, err := store.New(pool.Unscoped()).PlacedShards(ctx)
+	if err != nil {
+		return fmt.Errorf("read which shards store partitions: %w", err)
+	}
+	if len(placed) > len(shards) {
+		return config.Invalid("--clickhouse-shards", fmt.Sprintf("has %d of the %d shards that store events", len(shards), len(placed)), "give the addresses of all of them")
+	}
+	return nil
+}

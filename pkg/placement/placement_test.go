@@ -1,0 +1,28 @@
+package placement
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/store"
+)
+
+// A partition goes to the shard with the fewest of its topic, also one that was added by doubling: the shard that is new gets it.
+func TestANewPartitionIsPlacedOnTheShardWithTheFewest(t *testing.T) {
+	t.Parallel()
+	topic, earlier := uuid.New(), uuid.New()
+	placed := []store.PlacementsOfNameRow{{TopicID: earlier, Partition: 4, Shard: 1}, {TopicID: earlier, Partition: 5, Shard: 2}}
+	for p := range int32(4) {
+		placed = append(placed, store.PlacementsOfNameRow{TopicID: topic, Partition: p, Shard: 1})
+	}
+	ids := []uint16{2, 1}
+	for p := int32(4); p < 8; p++ {
+		child := Partition{TopicID: topic, Number: p}
+		require.EqualValues(t, 1, choose(child, ids, []uint16{1}, placed), "rows that are there decide")
+		require.EqualValues(t, 2, choose(child, ids, nil, placed))
+		placed = append(placed, store.PlacementsOfNameRow{TopicID: topic, Partition: p, Shard: 2})
+	}
+	require.EqualValues(t, 1, choose(Partition{TopicID: topic, Number: 8}, ids, nil, placed), "the first of several with as many")
+}

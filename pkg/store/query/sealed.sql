@@ -1,0 +1,27 @@
+-- name: LinkTokensByKey :many
+SELECT token_key, count(*) AS tokens FROM access_links GROUP BY token_key ORDER BY token_key;
+
+-- name: SealedMessages :many
+SELECT id, body_sealed FROM webhook_deliveries WHERE body_sealed IS NOT NULL AND id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit);
+
+-- Everything else that is sealed under a token key, which is little: with the purpose and the context that belong to each.
+-- name: SealedSecrets :many
+SELECT 'webhook_secrets.sealed'::text AS place, 'webhook secrets'::text AS purpose, sealed::bytea AS sealed, uuid_send(endpoint_id)::bytea AS context
+FROM webhook_secrets WHERE sealed IS NOT NULL
+UNION ALL
+SELECT 'chat_channels.url_sealed', 'chat channels', url_sealed, uuid_send(id) FROM chat_channels
+UNION ALL
+SELECT 'idempotency_keys.sealed', 'answers', sealed, uuid_send(claim) FROM idempotency_keys WHERE sealed IS NOT NULL
+UNION ALL
+SELECT 'user_sessions.kept_form', 'kept forms', kept_form, uuid_send(id) FROM user_sessions WHERE kept_form IS NOT NULL
+UNION ALL
+SELECT 'openid_requests.secrets_sealed', 'openid requests', secrets_sealed, state_hash FROM openid_requests
+UNION ALL
+SELECT 'ip_salts.sealed', 'salts of the address hash', sealed, convert_to(to_char(day, 'YYYY-MM-DD'), 'UTF8') FROM ip_salts
+UNION ALL
+SELECT 'river_job: mails', 'mails', decode(args->>'sealed', 'base64'), uuid_send((args->>'id')::uuid) FROM river_job WHERE kind = 'sealed_mail'
+UNION ALL
+SELECT 'river_job: messages to chat channels', 'chat messages', decode(args->>'sealed', 'base64'), uuid_send((args->>'id')::uuid) FROM river_job WHERE kind = 'chat-message'
+UNION ALL
+SELECT 'river_job: erasures that are repeated', 'addresses of erased people', decode(args->>'keys_sealed', 'base64'), uuid_send((args->>'erasure_id')::uuid)
+FROM river_job WHERE kind = 'erase_again';

@@ -1,0 +1,28 @@
+package tracing
+
+import (
+	"errors"
+	"net/url"
+
+	"lodestone/pkg/config"
+)
+
+// Config is the setting of processes that send traces.
+type Config struct {
+	Endpoint string  `name:"trace-endpoint" placeholder:"URL" help:"OpenTelemetry collector that receives traces, over OTLP and HTTP, as http://host:4318. Default: no traces. OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE, OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY apply."`
+	Share    float64 `name:"trace-share" default:"0.01" help:"Share of the requests that are traced, from 0 to 1."`
+}
+
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Endpoint != "" {
+		if u, err := url.Parse(c.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+			errs = append(errs, config.Invalid("--trace-endpoint", "is not an address", "write http://host:4318; passwords go into OTEL_EXPORTER_OTLP_HEADERS"))
+		}
+	}
+	if !(c.Share >= 0 && c.Share <= 1) { // not a number is neither
+		errs = append(errs, config.Invalid("--trace-share", "is out of range", "give a number from 0 to 1"))
+	}
+	return errors.Join(errs...)
+}

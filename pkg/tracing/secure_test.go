@@ -1,0 +1,47 @@
+package tracing_test
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/tracing"
+)
+
+// Traces go to a collector with a certificate of an authority of its own, with the variables of OpenTelemetry.
+func TestTracesOverTLS(t *testing.T) {
+	got := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		got <- r.URL.Path
+	}))
+	t.Cleanup(server.Close)
+	a := certificatetest.NewAuthority(t)
+	client := a.Issue("client")
+	address := "https://" + certificatetest.Proxy(t, strings.TrimPrefix(server.URL, "http://"), a.Issue("server"), a.CA)
+	send := func() string {
+		var log bytes.Buffer
+		tracer, err := tracing.New(tracing.Config{Endpoint: address, Share: 1}, tracing.Deps{Service: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
+		require.NoError(t, err)
+		_, span := tracer.Request(t.Context(), "x", "", time.Now())
+		span.End()
+		require.NoError(t, tracer.Stop(t.Context()))
+		return log.String()
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", certificatetest.NewAuthority(t).CA)
+	require.Contains(t, send(), "which is not in the file of OTEL_EXPORTER_OTLP_CERTIFICATE")
+	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", a.CA)
+	require.Contains(t, send(), "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE")
+	t.Setenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", client.Cert)
+	t.Setenv("OTEL_EXPORTER_OTLP_CLIENT_KEY", client.Key)
+	require.Empty(t, send())
+	require.Equal(t, "/v1/traces", <-got)
+}

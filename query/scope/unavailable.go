@@ -1,0 +1,33 @@
+package scope
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+
+	native "github.com/ClickHouse/clickhouse-go/v2"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// isBroken reports whether the connection failed, rather than the query.
+func isBroken(err error) bool {
+	if err == nil {
+		return false
+	}
+	if _, answered := clickhouse.IsException(err); answered {
+		return false
+	}
+	var network net.Error
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network)
+}
+
+// IsUnavailable reports whether an error says that ClickHouse cannot be reached or has too much
+// to do, so that the same query may go through later.
+func IsUnavailable(err error) bool {
+	if _, answered := clickhouse.IsException(err); answered {
+		return !clickhouse.IsRefusal(err)
+	}
+	return isBroken(err) || errors.Is(err, clickhouse.ErrNoWriter) || errors.Is(err, clickhouse.ErrReplaced) || errors.Is(err, native.ErrAcquireConnTimeout) || errors.Is(err, context.DeadlineExceeded)
+}
