@@ -188,7 +188,7 @@ unit-site: $(SITE)/web/node_modules/.package-lock.json browser-tools
 helm-test: ## Render the Helm chart, and check every object (the first time, Helm's packages are compiled: about a minute)
 	@cd $(CHART) && go test -count=1 -timeout 10m ./...
 
-helm-update: ## Rewrite the golden files of the chart, the settings in its schema, and the table in docs/kubernetes.md
+helm-update: ## Rewrite the golden files of the chart, its copies of the alerts and the dashboard, the settings in its schema, and the table in docs/kubernetes.md
 	@cd $(CHART) && go test -count=1 ./... -update
 
 chaos: bin/lodestone-lab ## Break everything for half an hour under load, and count (CHAOS="--seed 7 --duration 5m")

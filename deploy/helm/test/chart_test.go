@@ -180,6 +180,16 @@ func TestLint(t *testing.T) {
 	}
 }
 
+// The chart has its own copies of the alerts and of the dashboard, since Helm reads no file outside of it. With -update, the other tests need
+// what this one writes, so it runs before those that are parallel.
+func TestFilesAreCopies(t *testing.T) {
+	for name, source := range map[string]string{"rules.yaml": "prometheus/rules.yaml", "operation.json": "grafana/dashboards/operation.json"} {
+		text, err := os.ReadFile(filepath.Join(root, "deploy", source))
+		require.NoError(t, err)
+		golden(t, filepath.Join(chartDir, "files", name), text)
+	}
+}
+
 // What a change of the chart does to a release is seen in the golden files. Read them before you commit them.
 func TestGolden(t *testing.T) {
 	t.Parallel()
