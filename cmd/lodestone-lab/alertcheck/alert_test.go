@@ -88,6 +88,7 @@ var faults = map[string][]string{
 	"LodestoneWebhooksWait":         {`lodestone_webhook_errors_total{instance="a"} 0+1xN`},
 	"LodestoneCertificateExpires":   {`lodestone_tls_certificate_expiry_timestamp_seconds{listener="site",instance="a"} 600000`},
 	"LodestoneCertificateUnusable":  {`lodestone_tls_files_unusable{listener="site",instance="a"} 1`},
+	"LodestoneSecretUnusable":       {`lodestone_secret_file_refused{setting="--token-keys",instance="a"} 1`},
 	"LodestoneErasureLate":          {`lodestone_erasure_lag_seconds{instance="a"} 200000`},
 	"LodestoneRetentionWaits":       {`lodestone_retention_waiting_months{instance="a"} 1`},
 	"LodestoneRetentionDiffers":     {`lodestone_retention_setting_differs{instance="a"} 1`},
@@ -118,6 +119,12 @@ func TestEachFaultRaisesItsAlert(t *testing.T) {
 func TestNoConsumerAtAll(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"LodestoneConsumersGone"}, firing(t, []string{`lodestone_consumer_joined{instance="a"} _xN`}, time.Hour))
+}
+
+// Writing a secret's file takes a moment, and a file that is good again within minutes raises nothing.
+func TestSecretThatIsGoodAgain(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, firing(t, []string{`lodestone_secret_file_refused{setting="--token-keys",instance="a"} 1x3 0xN`}, time.Hour))
 }
 
 // firing returns the alerts that fire at least once in a time, with the healthy series but for those of a fault.
