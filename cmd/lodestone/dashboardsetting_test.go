@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -160,10 +161,11 @@ func (v *owner) people(t *testing.T) {
 func (v *owner) webhooks(t *testing.T) {
 	t.Helper()
 	const path = settings + "/webhooks"
-	got := make(chan string, 10)
+	got, signatures := make(chan string, 10), make(chan int, 10)
 	to := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
 		got <- string(text)
+		signatures <- len(strings.Fields(r.Header.Get("Webhook-Signature")))
 		_, _ = io.WriteString(w, evil)
 	}))
 	t.Cleanup(to.Close)
@@ -184,6 +186,7 @@ func (v *owner) webhooks(t *testing.T) {
 	s = v.send(v.open(one), one+"/test", nil)
 	s.has("The test message was delivered")
 	<-got
+	require.Equal(t, 1, <-signatures)
 	s = v.open(one)
 	s.harmless()
 	s.lacks(secret)
@@ -192,12 +195,16 @@ func (v *owner) webhooks(t *testing.T) {
 	s = v.send(s, one+"/deliveries/"+delivery+"/replay", nil)
 	s.has("The message is sent again.")
 	<-got
+	require.Equal(t, 1, <-signatures)
 	s = v.send(v.open(one), one, url.Values{"description": {""}, "kinds": {"form.submitted", "link.created"}})
 	s.has("Saved.")
 	_, hook = v.api("GET", "/api/v1/webhooks/"+id, nil)
 	require.Equal(t, object{"description": nil, "kinds": []any{"form.submitted", "link.created"}}, pick(hook, "description", "kinds"))
-	s = v.send(v.open(one), one+"/secret", nil)
-	require.NotEqual(t, secret, textOf(s.find("code", "")[0]))
+	v.rotates(t, one, secret, func() int {
+		v.send(v.open(one), one+"/test", nil)
+		<-got
+		return <-signatures
+	})
 	v.send(v.open(one), one+"/active", nil)
 	_, hook = v.api("GET", "/api/v1/webhooks/"+id, nil)
 	require.Equal(t, false, hook["is_active"])
@@ -209,6 +216,27 @@ func (v *owner) webhooks(t *testing.T) {
 	v.send(v.open(one), one+"/delete", url.Values{"confirm": {strings.TrimPrefix(to.URL, "http://")}})
 	status, _ := v.api("GET", "/api/v1/webhooks/"+id, nil)
 	require.Equal(t, http.StatusNotFound, status)
+}
+
+// rotates makes new secrets of a webhook. signed sends a message, and returns how many secrets signed it.
+func (v *owner) rotates(t *testing.T, one, first string, signed func() int) {
+	t.Helper()
+	earliest := time.Now().Add(24 * time.Hour).Truncate(time.Second)
+	s := v.send(v.open(one), one+"/secret", nil)
+	second := textOf(s.find("code", "")[0])
+	require.Regexp(t, "^whsec_", second)
+	require.NotEqual(t, first, second)
+	s.has("The one before signs them as well until")
+	until, err := time.Parse(time.RFC3339, attr(screen{t: t, root: s.find("div", "note")[0]}.find("time", "")[0], "datetime"))
+	require.NoError(t, err)
+	require.WithinRange(t, until, earliest, time.Now().Add(24*time.Hour))
+	require.Equal(t, 2, signed())
+	s = v.open(one)
+	s.lacks(second)
+	s = v.send(s, one+"/secret", url.Values{"at_once": {"true"}})
+	require.NotEqual(t, second, textOf(s.find("code", "")[0]))
+	s.has("The one before signs no more messages.")
+	require.Equal(t, 1, signed())
 }
 
 func (v *owner) notices(t *testing.T) {

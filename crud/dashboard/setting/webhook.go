@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
+	"time"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/webhook"
@@ -83,7 +85,14 @@ type webhookShown struct {
 	Edit    *frame.Form
 	Refused string
 	Secret  string
+	Before  secretsBefore
 	Trial   *trial
+}
+
+// secretsBefore is what became of the secrets before one that was just made.
+type secretsBefore struct {
+	Until frame.When // they sign as well
+	Ended bool       // they sign no longer
 }
 
 // trial is how a test message went.
@@ -170,20 +179,27 @@ func (s *Screens) testWebhook(v *frame.Visit) error {
 	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Trial: &trial{string(sent.State), sent.outcome(v)}})
 }
 
-// rotateSecret makes a new secret, and shows it this once.
+// overlapHours is for how long the secret before a new one signs as well, so that the receiver has time to change.
+const overlapHours = 24
+
+// rotateSecret makes a new secret, shows it this once, and says until when the one before signs.
 func (s *Screens) rotateSecret(v *frame.Visit) error {
-	path := webhooksPath + "/" + id(v) + "/rotate-secret"
-	if v.R.PostFormValue("at_once") == "true" {
-		path += "?keep_previous_hours=0"
+	var before secretsBefore
+	hours := overlapHours
+	if before.Ended = v.R.PostFormValue("at_once") == "true"; before.Ended {
+		hours = 0
+	} else {
+		until := time.Now().Add(overlapHours * time.Hour)
+		before.Until = v.When(&until)
 	}
-	made, err := frame.Send[hook](v, http.MethodPost, path, nil, nil)
+	made, err := frame.Send[hook](v, http.MethodPost, webhooksPath+"/"+id(v)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(hours), nil, nil)
 	if f, ok := conflict(err); ok {
 		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Refused: f.Detail})
 	}
 	if err != nil {
 		return err
 	}
-	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Secret: made.Secret})
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Secret: made.Secret, Before: before})
 }
 
 // deleteWebhook deletes a webhook with its log, once its host is typed.
