@@ -43,6 +43,9 @@ func NewSecret(c SecretConfig) *Secret {
 	return &Secret{setting: c.Setting, path: c.Path, now: c.Value, check: c.Check}
 }
 
+// Setting returns the secret's flag, with its dashes.
+func (s *Secret) Setting() string { return s.setting }
+
 // Value returns the present value: fixed if the secret is nil.
 func (s *Secret) Value(fixed string) string {
 	if s == nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"github.com/versity/versitygw/auth"
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
@@ -47,6 +48,12 @@ const (
 // a process, so the tests do not run in parallel.
 func serve(t *testing.T, name string) (address, dir string, stop func()) {
 	t.Helper()
+	return serveAccounts(t, name, nil)
+}
+
+// serveAccounts is serve with keys of accounts beside that of the root; nil: there are none.
+func serveAccounts(t *testing.T, name string, accounts auth.IAMService) (address, dir string, stop func()) {
+	t.Helper()
 	t.Chdir(".") // the server changes the working directory, in which the engines are looked for
 	root, sidecar := t.TempDir(), t.TempDir()
 	dir = filepath.Join(root, name)
@@ -61,7 +68,7 @@ func serve(t *testing.T, name string) (address, dir string, stop func()) {
 	go func() {
 		ended <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
 			RootUserAccess: accessKey, RootUserSecret: secretKey, Region: region, Ports: []string{host},
-			MaxConnections: 100, MaxRequests: 100, MultipartMaxParts: 10_000, Quiet: true,
+			MaxConnections: 100, MaxRequests: 100, MultipartMaxParts: 10_000, Quiet: true, IAMService: accounts,
 		})
 	}()
 	stop = sync.OnceFunc(func() {

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"github.com/versity/versitygw/auth"
 
 	"lodestone/crud/file"
 	"lodestone/pkg/config"
@@ -37,9 +38,15 @@ type library struct {
 
 func newLibrary(t *testing.T) *library {
 	t.Helper()
+	return newLibraryOf(t, nil)
+}
+
+// newLibraryOf is newLibrary with keys of accounts at the store; nil: that of the root alone.
+func newLibraryOf(t *testing.T, accounts auth.IAMService) *library {
+	t.Helper()
 	l := &library{T: t, db: enginetest.MigratedPostgres(t), account: uuid.New()}
 	var address string
-	address, l.dir, l.stop = serve(t, "documents")
+	address, l.dir, l.stop = serveAccounts(t, "documents", accounts)
 	l.config = file.Config{
 		Store: "s3://documents/lodestone", CacheBytes: 1 << 30,
 		S3: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
