@@ -246,7 +246,7 @@ client-tools: .cache/clients/installed pkg/client/typescript/node_modules/typesc
 	@touch $@
 
 browser: browser-tools ## Test the pages in Chromium, each state on every size of screen; pictures and weights go to .cache/browser (BROWSER_ONLY="landing viewer")
-	@BROWSER_LOOKS=all go test -count=1 -timeout 40m -v -run '^TestBrowser$$' ./cmd/lodestone
+	@BROWSER_LOOKS=all go test -count=1 -timeout 40m -v -run '^TestBrowser(OverTLS)?$$' ./cmd/lodestone
 
 browser-tools: cmd/lodestone/browser/node_modules/.package-lock.json
 

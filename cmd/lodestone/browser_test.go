@@ -25,9 +25,6 @@ func TestBrowser(t *testing.T) {
 	t.Parallel()
 	root, err := enginetest.Root()
 	require.NoError(t, err)
-	if _, err := os.Stat(filepath.Join("browser", "node_modules", ".package-lock.json")); err != nil {
-		require.Fail(t, "playwright is not installed: `make browser-tools` does it", err.Error())
-	}
 	u := newUp(t)
 	u.more = []string{"--trusted-proxies=127.0.0.1"} // tries to sign in are limited by address, and visitors of signin.test.js have one each
 	issuer := u.startProvider()
@@ -38,18 +35,8 @@ func TestBrowser(t *testing.T) {
 
 	artefacts := filepath.Join(root, ".cache", "browser")
 	require.NoError(t, os.RemoveAll(artefacts))
-	// The limit of go test ends this process alone, so node, Chromium and the program would stay. They end before it.
-	ctx := t.Context()
-	if limit, ok := t.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, limit.Add(-time.Minute))
-		defer cancel()
-	}
-	b := &browserTest{u, strings.Fields(os.Getenv("BROWSER_ONLY")), append(os.Environ(), "CHROMIUM="+chromium(t), "BROWSER_ARTEFACTS="+artefacts, "BROWSER_OPENID_ISSUER="+issuer,
-		"BROWSER_UP_MS="+strconv.FormatInt(started.Milliseconds(), 10))}
-	for name, value := range u.env {
-		b.env = append(b.env, name+"="+value)
-	}
+	ctx := beforeTheLimit(t)
+	b := newBrowserTest(u, artefacts, "BROWSER_OPENID_ISSUER="+issuer, "BROWSER_UP_MS="+strconv.FormatInt(started.Milliseconds(), 10))
 
 	b.run(ctx, "publish") // on an installation that no one has used
 	b.env = append(b.env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`),
@@ -72,8 +59,37 @@ type browserTest struct {
 	only, env []string
 }
 
+// newBrowserTest returns what tests a program that runs, with more variables of the environment.
+func newBrowserTest(u *up, artefacts string, env ...string) *browserTest {
+	u.t.Helper()
+	if _, err := os.Stat(filepath.Join("browser", "node_modules", ".package-lock.json")); err != nil {
+		require.Fail(u.t, "playwright is not installed: `make browser-tools` does it", err.Error())
+	}
+	b := &browserTest{u, browserOnly(), append(os.Environ(), "CHROMIUM="+chromium(u.t), "BROWSER_ARTEFACTS="+artefacts)}
+	for name, value := range u.env {
+		b.env = append(b.env, name+"="+value)
+	}
+	b.env = append(b.env, env...)
+	return b
+}
+
+// beforeTheLimit ends before the limit of go test, which ends this process alone, so that node, Chromium and the program would stay.
+func beforeTheLimit(t *testing.T) context.Context {
+	t.Helper()
+	limit, ok := t.Deadline()
+	if !ok {
+		return t.Context()
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), limit.Add(-time.Minute))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// browserOnly are the files to run; none: all.
+func browserOnly() []string { return strings.Fields(os.Getenv("BROWSER_ONLY")) }
+
 // apart are the files that run by themselves.
-var apart = []string{"publish", "weight", "outage"}
+var apart = []string{"publish", "weight", "outage", "tls"}
 
 func (b *browserTest) wants(file string) bool {
 	return len(b.only) == 0 || slices.Contains(b.only, file)

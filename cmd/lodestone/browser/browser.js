@@ -30,6 +30,8 @@ function browser() {
         '--disable-component-update', '--disable-sync',
         // Beacons that outlive their page carry the browser's own name, not the visitor's.
         '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
+        // Hashes of the keys of certificates whose authority the browser does not know. No other certificate is trusted by it.
+        ...process.env.BROWSER_TRUSTED_KEYS ? [`--ignore-certificate-errors-spki-list=${process.env.BROWSER_TRUSTED_KEYS}`] : [],
         '--host-resolver-rules=MAP example.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
     }) });
   }

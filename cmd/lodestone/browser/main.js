@@ -12,8 +12,8 @@ import { stop } from './browser.js';
 import { writeMeasurements } from './measure.js';
 import { tests } from './suite.js';
 
-// These run only by name: they need an installation that no one has used, the machine for themselves, or ClickHouse to be stopped.
-const alone = ['publish', 'weight', 'outage'];
+// These run only by name: they need an installation that no one has used, the machine for themselves, ClickHouse to be stopped, or TLS.
+const alone = ['publish', 'weight', 'outage', 'tls'];
 
 const here = new URL('.', import.meta.url);
 const wanted = process.argv.slice(2);
