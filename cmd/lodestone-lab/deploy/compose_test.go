@@ -328,6 +328,31 @@ func TestOrderOfStart(t *testing.T) {
 	require.NotContains(t, p.Services["backup"].DependsOn, "migrate", "a restore needs empty engines")
 }
 
+// Who is in front holds for the site as for the collector: without it, all visitors share the limits of one.
+func TestTrustedProxiesReachBothListeners(t *testing.T) {
+	t.Parallel()
+	variables, _ := environment(t)
+	variables["STACK_TRUSTED_PROXIES"] = "172.18.0.1/32"
+	p, err := load(t.Context(), variables)
+	require.NoError(t, err)
+	for service, variable := range map[string]string{"collector": "LODESTONE_COLLECTOR_TRUSTED_PROXIES", "crud": "LODESTONE_TRUSTED_PROXIES"} {
+		value := p.Services[service].Environment[variable]
+		require.NotNil(t, value, service)
+		require.Equal(t, "172.18.0.1/32", *value, service)
+	}
+}
+
+// Logs are for programs that collect them.
+func TestLogsAreJSON(t *testing.T) {
+	t.Parallel()
+	p, _, _ := project(t)
+	for _, name := range ours {
+		format := p.Services[name].Environment["LODESTONE_LOG_FORMAT"]
+		require.NotNil(t, format, name)
+		require.Equal(t, "json", *format, name)
+	}
+}
+
 func TestEveryServiceIsBounded(t *testing.T) {
 	t.Parallel()
 	p, _, _ := project(t)
