@@ -26,6 +26,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	require.NoError(t, flags.Producer.Validate())
 	require.Equal(t, "127.0.0.1:8081", flags.Collector.Listen)
 	require.Equal(t, collector.MaxBodyBytes, flags.Collector.MaxBodyBytes)
+	require.Positive(t, flags.Collector.ViewLimit, "tokens of landing pages are public")
 	_, err = parser.Parse([]string{"--collector-trusted-proxies=10.0.0.0/8,::1"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"10.0.0.0/8", "::1"}, flags.Collector.TrustedProxies)
