@@ -76,7 +76,7 @@ func (s *Self) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "update-account", Method: "PATCH", Path: "/api/v1/account", Scope: auth.Write, Tag: tag,
 		Summary:     "Change the account that the key belongs to",
-		Description: "Omitted fields keep their values. Only the operator can change name and plan.",
+		Description: "Omitted fields keep their values. Only the operator can change the plan.",
 		NotHere:     map[string]string{"plan": "cannot be changed here"},
 	}, s.update)
 	api.Register(a, api.Operation{

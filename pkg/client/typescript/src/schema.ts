@@ -103,7 +103,7 @@ export interface paths {
         head?: never;
         /**
          * Change the account that the key belongs to
-         * @description Omitted fields keep their values. Only the operator can change name and plan.
+         * @description Omitted fields keep their values. Only the operator can change the plan.
          */
         patch: operations["update-account"];
         trace?: never;

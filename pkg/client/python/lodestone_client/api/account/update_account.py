@@ -59,7 +59,7 @@ def sync(
 ) -> Account:
     """Change the account that the key belongs to
 
-    Omitted fields keep their values. Only the operator can change name and plan.
+    Omitted fields keep their values. Only the operator can change the plan.
 
     Args:
         body (ChangedAccount):
