@@ -41,18 +41,14 @@ func (r *release) bom(p platform) (string, error) {
 	})
 }
 
-// npmPackages are those of the lock files that become part of scripts and styles.
+// bundler is the npm package that builds the front-ends, and is in no program.
+const bundler = "esbuild"
+
+// npmPackages are those of the front-ends' lock files that become part of scripts and styles.
 func npmPackages(source string) (components []cyclonedx.Component, err error) {
-	locks, err := filepath.Glob(filepath.Join(source, "*", "*", "web", "package-lock.json"))
-	if err != nil {
-		return nil, err
-	}
-	deeper, err := filepath.Glob(filepath.Join(source, "*", "*", "*", "web", "package-lock.json"))
-	if err != nil {
-		return nil, err
-	}
 	seen := map[string]bool{}
-	for _, file := range slices.Concat(locks, deeper) {
+	for _, front := range fronts {
+		file := filepath.Join(source, front, "web", "package-lock.json")
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
@@ -74,7 +70,7 @@ func npmPackages(source string) (components []cyclonedx.Component, err error) {
 			}
 			name := path[at+len(folder):]
 			url := "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + p.Version
-			if p.Dev || p.Optional || seen[url] {
+			if p.Dev || p.Optional || name == bundler || seen[url] {
 				continue
 			}
 			seen[url] = true

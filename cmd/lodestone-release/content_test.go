@@ -41,6 +41,11 @@ func TestTheImage(t *testing.T) {
 	images, err := inner.IndexManifest()
 	require.NoError(t, err)
 	require.NotEmpty(t, images.Manifests)
+	digests := []string{manifest.Manifests[0].Digest.String() + "  lodestone:" + testVersion}
+	for _, m := range images.Manifests {
+		digests = append(digests, m.Digest.String()+"  linux/"+m.Platform.Architecture)
+	}
+	require.Equal(t, strings.Join(digests, "\n")+"\n", string(readFile(t, filepath.Join(releases(t)[0], "lodestone-"+testVersion+"-oci-digests.txt"))), "people pin the image by them")
 	for _, m := range images.Manifests {
 		require.Equal(t, "linux", m.Platform.OS)
 		image, err := inner.Image(m.Digest)
@@ -136,7 +141,9 @@ func TestTheBillOfMaterials(t *testing.T) {
 	require.Greater(t, agree, 25)
 	require.Equal(t, strings.TrimPrefix(runtime.Version(), "go"), strings.TrimPrefix(listed["std"], "go"))
 	require.Contains(t, listed, "pdfjs-dist")
-	require.NotContains(t, listed, "typescript", "it builds, and is in no program")
+	for _, name := range []string{"typescript", "esbuild", "minisearch"} {
+		require.NotContains(t, listed, name, "it builds, or is of the documentation's site, and is in no program")
+	}
 }
 
 // An rpm is a lead with the name, two headers, and an archive of cpio, compressed. No module that reads headers has a licence that we accept.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -26,19 +27,37 @@ const user = 65532
 // clickhouseUser is the one of ClickHouse's image.
 const clickhouseUser = 101
 
-// image writes the images of all platforms as one archive of the OCI layout, which container engines and registry clients read.
+// image writes the images of all platforms as one archive of the OCI layout, which container engines and registry clients read, and a list of
+// their digests: first that of the index, by which a registry has the image of every platform.
 func (r *release) image(platforms []platform) error {
 	system, err := r.layer(systemFiles)
 	if err != nil {
 		return err
 	}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	var digests strings.Builder
 	for _, p := range platforms {
 		image, err := r.platformImage(p, system)
 		if err != nil {
 			return err
 		}
+		digest, err := image.Digest()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&digests, "%s  %s/%s\n", digest, p.system, p.processor)
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.system, Architecture: p.processor}}})
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	err = writeFile(r.out("lodestone-"+r.Version+"-oci-digests.txt"), func(to io.Writer) error {
+		_, err := fmt.Fprintf(to, "%s  lodestone:%s\n%s", digest, r.Version, digests.String())
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	dir := filepath.Join(r.work, "image")
 	outer := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{

@@ -31,9 +31,12 @@ func (p platform) String() string { return p.system + "-" + p.processor }
 // programs are built for each platform. The second runs ClickHouse's library for `lodestone up`, which finds it beside the first.
 var programNames = []string{"lodestone", "lodestone-clickhouse"}
 
+// fronts are the front-ends that the programs embed.
+var fronts = []string{"crud/viewer", "crud/embed", "crud/dashboard/island", "ingest/beacon"}
+
 // build writes everything but the signatures.
 func (r *release) build(ctx context.Context) (err error) {
-	for _, front := range []string{"crud/viewer", "crud/embed", "crud/dashboard/island", "ingest/beacon"} {
+	for _, front := range fronts {
 		if _, err := os.Stat(filepath.Join(r.Source, front, "dist", "manifest.json")); err != nil {
 			return fmt.Errorf("%s is not built, run `make web`: %w", front, err)
 		}

@@ -158,7 +158,7 @@ func TestSignaturesHoldForTheirFilesOnly(t *testing.T) {
 	source := releases(t)[0]
 	checked, err := verify(source, built.public)
 	require.NoError(t, err)
-	require.Equal(t, 6, checked)
+	require.Equal(t, 7, checked)
 
 	dir := t.TempDir()
 	reset := func() {
