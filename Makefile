@@ -56,7 +56,7 @@ up: ## Build, then run everything on engines of its own, until Ctrl-C
 build: bin/lodestone bin/lodestone-clickhouse ## Build bin/lodestone and its ClickHouse launcher
 
 RELEASE_DIR ?= bin/release-$(VERSION)
-release: web bin/lodestone-release ## Build a release: archives, packages, image, checksums (VERSION=0.1.0, KEY=FILE signs, RELEASE_DIR=DIR)
+release: web bin/lodestone-release bin/lodestone-site ## Build a release: archives, packages, image, documentation, checksums (VERSION=0.1.0, KEY=FILE signs, RELEASE_DIR=DIR)
 	@if [[ -n "$$(git status --porcelain)" ]]; then echo "the checkout has changes that are not committed: a release is built from a commit"; exit 1; fi
 	@bin/lodestone-release build --version '$(patsubst v%,%,$(VERSION))' --commit $(COMMIT) --date $(DATE) --out '$(RELEASE_DIR)' $(if $(KEY),--key '$(KEY)')
 
@@ -179,7 +179,7 @@ unit-lab:
 
 unit-chart: helm-test
 
-unit-release:
+unit-release: $(SITE)/web/node_modules/.package-lock.json
 	@cd $(RELEASE) && go test -count=1 -timeout 20m ./...
 
 unit-site: $(SITE)/web/node_modules/.package-lock.json browser-tools

@@ -5,10 +5,14 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -24,6 +28,25 @@ func (r *release) archive(p platform, files []entry) error {
 		}
 		items = append(items, item{path: path.Join(name, f.path), text: text, mode: int64(f.mode)})
 	}
+	return r.writeArchive(name, items)
+}
+
+// documentation writes the site of the documentation as a tar.gz with one directory, whose index.html a browser opens from a disk.
+func (r *release) documentation(ctx context.Context) error {
+	dir := filepath.Join(r.work, "site")
+	fmt.Fprintln(os.Stderr, "building the site of the documentation")
+	if err := run(ctx, nil, r.Site, "build", "--source", r.Source, "--out", dir, "--version", r.Version); err != nil {
+		return err
+	}
+	name := "lodestone-" + r.Version + "-docs"
+	items, err := itemsBelow(dir, name)
+	if err != nil {
+		return err
+	}
+	return r.writeArchive(name, items)
+}
+
+func (r *release) writeArchive(name string, items []item) error {
 	return writeFile(r.out(name+".tar.gz"), func(to io.Writer) error {
 		// Without a name and a time.
 		z, err := gzip.NewWriterLevel(to, gzip.DefaultCompression)
@@ -42,6 +65,23 @@ type item struct {
 	text  []byte
 	mode  int64
 	owner int
+}
+
+// itemsBelow returns the files of a directory, with paths below a prefix.
+func itemsBelow(dir, prefix string) (items []item, err error) {
+	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, file)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(file) //nolint:gosec // our own directory
+		items = append(items, item{path: path.Join(prefix, filepath.ToSlash(name)), text: text, mode: 0o644})
+		return err
+	})
+	return items, err
 }
 
 // writeTar writes items in the order of their paths, with all their directories, as of one time.

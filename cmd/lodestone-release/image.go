@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -68,19 +67,7 @@ func (r *release) image(platforms []platform) error {
 	if _, err := layout.Write(dir, outer); err != nil {
 		return err
 	}
-	var items []item
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		text, err := os.ReadFile(path) //nolint:gosec // our own directory
-		items = append(items, item{path: filepath.ToSlash(name), text: text, mode: 0o644})
-		return err
-	})
+	items, err := itemsBelow(dir, "")
 	if err != nil {
 		return err
 	}

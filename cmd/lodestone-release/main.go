@@ -26,6 +26,7 @@ type buildCommand struct {
 	Date     time.Time `required:"" help:"Time of that commit, as RFC 3339. Files in archives have it."`
 	Source   string    `default:"." type:"existingdir" help:"The checkout, with the front-ends built."`
 	Out      string    `required:"" help:"Directory to write to."`
+	Site     string    `default:"bin/lodestone-site" type:"existingfile" help:"The program that builds the site of the documentation."`
 	Platform []string  `default:"linux/amd64,linux/arm64,darwin/amd64,darwin/arm64" help:"Platforms to build for."`
 	Key      string    `type:"existingfile" help:"Key of minisign that signs. Its password is in LODESTONE_RELEASE_PASSWORD."`
 }
@@ -37,7 +38,7 @@ func (c buildCommand) Run(ctx context.Context) error {
 	if !number.MatchString(c.Version) {
 		return fmt.Errorf("%q is not the number of a release, such as 0.1.0 or 0.2.0-rc.1", c.Version)
 	}
-	r := &release{Version: c.Version, Commit: c.Commit, Date: c.Date.UTC().Truncate(time.Second), Source: c.Source, Out: c.Out}
+	r := &release{Version: c.Version, Commit: c.Commit, Date: c.Date.UTC().Truncate(time.Second), Source: c.Source, Out: c.Out, Site: c.Site}
 	for _, p := range c.Platform {
 		system, processor, _ := strings.Cut(p, "/")
 		r.Platforms = append(r.Platforms, platform{system, processor})

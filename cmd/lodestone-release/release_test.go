@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -67,6 +68,12 @@ func buildTwice(ctx context.Context) (err error) {
 	if os.Getenv("RELEASE_PLATFORMS") == "all" {
 		platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 	}
+	site := filepath.Join(built.dir, "lodestone-site")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", site, ".")
+	cmd.Dir = "../lodestone-site"
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build lodestone-site: %w: %s", err, out)
+	}
 	sources := []string{filepath.Join(built.dir, "first"), filepath.Join(built.dir, "another", "place")}
 	if err := copyCheckout(ctx, sources[0]); err != nil {
 		return err
@@ -83,7 +90,7 @@ func buildTwice(ctx context.Context) (err error) {
 		built.releases[i] = filepath.Join(source, "bin", "release")
 		r := &release{
 			Version: testVersion, Commit: testCommit, Date: time.Date(2026, 11, 26, 5, 0, 0, 0, time.UTC),
-			Source: source, Out: built.releases[i], Platforms: platforms,
+			Source: source, Out: built.releases[i], Site: site, Platforms: platforms,
 		}
 		if err := r.build(ctx); err != nil {
 			return err
@@ -95,7 +102,7 @@ func buildTwice(ctx context.Context) (err error) {
 	return nil
 }
 
-// copyCheckout copies what git has, and the front-ends that are built.
+// copyCheckout copies what git has, the front-ends that are built, and the library of the site's search.
 func copyCheckout(ctx context.Context, to string) error {
 	const root = "../.."
 	cmd := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -105,8 +112,8 @@ func copyCheckout(ctx context.Context, to string) error {
 		return err
 	}
 	names := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	for _, front := range []string{"crud/viewer", "crud/embed", "crud/dashboard/island", "ingest/beacon"} {
-		err := filepath.WalkDir(filepath.Join(root, front, "dist"), func(path string, d fs.DirEntry, err error) error {
+	for _, built := range []string{"crud/viewer/dist", "crud/embed/dist", "crud/dashboard/island/dist", "ingest/beacon/dist", "cmd/lodestone-site/web/node_modules/minisearch"} {
+		err := filepath.WalkDir(filepath.Join(root, built), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -158,7 +165,7 @@ func TestSignaturesHoldForTheirFilesOnly(t *testing.T) {
 	source := releases(t)[0]
 	checked, err := verify(source, built.public)
 	require.NoError(t, err)
-	require.Equal(t, 7, checked)
+	require.Equal(t, 8, checked)
 
 	dir := t.TempDir()
 	reset := func() {

@@ -41,6 +41,7 @@ func (s site) stage(dir string, sections []section) error {
 		{"pkg/look/inter.woff2", "static/assets/inter.woff2"},
 		{"pkg/look/inter-LICENSE.txt", "static/assets/inter-LICENSE.txt"},
 		{module + "/web/src/site.ts", "assets/site.ts"},
+		{module + "/web/node_modules/minisearch/LICENSE.txt", "static/assets/minisearch-LICENSE.txt"}, // of the library in the script
 		{picture, path.Join("static", picture)},
 	} {
 		err = errors.Join(err, s.publish(file[0], filepath.Join(dir, file[1])))
