@@ -13,6 +13,7 @@ require (
 )
 
 require (
+	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/rs/zerolog v1.34.0
 	github.com/stretchr/testify v1.12.1
 )
