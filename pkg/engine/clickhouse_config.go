@@ -59,6 +59,7 @@ func (c *ClickHouse) configure() error {
 		"Memory":    c.config.MemoryBytes,
 		"Lodestone": sha(c.passwords[clickhouseUser]),
 		"Analyst":   sha(c.passwords[clickhouseAnalyst]),
+		"Library":   c.library,
 	}
 	var shards [][]map[string]string
 	for _, shard := range c.config.Cluster {

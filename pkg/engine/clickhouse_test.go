@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/xml"
 	"fmt"
 	"net"
 	"net/http"
@@ -170,6 +171,32 @@ func TestAnalystReadsAnalyticsAndNothingElse(t *testing.T) {
 	require.Equal(t, "10", must(t, server.HTTPURL(), "SELECT count() FROM lodestone.t"))
 	// The view's text names our user, and the list of users is not there to be read.
 	require.NotContains(t, must(t, server.SQLURL(), "SELECT name FROM system.databases"), "lodestone")
+}
+
+// Only the library's console needs a user without a password, which could close the ports of another server.
+func TestAServerOfTheSystemHasNoUserWithoutAPassword(t *testing.T) {
+	t.Parallel()
+	for library, want := range map[bool][]string{true: {"default"}, false: nil} {
+		text, err := engine.Users(t.TempDir(), library)
+		require.NoError(t, err)
+		var file struct {
+			Users struct {
+				List []struct {
+					XMLName xml.Name
+					SHA256  string `xml:"password_sha256_hex"`
+				} `xml:",any"`
+			} `xml:"users"`
+		}
+		require.NoError(t, xml.Unmarshal(text, &file))
+		var open []string
+		for _, user := range file.Users.List {
+			if user.SHA256 == "" {
+				open = append(open, user.XMLName.Local)
+			}
+		}
+		require.Equal(t, want, open)
+		require.NotEmpty(t, file.Users.List)
+	}
 }
 
 func TestNoOneLogsInWithoutAPassword(t *testing.T) {

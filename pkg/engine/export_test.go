@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // SetOverdue lowers how long a query of SQL users has to run until it counts as stuck.
 func (c *ClickHouse) SetOverdue(d time.Duration) { c.overdue = d }
@@ -10,3 +13,13 @@ func (c *ClickHouse) SetHangAfter(d time.Duration) { c.hangAfter = d }
 
 // SetFree replaces what tells how much of a disk is free.
 func (s *Set) SetFree(free func(dir string) (int64, error)) { s.free = free }
+
+// Users returns the file of users that a server in a directory gets: the library, or a server of the system.
+func Users(dir string, library bool) ([]byte, error) {
+	c := NewClickHouse(ClickHouseConfig{Dir: dir})
+	c.library = library
+	if err := c.configure(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(c.path("users.xml"))
+}
