@@ -51,6 +51,18 @@ func TestWaysToAskForHelpAndVersion(t *testing.T) {
 }
 
 // A misspelt variable is named, since a setting that was meant to have an effect has none.
+// What `lodestone up` tells to try next works where its data are elsewhere.
+func TestHintsNameTheDataDirectory(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]string{
+		"data/lodestone.env":         "",
+		"../data/lodestone.env":      " --data ../data",
+		"/srv/my data/lodestone.env": " --data '/srv/my data'",
+	} {
+		require.Equal(t, want, dataFlag(env))
+	}
+}
+
 func TestUnknownVariablesAreNamed(t *testing.T) {
 	t.Parallel()
 	p := launch(t, t.TempDir(), []string{"LODESTONE_RETENTION_MONTH=3", "LODESTONE_API_KEY=x", "LODESTONE_POSTGRES_URL_FILE=x"}, "version")

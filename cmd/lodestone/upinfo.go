@@ -108,10 +108,7 @@ func (w *wired) print(out io.Writer, env string, took time.Duration) {
 		program = "." + string(filepath.Separator) + program // else a shell looks for it on the PATH
 	}
 	env = relative(env)
-	data := ""
-	if dir := filepath.Dir(env); dir != "data" {
-		data = " --data " + shellQuote(dir)
-	}
+	data := dataFlag(env)
 	fmt.Fprintf(out, `
 Lodestone %s is ready after %.1f s.
 
@@ -132,6 +129,14 @@ Try next, in a second terminal:
 		fmt.Fprintf(out, "  %s sql%s 'SELECT event_type, count() FROM events GROUP BY 1'\n", program, data)
 	}
 	fmt.Fprint(out, "\nCtrl-C stops everything; the data stay.\n")
+}
+
+// dataFlag returns the flag that names the directory of a lodestone.env to other commands, "" for their default.
+func dataFlag(env string) string {
+	if dir := filepath.Dir(env); dir != "data" {
+		return " --data " + shellQuote(dir)
+	}
+	return ""
 }
 
 // local returns the address of the site on this machine, which alone shows what is for who sits at it.
