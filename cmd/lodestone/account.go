@@ -27,6 +27,7 @@ type accountCommand struct {
 	Data   dataConfig           `embed:""`
 	Create accountCreateCommand `cmd:"" help:"Create an account and print its id."`
 	List   accountListCommand   `cmd:"" help:"List the accounts, oldest first."`
+	Change accountChangeCommand `cmd:"" help:"Change the plan or the name of an account."`
 	Delete accountDeleteCommand `cmd:"" help:"Delete an account with everything that it has. Its events are blanked. It cannot be undone."`
 }
 
@@ -73,6 +74,30 @@ func (c *accountListCommand) Run(ctx context.Context) error {
 			rows = append(rows, []string{a.ID.String(), string(a.Plan), formatTime(&a.CreatedAt), a.Name})
 		}
 		return printTable(os.Stdout, rows)
+	})
+}
+
+type accountChangeCommand struct {
+	Postgres postgres.Config `embed:""`
+	Name     *string         `name:"name" help:"New name of the account."`
+	Plan     *account.Plan   `name:"plan" enum:"free,pro,team" help:"New plan of the account: free, pro or team. What is above its limits stays."`
+	ID       uuid.UUID       `arg:"" help:"Id of the account, as the list shows it."`
+}
+
+// Run changes the account.
+func (c *accountChangeCommand) Run(ctx context.Context) error {
+	if c.Name == nil && c.Plan == nil {
+		return config.Invalid("--plan", "is missing, and so is --name", "give what to change")
+	}
+	if c.Name != nil && strings.TrimSpace(*c.Name) == "" {
+		return config.Invalid("--name", "is blank", "give a name")
+	}
+	return withAccounts(ctx, c.Postgres, func(accounts *account.Accounts) error {
+		err := accounts.Change(ctx, c.ID, c.Name, c.Plan)
+		if errors.Is(err, account.ErrUnknown) {
+			return fmt.Errorf("there is no account %s: `lodestone account list` shows the existing ones", c.ID)
+		}
+		return err
 	})
 }
 

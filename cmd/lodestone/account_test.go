@@ -31,6 +31,15 @@ func TestAccountAndKeyCommands(t *testing.T) {
 	require.Contains(t, list[2], `  free  `)
 	require.Contains(t, list[2], `"evil \x1b[2J\tname"`)
 
+	run(0, "account", "change", id, "--plan", "team")
+	require.Contains(t, run(0, "account", "list"), "  team  ")
+	run(0, "account", "change", id, "--plan", "free", "--name", " Ada Ltd ")
+	require.Regexp(t, id+`  free  20\d\d-\d\d-\d\dT\S+Z  Ada Ltd\n`, run(0, "account", "list"))
+	run(exitSettings, "account", "change", id)
+	run(exitSettings, "account", "change", id, "--name", " ")
+	run(exitSettings, "account", "change", id, "--plan", "gold")
+	require.Contains(t, run(exitFailed, "account", "change", "01a1fe16-8650-7402-b125-897c852647cf", "--plan", "pro"), "account list")
+
 	printed := run(0, "key", "create", "--account", id, "--scopes", "read,leads", "--expires", "720h", "--name", "report")
 	parts := regexp.MustCompile(`(?s)^id: +([0-9a-f-]{36})\nkey: (lsk_\w{38})\n$`).FindStringSubmatch(printed)
 	require.NotNil(t, parts, printed)

@@ -64,6 +64,32 @@ func (a *Accounts) Create(ctx context.Context, name string, plan Plan) (uuid.UUI
 	return id, nil
 }
 
+// Change sets the name and the plan of an account, each if it is given. A smaller plan takes nothing away: the account keeps what it
+// has, and can add nothing above the limits. ErrUnknown says that there is no such account.
+func (a *Accounts) Change(ctx context.Context, account uuid.UUID, name *string, plan *Plan) error {
+	p := store.ChangeAccountParams{ID: account}
+	if name != nil {
+		p.Name = new(strings.TrimSpace(*name))
+		if *p.Name == "" {
+			return errors.New("change account: it needs a name")
+		}
+	}
+	if plan != nil {
+		if !slices.Contains(Plans(), *plan) {
+			return fmt.Errorf("change account: there is no plan %q, only %v", *plan, Plans())
+		}
+		p.Plan = new(string(*plan))
+	}
+	changed, err := store.New(a.db.Unscoped()).ChangeAccount(ctx, p)
+	if err == nil && changed == 0 {
+		err = ErrUnknown
+	}
+	if err != nil {
+		return fmt.Errorf("change account: %w", err)
+	}
+	return nil
+}
+
 // NotifyAt sets where an account's mails about new leads go, on the word of whoever runs the installation: the address
 // counts as confirmed. ErrUnknown says that there is no such account.
 func (a *Accounts) NotifyAt(ctx context.Context, account uuid.UUID, address string) error {

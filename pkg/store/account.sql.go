@@ -23,6 +23,24 @@ func (q *Queries) AccountOfKey(ctx context.Context, id uuid.UUID) (uuid.UUID, er
 	return account_id, err
 }
 
+const changeAccount = `-- name: ChangeAccount :execrows
+UPDATE accounts SET name = coalesce($1, name), plan = coalesce($2, plan) WHERE id = $3
+`
+
+type ChangeAccountParams struct {
+	Name *string
+	Plan *string
+	ID   uuid.UUID
+}
+
+func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (int64, error) {
+	result, err := q.db.Exec(ctx, changeAccount, arg.Name, arg.Plan, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const countKeys = `-- name: CountKeys :one
 SELECT count(*) FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
 `

@@ -1,6 +1,9 @@
 -- name: InsertAccount :exec
 INSERT INTO accounts (id, name, plan) VALUES ($1, $2, $3);
 
+-- name: ChangeAccount :execrows
+UPDATE accounts SET name = coalesce(sqlc.narg(name), name), plan = coalesce(sqlc.narg(plan), plan) WHERE id = sqlc.arg(id);
+
 -- name: ListAccounts :many
 SELECT * FROM accounts ORDER BY created_at, id;
 
