@@ -50,7 +50,6 @@ func TestWaysToAskForHelpAndVersion(t *testing.T) {
 	}
 }
 
-// A misspelt variable is named, since a setting that was meant to have an effect has none.
 // What `lodestone up` tells to try next works where its data are elsewhere.
 func TestHintsNameTheDataDirectory(t *testing.T) {
 	t.Parallel()
@@ -63,6 +62,7 @@ func TestHintsNameTheDataDirectory(t *testing.T) {
 	}
 }
 
+// A misspelt variable is named, since a setting that was meant to have an effect has none.
 func TestUnknownVariablesAreNamed(t *testing.T) {
 	t.Parallel()
 	p := launch(t, t.TempDir(), []string{"LODESTONE_RETENTION_MONTH=3", "LODESTONE_API_KEY=x", "LODESTONE_POSTGRES_URL_FILE=x"}, "version")
