@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -32,6 +30,7 @@ import (
 type Copies struct {
 	Servers [][]*Copy // of each shard
 	Config  clickhouse.Config
+	Backups string // where all of them may write backups
 }
 
 // Copy is a server, and the proxy before it.
@@ -50,6 +49,8 @@ type Copy struct {
 	conns    map[net.Conn]bool
 	cut      bool
 	session  bool // in Keeper, also while it is cut off
+	lag      time.Duration
+	missed   []change // that it makes before it copies rows again
 }
 
 const copyPassword = "of all shards"
@@ -57,25 +58,25 @@ const copyPassword = "of all shards"
 // NewCopies returns shards of so many servers each, without a schema; the end of the test stops them.
 func NewCopies(t testing.TB, shards, replicas int) *Copies {
 	t.Helper()
-	c := &Copies{}
-	var direct, proxied []string
+	c := &Copies{Backups: Dir(t)}
+	var peers, proxied []string
 	for range shards {
 		var servers []*Copy
-		var ports, addresses []string
+		var others, addresses []string
 		copying := &sync.Mutex{}
 		for i := range replicas {
 			r := &Copy{
 				Name: "r" + strconv.Itoa(i), t: t, copying: copying, conns: map[net.Conn]bool{}, session: true,
 				address: net.JoinHostPort("127.0.0.1", strconv.Itoa(FreePort(t))), port: net.JoinHostPort("127.0.0.1", strconv.Itoa(FreePort(t))),
 			}
-			servers, ports, addresses = append(servers, r), append(ports, r.port), append(addresses, r.address)
+			servers, others, addresses = append(servers, r), append(others, r.listenForPeers()), append(addresses, r.address)
 		}
-		c.Servers, direct, proxied = append(c.Servers, servers), append(direct, strings.Join(ports, ",")), append(proxied, strings.Join(addresses, ","))
+		c.Servers, peers, proxied = append(c.Servers, servers), append(peers, strings.Join(others, ",")), append(proxied, strings.Join(addresses, ","))
 	}
 	for i := range c.Servers {
 		for _, r := range c.Servers[i] {
 			r.shard = &c.Servers[i]
-			r.start(direct)
+			r.start(peers, c.Backups)
 		}
 	}
 	c.Config = clickhouse.Config{
@@ -85,7 +86,7 @@ func NewCopies(t testing.TB, shards, replicas int) *Copies {
 	return c
 }
 
-func (r *Copy) start(cluster []string) {
+func (r *Copy) start(cluster []string, backups string) {
 	r.t.Helper()
 	dir := Dir(r.t)
 	if err := os.WriteFile(filepath.Join(dir, "passwords.json"), []byte(`{"lodestone":"`+copyPassword+`","analyst":"of the analyst"}`), 0o600); err != nil {
@@ -98,7 +99,7 @@ func (r *Copy) start(cluster []string) {
 	}
 	r.Server = engine.NewClickHouse(engine.ClickHouseConfig{
 		Runtime: Runtime(), Dir: dir, TCPPort: port, HTTPPort: FreePort(r.t), MemoryBytes: ClickHouseMemory,
-		Launcher: Launcher(r.t), Installer: Installer(r.t), Cluster: cluster, Replica: r.Name,
+		Launcher: Launcher(r.t), Installer: Installer(r.t), Cluster: cluster, Replica: r.Name, Backups: backups,
 	})
 	Run(r.t, r.Server)
 	r.listen()
@@ -215,7 +216,7 @@ func (r *Copy) rewrite(client io.Reader, server io.Writer) {
 }
 
 var (
-	emulated   = regexp.MustCompile(`Replicated|replicated_deduplication_window|SYSTEM SYNC REPLICA|SYSTEM DROP REPLICA|system\.replicas|ALTER TABLE lodestone\.`)
+	emulated   = regexp.MustCompile(`Replicated|replicated_deduplication_window|SYSTEM SYNC REPLICA|SYSTEM DROP REPLICA|system\.replicas|ALTER TABLE lodestone\.|OPTIMIZE TABLE lodestone\.`)
 	replicated = regexp.MustCompile(`ENGINE = Replicated(\w*)MergeTree\('[^']*', '\{replica\}'(?:, )?`)
 	window     = regexp.MustCompile(`\breplicated_deduplication_window\b`)
 	syncs      = regexp.MustCompile(`^SYSTEM SYNC REPLICA lodestone\.(\w+)`)
@@ -237,9 +238,11 @@ func (r *Copy) statement(sent []byte, version int) []byte {
 		body = r.done(r.copyTable(table[1]))
 	case strings.HasPrefix(body, "SYSTEM DROP REPLICA"):
 		body = r.done(nil)
+	case removes.MatchString(body):
+		body = r.done(r.alter(change{body, q.Parameters}, true))
 	case strings.HasPrefix(strings.TrimSpace(body), "ALTER TABLE lodestone."):
 		body = window.ReplaceAllString(body, "non_replicated_deduplication_window")
-		if err := r.alterOthers(body, q.Parameters); err != nil {
+		if err := r.alter(change{body, q.Parameters}, false); err != nil {
 			body = r.done(err)
 		}
 	default:
@@ -292,106 +295,4 @@ func (r *Copy) open() (native.Conn, error) {
 		return nil, err
 	}
 	return native.Open(o)
-}
-
-// exec runs a statement on the server itself.
-func (r *Copy) exec(ctx context.Context, statement string, parameters ...proto.Parameter) error {
-	conn, err := r.open()
-	if err != nil {
-		return err
-	}
-	with := native.Parameters{}
-	for _, p := range parameters {
-		with[p.Key] = strings.Trim(p.Value, "'")
-	}
-	return errors.Join(conn.Exec(native.Context(ctx, native.WithParameters(with)), statement), conn.Close())
-}
-
-const copyTimeout = 30 * time.Second
-
-// alterOthers runs a statement on the other replicas that have the table.
-func (r *Copy) alterOthers(statement string, parameters []proto.Parameter) error {
-	const unknownTable, unknownDatabase = 60, 81
-	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
-	defer cancel()
-	for _, o := range r.others() {
-		err := o.exec(ctx, statement, parameters...)
-		if code, _ := clickhouse.IsException(err); err != nil && code != unknownTable && code != unknownDatabase {
-			return fmt.Errorf("replica %s: %w", o.Name, err)
-		}
-	}
-	return nil
-}
-
-// followPause is about how far a copy is behind.
-const followPause = 100 * time.Millisecond
-
-// Follow copies events between the servers of each shard until the end of the test, or until it is stopped, as replicas do that lag a little.
-func (c *Copies) Follow() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	for _, shard := range c.Servers {
-		for _, r := range shard {
-			all.Go(func() {
-				for tick := time.NewTicker(followPause); ; {
-					select {
-					case <-ctx.Done():
-						tick.Stop()
-						return
-					case <-tick.C:
-					}
-					if !r.runs() {
-						continue
-					}
-					for _, table := range []string{"events", "link_views"} {
-						_ = r.copyTable(table) // a server that ended meanwhile is tried again
-					}
-				}
-			})
-		}
-	}
-	stop = sync.OnceFunc(func() { cancel(); all.Wait() })
-	c.Servers[0][0].t.Cleanup(stop)
-	return stop
-}
-
-// Sync gives the server the rows of a table that it lacks and the others have.
-func (r *Copy) Sync(table string) {
-	r.t.Helper()
-	if err := r.copyTable(table); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-// copyTable copies the rows of a table from the others that run. A server that does not run any more has none to give.
-func (r *Copy) copyTable(table string) error {
-	r.copying.Lock()
-	defer r.copying.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
-	defer cancel()
-	conn, err := r.open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
-	var columns, keys []string
-	err = conn.QueryRow(ctx, `SELECT groupArray(name), groupArrayIf(name, name IN ('kafka_topic_id', 'kafka_partition', 'kafka_offset'))
-		FROM system.columns WHERE database = 'lodestone' AND table = ? AND default_kind NOT IN ('EPHEMERAL', 'ALIAS')`, table).Scan(&columns, &keys)
-	if err != nil {
-		return err
-	}
-	if len(keys) == 0 {
-		keys = columns
-	}
-	all, key := strings.Join(columns, ", "), "("+strings.Join(keys, ", ")+")"
-	for _, other := range r.others() {
-		err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO lodestone.%[1]s (%[2]s) SETTINGS insert_allow_materialized_columns = 1, async_insert = 0, insert_deduplicate = 0
-			SELECT %[2]s FROM remote('%[4]s', lodestone.%[1]s, 'lodestone', '%[5]s') WHERE %[3]s GLOBAL NOT IN (SELECT %[3]s FROM lodestone.%[1]s)`,
-			table, all, key, other.port, copyPassword))
-		const unknownTable = 60
-		if code, _ := clickhouse.IsException(err); err != nil && code != unknownTable {
-			return fmt.Errorf("copy %s from replica %s: %w", table, other.Name, err)
-		}
-	}
-	return nil
 }

@@ -1,0 +1,172 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	native "github.com/ClickHouse/clickhouse-go/v2"
+
+	"lodestone/pkg/clickhouse"
+)
+
+// change is a statement that Keeper hands to every replica.
+type change struct {
+	statement  string
+	parameters []proto.Parameter
+}
+
+var (
+	// removes are changes that take rows away. One server makes them while the others do, so that none gets the rows again from another.
+	removes = regexp.MustCompile(`^\s*(?:ALTER TABLE lodestone\.\w+\s+(?:DELETE|DROP PARTITION)|OPTIMIZE TABLE lodestone\.)`)
+	// alters are changes of rows, which have to be everywhere before.
+	alters = regexp.MustCompile(`^\s*(?:ALTER|OPTIMIZE) TABLE lodestone\.(\w+)\s+(?:DELETE|DROP PARTITION|UPDATE|FINAL)`)
+)
+
+// alter makes a change on the other replicas, and here if it is asked to. Those that do not run make it when they copy rows again.
+func (r *Copy) alter(c change, here bool) error {
+	r.copying.Lock()
+	defer r.copying.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
+	defer cancel()
+	for _, o := range *r.shard {
+		if o != r && !o.runs() {
+			o.missed = append(o.missed, c)
+		}
+	}
+	all := r.others()
+	if here {
+		all = append(all, r)
+	}
+	for _, o := range all {
+		if table := alters.FindStringSubmatch(c.statement); table != nil {
+			if err := o.copyRows(ctx, table[1]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, o := range all {
+		if err := o.make(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unescape undoes what the protocol does with texts.
+var unescape = strings.NewReplacer(`\\`, `\`, `\'`, `'`)
+
+// make makes a change of a table, if the server has it.
+func (r *Copy) make(ctx context.Context, c change) error {
+	const unknownTable, unknownDatabase = 60, 81
+	conn, err := r.open()
+	if err != nil {
+		return err
+	}
+	with, settings := native.Parameters{}, native.Settings{"mutations_sync": 0}
+	for _, p := range c.parameters {
+		with[p.Key] = unescape.Replace(strings.TrimSuffix(strings.TrimPrefix(p.Value, "'"), "'"))
+	}
+	if removes.MatchString(c.statement) {
+		settings["mutations_sync"] = 1
+	}
+	err = conn.Exec(native.Context(ctx, native.WithParameters(with), native.WithSettings(settings)), c.statement)
+	if code, _ := clickhouse.IsException(err); err != nil && code != unknownTable && code != unknownDatabase {
+		return errors.Join(fmt.Errorf("replica %s: %w", r.Name, err), conn.Close())
+	}
+	return conn.Close()
+}
+
+const copyTimeout = 30 * time.Second
+
+// followPause is about how far a copy is behind.
+const followPause = 100 * time.Millisecond
+
+// Follow copies events, and rows of the other tables that are named, between the servers of each shard until the end of the test, or until it is
+// stopped, as replicas do that lag a little.
+func (c *Copies) Follow(others ...string) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for _, shard := range c.Servers {
+		for _, r := range shard {
+			all.Go(func() {
+				for tick := time.NewTicker(followPause); ; {
+					select {
+					case <-ctx.Done():
+						tick.Stop()
+						return
+					case <-tick.C:
+					}
+					if !r.runs() {
+						continue
+					}
+					for _, table := range append([]string{"events", "link_views"}, others...) {
+						_ = r.copyTable(table) // a server that ended meanwhile is tried again
+					}
+				}
+			})
+		}
+	}
+	stop = sync.OnceFunc(func() { cancel(); all.Wait() })
+	c.Servers[0][0].t.Cleanup(stop)
+	return stop
+}
+
+// Sync gives the server the rows of a table that it lacks and the others have.
+func (r *Copy) Sync(table string) {
+	r.t.Helper()
+	if err := r.copyTable(table); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// copyTable copies the rows of a table from the others that run, after what it missed. A server that does not run any more has none to give.
+func (r *Copy) copyTable(table string) error {
+	r.copying.Lock()
+	defer r.copying.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
+	defer cancel()
+	for len(r.missed) > 0 {
+		if err := r.make(ctx, r.missed[0]); err != nil {
+			return err
+		}
+		r.missed = r.missed[1:]
+	}
+	return r.copyRows(ctx, table)
+}
+
+func (r *Copy) copyRows(ctx context.Context, table string) error {
+	conn, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	var columns, keys []string
+	err = conn.QueryRow(ctx, `SELECT groupArray(name), groupArrayIf(name, name IN ('kafka_topic_id', 'kafka_partition', 'kafka_offset'))
+		FROM system.columns WHERE database = 'lodestone' AND table = ? AND default_kind NOT IN ('EPHEMERAL', 'ALIAS')`, table).Scan(&columns, &keys)
+	if err != nil {
+		return err
+	}
+	if len(columns) == 0 {
+		return nil // it has no such table yet
+	}
+	if len(keys) == 0 {
+		keys = columns
+	}
+	all, key := strings.Join(columns, ", "), "("+strings.Join(keys, ", ")+")"
+	for _, other := range r.others() {
+		err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO lodestone.%[1]s (%[2]s) SETTINGS insert_allow_materialized_columns = 1, async_insert = 0, insert_deduplicate = 0, transform_null_in = 1
+			SELECT %[2]s FROM remote('%[4]s', lodestone.%[1]s, 'lodestone', '%[5]s') WHERE %[3]s GLOBAL NOT IN (SELECT %[3]s FROM lodestone.%[1]s)`,
+			table, all, key, other.port, copyPassword))
+		const unknownTable = 60
+		if code, _ := clickhouse.IsException(err); err != nil && code != unknownTable {
+			return fmt.Errorf("copy %s from replica %s: %w", table, other.Name, err)
+		}
+	}
+	return nil
+}
