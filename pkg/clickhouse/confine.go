@@ -41,7 +41,7 @@ func Confines(version string) bool {
 	return slices.Compare(v, confining[len(confining)-1]) > 0
 }
 
-// Unconfined asks each shard for its version and reports whether one lacks this check. A server that does not know the
+// Unconfined asks each server that answers for its version and reports whether one lacks this check. A server that does not know the
 // statement does not lack it.
 func Unconfined(ctx context.Context, c Config) (yes bool, version string, err error) {
 	conn, err := Open(c, 1)
@@ -49,10 +49,10 @@ func Unconfined(ctx context.Context, c Config) (yes bool, version string, err er
 		return false, "", err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	err = EachShard(conn, func(shard native.Conn) error {
+	err = EachServer(ctx, conn, func(server native.Conn) error {
 		var known bool
 		var is string
-		if err := shard.QueryRow(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &is); err != nil {
+		if err := server.QueryRow(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &is); err != nil {
 			return fmt.Errorf("ask ClickHouse for its version: %w", err)
 		}
 		if lacks := known && !Confines(is); lacks || !yes {

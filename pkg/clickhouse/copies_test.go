@@ -38,6 +38,9 @@ func TestAShardOfReplicasIsMigrated(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, pending)
 
+	_, _, err = clickhouse.Unconfined(t.Context(), c.Config)
+	require.NoError(t, err, "before there is a record of who writes")
+
 	other := c.Config
 	other.Shards = c.Servers[0][1].Address() + "," + c.Servers[0][0].Address()
 	applied, err = clickhouse.Migrate(t.Context(), other)
@@ -76,6 +79,11 @@ type writerOf struct {
 // Writer implements clickhouse.Writers.
 func (w *writerOf) Writer(context.Context, uint16) (string, int64, error) {
 	return w.name, w.epoch, nil
+}
+
+// Replicas implements clickhouse.Writers.
+func (*writerOf) Replicas(context.Context, uint16) ([]string, error) {
+	return []string{"r0", "r1"}, nil
 }
 
 // Jobs read and write the replica that writes, and nothing else. What they read while it is replaced does not count.
