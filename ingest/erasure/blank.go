@@ -33,6 +33,8 @@ const (
 	// the projection by_link serves.
 	mine  = `account_id IN {accounts:Array(UUID)} AND access_link_id IN {ids:Array(UUID)}`
 	whole = `account_id IN {ids:Array(UUID)}`
+	// copiesOfLinks is the condition that a copy is of one of the access links or submissions.
+	copiesOfLinks = `account_id IN {accounts:Array(UUID)} AND id IN {ids:Array(UUID)}`
 
 	ownUpdate = "(UPDATE event_data = concat('{', " // begins the command of every change of events, as ClickHouse lists it
 	ownViews  = "(UPDATE referrer = '', url = ''"   // of views of landing pages
@@ -68,7 +70,7 @@ func blankAll(ctx context.Context, conn driver.Conn, links []link, since time.Ti
 		for _, step := range []func() (int, error){
 			func() (int, error) { return blankEvents(ctx, conn, people, since, mine, "access_link_id") },
 			func() (int, error) {
-				return removeCopies(ctx, conn, people, copies, "account_id IN {accounts:Array(UUID)} AND id IN {ids:Array(UUID)}")
+				return removeCopies(ctx, conn, people, copies, copiesOfLinks)
 			},
 			func() (int, error) { return blankEvents(ctx, conn, accounts, since, whole, "account_id") },
 			func() (int, error) {
@@ -96,6 +98,42 @@ func part(links []link) (people, accounts []link) {
 		}
 	}
 	return people, accounts
+}
+
+// tables are all that have rows of people or accounts.
+func tables() []string {
+	return slices.Concat([]string{"events", "link_views"}, copies, copiesOfOwners)
+}
+
+// rowsLeft counts the rows of links that a replica shows and that are not blank.
+func rowsLeft(ctx context.Context, replica driver.Conn, links []link) (rows int64, err error) {
+	for some := range slices.Chunk(links, linksAtOnce) {
+		people, accounts := part(some)
+		ofPeople := []string{"events WHERE " + mine + " AND NOT (" + blank + ")"}
+		for _, table := range copies {
+			ofPeople = append(ofPeople, table+" WHERE "+copiesOfLinks+" AND deleted = 0")
+		}
+		ofAccounts := []string{"events WHERE " + whole + " AND NOT (" + blank + ")", "link_views WHERE " + whole + " AND NOT (" + viewBlank + ")"}
+		for _, table := range slices.Concat(copies, copiesOfOwners) {
+			ofAccounts = append(ofAccounts, table+" WHERE "+whole+" AND deleted = 0")
+		}
+		for _, look := range []struct {
+			links []link
+			from  []string
+		}{{people, ofPeople}, {accounts, ofAccounts}} {
+			for _, from := range look.from {
+				if len(look.links) == 0 {
+					continue
+				}
+				n, err := count(ctx, replica, "SELECT toString(count()) FROM lodestone."+from, parameters(look.links))
+				if err != nil {
+					return rows, err
+				}
+				rows += n
+			}
+		}
+	}
+	return rows, nil
 }
 
 // blankEvents blanks the events that a condition chooses by the ids of links, which a column has.

@@ -65,6 +65,12 @@ func (l *Ledger) Writer(ctx context.Context, shard uint16) (name string, epoch i
 	return r.Writer, r.Epoch, nil
 }
 
+// Replicas implements clickhouse.Writers.
+func (l *Ledger) Replicas(ctx context.Context, shard uint16) ([]string, error) {
+	r, err := l.Read(ctx, shard)
+	return r.Replicas, err
+}
+
 // Shards returns the ids of the shards that have a record.
 func (l *Ledger) Shards(ctx context.Context) ([]uint16, error) {
 	found, err := store.New(l.pool.Unscoped()).ShardsWithWriters(ctx)

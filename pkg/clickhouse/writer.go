@@ -20,6 +20,8 @@ import (
 // Writers finds the replica of a shard that writes, and the epoch of that. It is an error if none does at present.
 type Writers interface {
 	Writer(ctx context.Context, shard uint16) (name string, epoch int64, err error)
+	// Replicas returns the names of all replicas of a shard.
+	Replicas(ctx context.Context, shard uint16) ([]string, error)
 }
 
 // ErrReplaced says that a shard got another writer while a job read from the one before.

@@ -119,6 +119,10 @@ type alwaysFirst struct{}
 
 func (alwaysFirst) Writer(context.Context, uint16) (string, int64, error) { return "r0", 1, nil }
 
+func (alwaysFirst) Replicas(context.Context, uint16) ([]string, error) {
+	return []string{"r0", "r1"}, nil
+}
+
 // An account sees its rows once, and nothing of another account's, whichever replica answers. What counts as complete is as far
 // behind as replicas may be.
 func TestAccountsAreApartOnReplicas(t *testing.T) {
