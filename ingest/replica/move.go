@@ -120,14 +120,20 @@ func (m *Mover) endPrevious(ctx context.Context, r Record, target Server, accept
 	return nil
 }
 
-// Drop removes a replica that does not come back. What only this replica had is stored again, under new tokens.
+// Drop removes a replica that does not come back. What only this replica had is stored again, under new tokens. The writer gets another epoch
+// with it: an insert under an old token, which is on its way, would store the same rows.
 func (m *Mover) Drop(ctx context.Context, name string) (Record, error) {
+	r, err := m.Register.Read(ctx, m.Shard)
+	if err != nil {
+		return r, fmt.Errorf("read the writer of shard %d: %w", m.Shard, err)
+	}
+	if !slices.Contains(r.Replicas, name) {
+		return m.Move(ctx, r.Writer) // a call before did it, or began to
+	}
 	r, writer, err := current(ctx, m.Register, m.Shard, m.Servers)
 	switch {
 	case err != nil:
 		return r, err
-	case !slices.Contains(r.Replicas, name):
-		return r, nil // a call before did it
 	case r.Writer == name:
 		return r, fmt.Errorf("replica %s writes: let another one of shard %d take over first", name, m.Shard)
 	case len(r.Replicas) == 1:
@@ -146,6 +152,7 @@ func (m *Mover) Drop(ctx context.Context, name string) (Record, error) {
 	next := r
 	next.Replicas = slices.DeleteFunc(slices.Clone(r.Replicas), func(n string) bool { return n == name })
 	next.Drops++
+	next.Epoch, next.Ready, next.Previous, next.Age = r.Epoch+1, false, r.Writer, 0
 	for _, left := range next.Replicas { // of what counts as stored, a majority of those that are left has to have it
 		s, err := find(m.Servers, left)
 		if err == nil {
@@ -158,7 +165,7 @@ func (m *Mover) Drop(ctx context.Context, name string) (Record, error) {
 	if err := m.Register.Swap(ctx, r, next); err != nil {
 		return r, fmt.Errorf("record that shard %d has no replica %s: %w", m.Shard, name, err)
 	}
-	return next, nil
+	return m.Move(ctx, next.Writer)
 }
 
 // Add counts another replica of a shard, which has its tables already and copies what is stored.
