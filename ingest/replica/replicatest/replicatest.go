@@ -54,10 +54,17 @@ func operate(t testing.TB, c *replica.Cluster, shard uint16, fn func(*replica.Mo
 		t.Fatal(err)
 	}
 	defer closeAll()
-	for end := time.Now().Add(enginetest.Timeout); ; time.Sleep(operatePause) {
-		if err := fn(m); err == nil {
+	end := time.After(enginetest.Timeout)
+	again := time.NewTicker(operatePause)
+	defer again.Stop()
+	for {
+		err := fn(m)
+		if err == nil {
 			return
-		} else if time.Now().After(end) {
+		}
+		select {
+		case <-again.C:
+		case <-end:
 			t.Fatal(err)
 		}
 	}
