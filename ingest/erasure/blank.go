@@ -68,14 +68,13 @@ func blankAll(ctx context.Context, conn driver.Conn, links []link, since time.Ti
 	for some := range slices.Chunk(links, linksAtOnce) {
 		people, accounts := part(some)
 		for _, step := range []func() (int, error){
-			func() (int, error) { return blankEvents(ctx, conn, people, since, mine, "access_link_id") },
-			func() (int, error) {
-				return removeCopies(ctx, conn, people, copies, copiesOfLinks)
-			},
-			func() (int, error) { return blankEvents(ctx, conn, accounts, since, whole, "account_id") },
+			// Copies have the address and are small. Events wait for merges that run.
+			func() (int, error) { return removeCopies(ctx, conn, people, copies, copiesOfLinks) },
 			func() (int, error) {
 				return removeCopies(ctx, conn, accounts, slices.Concat(copies, copiesOfOwners), whole)
 			},
+			func() (int, error) { return blankEvents(ctx, conn, people, since, mine, "access_link_id") },
+			func() (int, error) { return blankEvents(ctx, conn, accounts, since, whole, "account_id") },
 			func() (int, error) { return blankViews(ctx, conn, accounts) },
 		} {
 			changes, err := step()

@@ -105,8 +105,10 @@ func (r *Copy) status(answer []byte) []byte {
 	to := binary.AppendUvarint([]byte{tablesStatusResponse}, tables)
 	for ; err == nil && tables > 0; tables-- {
 		for range 2 {
-			var size uint64
-			size, err = binary.ReadUvarint(from)
+			size, short := binary.ReadUvarint(from)
+			if short != nil {
+				return answer
+			}
 			name := make([]byte, size)
 			if _, short := io.ReadFull(from, name); short != nil {
 				return answer
