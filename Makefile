@@ -257,7 +257,7 @@ fmt: $(GOLANGCI) ## Format the Go code
 
 generate: build ## Write again what programs write
 	@go generate ./...
-	@go test -run 'TestConfigurationDocument|TestReferenceDocuments|TestAPIDocument' ./cmd/lodestone -update
+	@go test -run 'TestConfigurationDocument|TestReferenceDocuments|TestReferenceOfTheAPI|TestAPIDocument' ./cmd/lodestone -update
 	@$(MAKE) helm-update
 
 guide: ## Print the demo's PDF from its HTML source (needs Chromium)

@@ -157,7 +157,7 @@ func (s site) targets(dir string, all []*page) (map[string]string, error) {
 // shown is the name of a copied file: browsers show it as text, and do not download it.
 func shown(file string) string {
 	switch path.Ext(file) {
-	case ".png", ".svg", ".jpg", ".webp", ".txt", ".pdf", ".html":
+	case ".png", ".svg", ".jpg", ".webp", ".txt", ".pdf", ".html", ".json":
 		return file
 	}
 	return file + ".txt"

@@ -36,6 +36,7 @@ func TestClients(t *testing.T) {
 	u.start()
 	status, description := get(t, u.env["LODESTONE_URL"]+"/api/v1/openapi.json", "")
 	require.Equal(t, http.StatusOK, status, description)
+	requireGenerated(t, "endpoints/openapi.json", description)
 	file := filepath.Join(t.TempDir(), "openapi.json")
 	require.NoError(t, os.WriteFile(file, []byte(description), 0o600))
 

@@ -147,7 +147,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err //nolint:wrapcheck // a name of a field of ours
 		}
-		value, err := json.Marshal(m.value)
+		value, err := json.Marshal(m.value, json.Deterministic(true))
 		if err != nil {
 			return nil, fmt.Errorf("write example of %s: %w", m.name, err)
 		}

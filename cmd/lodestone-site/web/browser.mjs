@@ -13,7 +13,7 @@ await mkdir(ARTEFACTS, { recursive: true });
 
 const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 const desktop = { viewport: { width: 1440, height: 900 } };
-const looked = ["index", "start", "concepts", "api", "sql", "cli", "configuration", "errors", "operations", "decisions/001-lists-without-caches"];
+const looked = ["index", "start", "concepts", "api", "endpoints", "endpoints/generic-links", "sql", "cli", "configuration", "errors", "operations", "decisions/001-lists-without-caches"];
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
 
@@ -62,6 +62,10 @@ await visitor(phone, async (page) => {
   await page.goto(`${SITE}index.html`);
   const links = await page.locator(".sections a").evaluateAll((all) => all.map((a) => a.href));
   assert.ok(links.length > 35);
+  await page.goto(`${SITE}endpoints.html`);
+  const groups = await page.locator(".menu ul ul a").evaluateAll((all) => all.map((a) => a.href));
+  assert.ok(groups.length > 5);
+  links.push(...groups);
   for (const link of links) {
     await page.goto(link, { waitUntil: "domcontentloaded" });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -93,6 +97,10 @@ for (const from of [SITE, FILES]) {
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Enter");
     await page.waitForURL(`${from}configuration.html#kafka-tls-ca`);
+    await page.keyboard.press("/");
+    await page.getByRole("combobox").fill("button_text");
+    await page.getByRole("option").filter({ hasText: "Create a generic link" }).click();
+    await page.waitForURL(`${from}endpoints/generic-links.html#create-a-generic-link`);
     await page.keyboard.press("/");
     await page.getByRole("combobox").fill("qwertyuiop");
     await page.getByText("Nothing has “qwertyuiop”").waitFor();

@@ -181,7 +181,7 @@ wide.addEventListener("change", settle);
 settle();
 
 for (const block of document.querySelectorAll<HTMLElement>("article pre")) {
-  if (!block.querySelector("code[data-lang=sh], code[data-lang=sql]") || !navigator.clipboard) continue;
+  if (!block.querySelector("code[data-lang=sh], code[data-lang=bash], code[data-lang=sql]") || !navigator.clipboard) continue;
   const copy = element("button", "copy", ["Copy"]) as HTMLButtonElement;
   copy.type = "button";
   copy.addEventListener("click", () => {
