@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lodestone/crud/file"
+	"lodestone/ingest/replica"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
@@ -184,7 +185,7 @@ func (c *restoreAlignCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	return withSchema(ctx, pg, func(pool *postgres.Pool) error {
-		d.Postgres = pool
+		d.Postgres, d.ClickHouse.Writers = pool, replica.NewLedger(pool)
 		again, err := backup.Align(ctx, d)
 		if err != nil {
 			return err

@@ -128,13 +128,14 @@ func (c *Cluster) enrolShard(ctx context.Context, shard uint16, replicas []strin
 	if !has {
 		first := c.server(shard, replicas[0])
 		defer first.Close()
-		if _, err := first.Accept(ctx, 1); err != nil {
+		epoch, err := first.Accept(ctx, 1) // later epochs are over on servers that had a record before, as after a restore
+		if err != nil {
 			return fmt.Errorf("shard %d: %w", shard, err)
 		}
 		if err := first.Sync(ctx); err != nil {
 			return fmt.Errorf("shard %d: %w", shard, err)
 		}
-		if err := c.Begin(ctx, shard, replicas[:1]); err != nil {
+		if err := c.Begin(ctx, shard, replicas[0], epoch); err != nil {
 			return err
 		}
 	}

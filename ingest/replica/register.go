@@ -20,9 +20,9 @@ type Ledger struct {
 // NewLedger returns the register of an installation.
 func NewLedger(pool *postgres.Pool) *Ledger { return &Ledger{pool: pool} }
 
-// Begin records the replicas of a shard and the first writer, unless the shard has a record.
-func (l *Ledger) Begin(ctx context.Context, shard uint16, replicas []string) error {
-	err := store.New(l.pool.Unscoped()).AddShardWriter(ctx, store.AddShardWriterParams{Shard: int32(shard), Replicas: replicas, Writer: replicas[0]})
+// Begin records the only replica of a shard as its writer, with an epoch, unless the shard has a record.
+func (l *Ledger) Begin(ctx context.Context, shard uint16, name string, epoch int64) error {
+	err := store.New(l.pool.Unscoped()).AddShardWriter(ctx, store.AddShardWriterParams{Shard: int32(shard), Replicas: []string{name}, Writer: name, Epoch: epoch})
 	if err != nil {
 		return fmt.Errorf("record the replicas of shard %d: %w", shard, err)
 	}

@@ -16,14 +16,14 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 func TestTheRecordOfWriters(t *testing.T) {
 	t.Parallel()
 	l := replica.NewLedger(enginetest.MigratedPostgres(t))
-	require.NoError(t, l.Begin(t.Context(), 3, []string{"a", "b"}))
-	require.NoError(t, l.Begin(t.Context(), 3, []string{"b", "c"}), "it has a record")
+	require.NoError(t, l.Begin(t.Context(), 3, "a", 5))
+	require.NoError(t, l.Begin(t.Context(), 3, "b", 7), "it has a record")
 	r, err := l.Read(t.Context(), 3)
 	require.NoError(t, err)
-	require.Equal(t, replica.Record{Shard: 3, Replicas: []string{"a", "b"}, Writer: "a", Epoch: 1, Ready: true}, r)
+	require.Equal(t, replica.Record{Shard: 3, Replicas: []string{"a"}, Writer: "a", Epoch: 5, Ready: true}, r)
 
 	next := r
-	next.Writer, next.Epoch, next.Ready, next.Previous = "b", 2, false, "a"
+	next.Replicas, next.Writer, next.Epoch, next.Ready, next.Previous = []string{"a", "b"}, "b", 6, false, "a"
 	require.NoError(t, l.Swap(t.Context(), r, next))
 	require.ErrorIs(t, l.Swap(t.Context(), r, next), replica.ErrChanged)
 

@@ -16,13 +16,16 @@ import (
 	"lodestone/pkg/store"
 )
 
-// The tables of Postgres and their columns. What is unlogged (salts, counts) is left out, and what is about one server alone: whether it was
-// compared with the log of erasures, and what it was restored from.
+// notCopied are the tables that say something of the servers that are backed up: whether Postgres was compared with the log of erasures, what it was
+// restored from, and which replicas of ClickHouse have what is stored. Backups of older releases have the last one.
+var notCopied = []string{"erasure_comparison", "restored", "shard_writers"}
+
+// The tables of Postgres and their columns. What is unlogged (salts, counts) is left out as well.
 const tablesToCopy = `
 SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND c.relpersistence = 'p'
-    AND c.relname NOT IN ('erasure_comparison', 'restored')
+    AND c.relname <> ALL($1)
 GROUP BY c.oid, c.relname ORDER BY c.relname`
 
 // dump writes every table, of one snapshot.
@@ -37,7 +40,7 @@ func dump(ctx context.Context, pool *postgres.Pool, to place, folder string) (d 
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, tablesToCopy)
+		rows, err := tx.Query(ctx, tablesToCopy, notCopied)
 		if err != nil {
 			return err
 		}

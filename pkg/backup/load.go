@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -74,6 +75,9 @@ func load(ctx context.Context, pool *postgres.Pool, from place, m Manifest) erro
 			return err
 		}
 		for _, t := range m.Postgres.Tables {
+			if slices.Contains(notCopied, t.Name) {
+				continue
+			}
 			if err := loadTable(ctx, tx, from, t); err != nil {
 				return fmt.Errorf("load table %s: %w", t.Name, err)
 			}

@@ -14,20 +14,22 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Restore brings a backup to empty engines. What is missing in ClickHouse comes from Kafka when consumers start. Erasures are applied again, and
+// Restore brings a backup to empty engines. Of a shard with several replicas it is the first one; the migration afterwards gives the others what
+// that one has. What is missing in ClickHouse comes from Kafka when consumers start. Erasures are applied again, and
 // mails, messages and webhooks wait for Resume. Migrate afterwards.
 func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error) {
-	servers, err := b.deps.ClickHouse.Servers()
+	first, err := b.deps.ClickHouse.FirstReplicas()
 	if err != nil {
 		return r, err //nolint:wrapcheck // it is one of the settings
 	}
-	if b.deps.ClickHouse.Replicated() {
-		return r, errors.New("a backup is restored to shards of one server each: give one address for each shard, and add the replicas afterwards (docs/replicas.md)")
+	servers, err := first.Servers()
+	if err != nil {
+		return r, err //nolint:wrapcheck // as above
 	}
 	if len(servers) != len(m.ClickHouse) {
 		return r, fmt.Errorf("the backup is of %d ClickHouse shards, and %d are given: give as many with --clickhouse-shards", len(m.ClickHouse), len(servers))
 	}
-	if err := b.requireEmpty(ctx, servers, m); err != nil {
+	if err := b.requireEmpty(ctx, m); err != nil {
 		return r, err
 	}
 	var base *Manifest
@@ -52,10 +54,16 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 		return r, err
 	}
 	b.deps.Progress(fmt.Sprintf("Postgres: %d tables, as of %s", len(m.Postgres.Tables), m.PostgresAt.Format("2006-01-02 15:04:05 MST")))
-	return b.deps.catchUp(ctx, m.Offsets)
+	of := b.deps
+	of.ClickHouse = first // the only one that has anything
+	return of.catchUp(ctx, m.Offsets)
 }
 
-func (b *Backups) requireEmpty(ctx context.Context, servers []clickhouse.Config, m Manifest) error {
+func (b *Backups) requireEmpty(ctx context.Context, m Manifest) error {
+	servers, err := b.deps.ClickHouse.Servers()
+	if err != nil {
+		return err //nolint:wrapcheck // it is one of the settings
+	}
 	if err := requireEmptyPostgres(ctx, b.deps.Postgres, m); err != nil {
 		return err
 	}
@@ -86,7 +94,13 @@ func (b *Backups) restoreShard(ctx context.Context, server clickhouse.Config, na
 	if err := clickhouse.PrepareRestore(ctx, server); err != nil {
 		return err //nolint:wrapcheck // as above
 	}
-	return clickhouse.Restore(ctx, server, from, of) //nolint:wrapcheck // as above
+	if err := clickhouse.Restore(ctx, server, from, of); err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	if !b.deps.ClickHouse.Replicated() {
+		return nil
+	}
+	return clickhouse.RequireReplicated(ctx, server) //nolint:wrapcheck // as above
 }
 
 // restoreFiles brings files to the bucket that it has not.

@@ -68,6 +68,7 @@ func TestPlainTablesAreNoReplicas(t *testing.T) {
 	require.ErrorContains(t, err, "the tables of 127.0.0.1:")
 	require.ErrorContains(t, err, "from one replica to two")
 	require.True(t, config.IsInvalid(err))
+	require.ErrorContains(t, clickhouse.RequireReplicated(t.Context(), clickhouse.Config{URL: shards.Servers[0].URL()}), "has tables of one server (", "as after a restore")
 }
 
 // writerOf is the record of one shard.
@@ -154,6 +155,13 @@ func TestTheSettingOfReplicas(t *testing.T) {
 		{{URL: "clickhouse://u:p@a1:9000/lodestone"}, {URL: "clickhouse://u:p@a2:9000/lodestone"}},
 		{{URL: "clickhouse://u:p@b1:9000/lodestone"}, {URL: "clickhouse://u:p@b2:9001/lodestone"}},
 	}, shards)
+	first, err := c.FirstReplicas()
+	require.NoError(t, err)
+	require.Equal(t, clickhouse.Config{URL: "clickhouse://u:p@a1:9000/lodestone", Shards: "a1:9000;b1:9000"}, first)
+	c.Shards = "a1:9000,b1:9000"
+	first, err = c.FirstReplicas()
+	require.NoError(t, err)
+	require.Equal(t, clickhouse.Config{URL: "clickhouse://u:p@a1:9000/lodestone"}, first)
 	for setting, wrong := range map[string]string{
 		"a1:9000,;b1:9000":        "no address",
 		"b1:9000,b1:9000":         "twice",

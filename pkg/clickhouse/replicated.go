@@ -154,6 +154,16 @@ func takeInventory(ctx context.Context, c Config) (inv inventory, err error) {
 	return inv, nil
 }
 
+// RequireReplicated returns an error if a server has tables that are not replicated.
+func RequireReplicated(ctx context.Context, server Config) error {
+	inv, err := takeInventory(ctx, server)
+	if err == nil && len(inv.plain) > 0 {
+		err = fmt.Errorf("ClickHouse at %s has tables of one server (%s and others): drop its databases lodestone, lodestone_all and analytics, give one address for each shard, "+
+			"and add the replicas afterwards (docs/replicas.md, from one replica to two)", inv.address, inv.plain[0])
+	}
+	return err
+}
+
 // object is a table or a view.
 type object struct{ database, name, statement string }
 

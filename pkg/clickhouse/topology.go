@@ -71,6 +71,30 @@ func (c Config) at(address string) (Config, error) {
 	return Config{URL: u.String(), Secret: c.Secret, TLS: c.TLS}, nil
 }
 
+// FirstReplicas returns the settings of the same shards with one server each, the one that the setting names first.
+func (c Config) FirstReplicas() (Config, error) {
+	if !c.Replicated() {
+		return c, nil
+	}
+	shards, err := c.Replicas()
+	if err != nil {
+		return c, err
+	}
+	var addresses []string
+	for _, replicas := range shards {
+		o, err := replicas[0].Options()
+		if err != nil {
+			return c, err
+		}
+		addresses = append(addresses, o.Addr[0])
+	}
+	c.URL, c.Shards, c.Writers = shards[0][0].URL, strings.Join(addresses, ";"), nil
+	if len(shards) == 1 {
+		c.Shards = "" // one server is no cluster
+	}
+	return c, nil
+}
+
 // Servers returns the settings of each server, in the order of the setting.
 func (c Config) Servers() ([]Config, error) {
 	shards, err := c.Replicas()

@@ -10,17 +10,23 @@ import (
 )
 
 const addShardWriter = `-- name: AddShardWriter :exec
-INSERT INTO shard_writers (shard, replicas, writer) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+INSERT INTO shard_writers (shard, replicas, writer, epoch) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
 `
 
 type AddShardWriterParams struct {
 	Shard    int32
 	Replicas []string
 	Writer   string
+	Epoch    int64
 }
 
 func (q *Queries) AddShardWriter(ctx context.Context, arg AddShardWriterParams) error {
-	_, err := q.db.Exec(ctx, addShardWriter, arg.Shard, arg.Replicas, arg.Writer)
+	_, err := q.db.Exec(ctx, addShardWriter,
+		arg.Shard,
+		arg.Replicas,
+		arg.Writer,
+		arg.Epoch,
+	)
 	return err
 }
 

@@ -9,7 +9,7 @@ FROM shard_writers WHERE shard = sqlc.arg(shard);
 UPDATE shard_writers SET closed_at = clock_timestamp() WHERE shard = sqlc.arg(shard) AND epoch = sqlc.arg(epoch) AND NOT ready AND closed_at IS NULL;
 
 -- name: AddShardWriter :exec
-INSERT INTO shard_writers (shard, replicas, writer) VALUES (sqlc.arg(shard), sqlc.arg(replicas), sqlc.arg(writer)) ON CONFLICT DO NOTHING;
+INSERT INTO shard_writers (shard, replicas, writer, epoch) VALUES (sqlc.arg(shard), sqlc.arg(replicas), sqlc.arg(writer), sqlc.arg(epoch)) ON CONFLICT DO NOTHING;
 
 -- name: ChangeShardWriter :execrows
 UPDATE shard_writers SET replicas = sqlc.arg(replicas), writer = sqlc.arg(writer), epoch = sqlc.arg(epoch), ready = sqlc.arg(ready),
