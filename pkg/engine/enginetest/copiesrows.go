@@ -125,22 +125,24 @@ func (r *Copy) Sync(table string) {
 	}
 }
 
-// copyTable copies the rows of a table from the others that run, after what it missed. A server that does not run any more has none to give.
+// copyTable copies the rows of a table from the others that run, after what they missed. A server that does not run any more has none to give.
 func (r *Copy) copyTable(table string) error {
 	r.copying.Lock()
 	defer r.copying.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
 	defer cancel()
-	for len(r.missed) > 0 {
-		if err := r.make(ctx, r.missed[0]); err != nil {
-			return err
-		}
-		r.missed = r.missed[1:]
-	}
 	return r.copyRows(ctx, table)
 }
 
 func (r *Copy) copyRows(ctx context.Context, table string) error {
+	for _, o := range append(r.others(), r) { // what one of them missed may be that rows went, which the others would get from it again
+		for len(o.missed) > 0 {
+			if err := o.make(ctx, o.missed[0]); err != nil {
+				return err
+			}
+			o.missed = o.missed[1:]
+		}
+	}
 	conn, err := r.open()
 	if err != nil {
 		return err
