@@ -24,6 +24,7 @@ const (
 	active      = "SELECT toInt64(max(replica_is_active[{name:String}])) AS n FROM system.replicas WHERE database = 'lodestone'"
 	forget      = "SYSTEM DROP REPLICA %s FROM DATABASE lodestone"
 	syncTable   = "SYSTEM SYNC REPLICA lodestone."
+	unchecked   = "SELECT toInt64(sum(parts_to_check)) AS n FROM system.replicas WHERE database = 'lodestone'"
 	tables      = "SELECT table FROM system.replicas WHERE database = 'lodestone' ORDER BY table"
 	lag         = "SELECT toInt64(max(absolute_delay)) AS n FROM system.replicas WHERE database = 'lodestone'"
 )
@@ -99,6 +100,14 @@ func (c *Conn) Sync(ctx context.Context) error {
 		if err := c.by.Query(ctx, ch.Query{Body: syncTable + table}); err != nil {
 			return fmt.Errorf("wait for copies of %s: %w", table, err)
 		}
+	}
+	// An insert whose answer from Keeper was lost may have a part there that is not to be seen on the server yet.
+	n, err := c.number(ctx, ch.Query{Body: unchecked})
+	if err != nil {
+		return fmt.Errorf("count parts to check: %w", err)
+	}
+	if n > 0 {
+		return fmt.Errorf("replica %s still checks %d parts of inserts that failed", c.name, n)
 	}
 	return nil
 }

@@ -284,7 +284,7 @@ func (r *Copy) replicas() string {
 	for i, o := range *r.shard {
 		active[i] = "'" + o.Name + "', toUInt8(" + map[bool]string{true: "1", false: "0"}[o.runs()] + ")"
 	}
-	return "(SELECT database, name AS table, '" + r.Name + "' AS replica_name, map(" + strings.Join(active, ", ") + ") AS replica_is_active, toUInt64(0) AS absolute_delay, toUInt8(0) AS is_readonly " +
+	return "(SELECT database, name AS table, '" + r.Name + "' AS replica_name, map(" + strings.Join(active, ", ") + ") AS replica_is_active, toUInt64(0) AS absolute_delay, toUInt32(0) AS parts_to_check, toUInt8(0) AS is_readonly " +
 		"FROM system.tables WHERE database = 'lodestone' AND endsWith(engine, 'MergeTree'))"
 }
 
