@@ -15,7 +15,7 @@ import (
 func TestInsertsUnderOldTokensEndWithADrop(t *testing.T) {
 	t.Parallel()
 	s := &shard{id: 1, tokens: map[string]*part{}}
-	w := &world{still: true, shards: []*shard{s}, now: 1_000_000}
+	w := &world{still: true, shards: []*shard{s}, now: 1_000_000, reads: map[context.Context]int64{}}
 	s.record = replica.Record{Shard: 1, Replicas: []string{"r0", "r1", "r2"}, Writer: "r0", Epoch: 1, Ready: true}
 	for _, name := range s.record.Replicas {
 		s.servers = append(s.servers, &server{w: w, shard: s, name: name, up: true, active: true, epoch: 1})
@@ -30,7 +30,7 @@ func TestInsertsUnderOldTokensEndWithADrop(t *testing.T) {
 	require.NoError(t, running.begin())
 
 	s.servers[2].up, s.servers[2].active, s.servers[2].gone = false, false, true
-	r, err := w.mover(s).Drop(t.Context(), "r2")
+	r, err := w.mover(s, toDrop).Drop(t.Context(), "r2")
 	require.NoError(t, err)
 
 	ctx := context.WithValue(t.Context(), deadlineKey{}, w.now+60_000)
@@ -46,7 +46,7 @@ func TestInsertsUnderOldTokensEndWithADrop(t *testing.T) {
 	require.Len(t, s.parts, 1)
 	require.Equal(t, "lodestone-events:0:0-0:202601#r1", s.parts[0].token)
 	require.Equal(t, replica.Record{Shard: 1, Replicas: []string{"r0", "r1"}, Writer: "r0", Epoch: 2, Ready: true, Drops: 1}, r)
-	again, err := w.mover(s).Drop(t.Context(), "r2")
+	again, err := w.mover(s, toDrop).Drop(t.Context(), "r2")
 	require.NoError(t, err)
 	require.Equal(t, r.Epoch, again.Epoch, "nothing is left to do")
 }
@@ -60,7 +60,7 @@ func TestADropGoesOn(t *testing.T) {
 	for _, name := range []string{"r0", "r1", "r2"} {
 		s.servers = append(s.servers, &server{w: w, shard: s, name: name, up: true, active: true, epoch: 1})
 	}
-	r, err := w.mover(s).Drop(t.Context(), "r2")
+	r, err := w.mover(s, toDrop).Drop(t.Context(), "r2")
 	require.NoError(t, err)
 	require.True(t, r.Ready)
 	require.Equal(t, []int64{2, 2, 1}, []int64{s.servers[0].epoch, s.servers[1].epoch, s.servers[2].epoch})

@@ -30,10 +30,9 @@ var (
 	errLost = errors.New("the answer was lost")
 )
 
-const (
-	insertTimeout = int64(8_000) // milliseconds, as are all times
-	leaseTime     = int64(replica.Lease / time.Millisecond)
-	windowTime    = int64(3_600_000) // how long tokens are remembered
+const ( // milliseconds, as are all times
+	leaseTime  = int64(replica.Lease / time.Millisecond)
+	windowTime = int64(3_600_000) // how long tokens are remembered
 )
 
 // rowID is a row of the log.
@@ -88,6 +87,11 @@ type server struct {
 
 func (s *server) now() int64 { return s.w.now + s.skew }
 
+// named returns a server of the shard.
+func (s *shard) named(name string) *server {
+	return s.servers[slices.IndexFunc(s.servers, func(srv *server) bool { return srv.name == name })]
+}
+
 // shard has the state of Keeper and of Postgres as well.
 type shard struct {
 	id      uint16
@@ -107,11 +111,18 @@ type world struct {
 	shards  []*shard
 	owned   []*owned
 	pulled  map[rowID]bool
+	counted map[rowID]bool // as stored, at some time
 	cursor  int64
-	depth   int  // of owners and operators that run within another's call
-	settled bool // nothing fails any more
-	still   bool // nothing happens by itself
+	depth   int               // of owners and operators that run within another's call
+	within  int               // events that happen within another
+	settled bool              // nothing fails any more
+	still   bool              // nothing happens by itself, but for
+	happens map[string]func() // what is named, once, with what happens meanwhile
 	failed  error
+
+	reads map[context.Context]int64 // when the record was read last under a context, by no server's clock
+
+	insertTimeout int64 // of an owner, more than a lease or less
 
 	events []func(*shard) // that may happen in this run
 	often  int            // something happens about once in so many calls
@@ -127,8 +138,16 @@ func (w *world) failf(format string, args ...any) {
 
 // oneIn draws something that happens about once in n times, n being a power of two. Ranges of rapid prefer small numbers, and bits do not.
 func (w *world) oneIn(n int, what string) bool {
-	if w.settled || w.still || w.failed != nil {
+	if w.settled || w.failed != nil {
 		return false
+	}
+	if w.still {
+		happens, ok := w.happens[what]
+		if ok {
+			delete(w.happens, what)
+			happens()
+		}
+		return ok
 	}
 	for ; n > 1; n /= 2 {
 		if !rapid.Bool().Draw(w.t, what) {
@@ -191,12 +210,14 @@ func (w *world) draw() {
 		func(*shard) { w.handOver() },
 		func(*shard) { w.forgetTokens() },
 		func(*shard) { w.destroy() },
+		w.replace, w.replace,
 	}
 	for range 12 {
 		w.events = append(w.events, pick(w, "kinds of events", events))
 	}
 	w.often = pick(w, "how often", []int{4, 8, 16})
 	w.lossy = pick(w, "how lossy", []int{32, 128, 1024})
+	w.insertTimeout = pick(w, "insert timeout", []int64{8_000, 60_000})
 }
 
 // drift lets something happen that no one waits for.
@@ -205,9 +226,12 @@ func (w *world) drift() {
 		w.settle()
 		return
 	}
-	if w.oneIn(w.often, "something happens") {
+	const deepest = 8 // calls within another's
+	if w.within < deepest && w.oneIn(w.often, "something happens") {
 		w.now++
+		w.within++
 		pick(w, "event", w.events)(w.shards[0])
+		w.within--
 	}
 }
 
@@ -246,7 +270,7 @@ func (f *flight) begin() error {
 		return errAway
 	case w.now >= f.before:
 		return errors.New("the insert came too late")
-	case f.how.Epoch < s.epoch:
+	case f.how.Epoch < s.epoch && w.mutant != refusesNone:
 		return errors.New("the epoch is over")
 	case active < f.how.Quorum:
 		return errors.New("too few replicas for the quorum")
@@ -364,7 +388,8 @@ func (w *world) forgetTokens() {
 	}
 }
 
-// destroy takes one of three servers away for good.
+// destroy takes one of three servers away for good. What only this one had may be lost at once, or when it is removed from Keeper. Its tokens
+// stay.
 func (w *world) destroy() {
 	s := w.shards[0]
 	if len(s.record.Replicas) < 3 || slices.ContainsFunc(s.servers, func(s *server) bool { return s.gone }) {
@@ -373,6 +398,9 @@ func (w *world) destroy() {
 	victim := pick(w, "destroyed", s.servers)
 	w.crash(victim)
 	victim.gone, victim.active = true, false
+	if w.oneIn(2, "parts are lost") {
+		s.parts = slices.DeleteFunc(s.parts, func(p *part) bool { return p.on[victim] && len(p.on) == 1 })
+	}
 }
 
 // settle lets everything that was begun come to its end.

@@ -14,8 +14,14 @@ import (
 // What package replica sees of the model.
 
 // Read implements replica.Register.
-func (s *shard) Read(context.Context, uint16) (replica.Record, error) {
+func (s *shard) Read(ctx context.Context, _ uint16) (replica.Record, error) {
 	w := s.servers[0].w
+	began := w.now
+	defer func() {
+		if w.reads != nil {
+			w.reads[ctx] = began
+		}
+	}()
 	w.drift()
 	if w.oneIn(w.lossy, "Postgres is away") {
 		return replica.Record{}, errAway
@@ -157,15 +163,26 @@ type deadlineKey struct{}
 // Insert implements replica.Rows.
 func (r *rows) Insert(ctx context.Context, table stream.Table, how replica.Insert) error {
 	w := r.w
+	leased := w.reads[ctx] + leaseTime
 	if err := w.reach(r.server); err != nil {
 		return err
 	}
-	f := &flight{at: r.server, partition: r.partition, how: how, before: ctx.Value(deadlineKey{}).(int64)} //nolint:forcetypeassert // attempt's
+	before := ctx.Value(deadlineKey{}).(int64) //nolint:forcetypeassert // attempt's
+	if _, limited := ctx.Deadline(); limited { // by the lease, which begins before the record is read
+		before = min(before, leased)
+	}
+	f := &flight{at: r.server, partition: r.partition, how: how, before: before}
 	for _, offset := range table.Offsets() {
 		f.rows = append(f.rows, rowID{r.partition, offset})
 	}
 	if r.extra != nil {
 		f.rows = append(f.rows, r.extra(f.rows)...)
+	}
+	if w.mutant == makesParts && len(f.rows) > 1 { // the first row is another part
+		rest := *f
+		rest.how.Token += ":rest"
+		f.rows, rest.rows = f.rows[:1], f.rows[1:]
+		r.shard.flights = append(r.shard.flights, &rest)
 	}
 	r.shard.flights = append(r.shard.flights, f)
 	if w.oneIn(16, "arrives later") {
