@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -61,27 +60,9 @@ type fixture struct {
 	verifier *auth.Verifier
 	tokens   *token.Ring
 	http     *http.Client
-	log      *lines
+	log      *enginetest.Log
 	api      *api.API
 	service  *crud.Service
-}
-
-// lines collects the log.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 func start(t testing.TB, change ...func(*crud.Config)) *fixture {
@@ -103,7 +84,7 @@ func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fix
 	}))
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &lines{}}
+	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &enginetest.Log{}}
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	f.verifier = auth.NewVerifier(db, log)
 	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(db, log)})

@@ -111,7 +111,7 @@ func TestPostgresGone(t *testing.T) {
 	require.NoError(t, service.Register(a))
 	web := httptest.NewServer(a)
 	defer web.Close()
-	f := &fixture{url: web.URL, db: db, accounts: account.New(db), http: web.Client(), log: &lines{}}
+	f := &fixture{url: web.URL, db: db, accounts: account.New(db), http: web.Client(), log: &enginetest.Log{}}
 	u := f.user(t, account.Team)
 	all := operations(t, u)
 	stop()

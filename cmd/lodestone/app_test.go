@@ -58,28 +58,10 @@ func binaries(t *testing.T) string {
 type program struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	out    *output
+	out    *enginetest.Log
 	exited chan struct{}
 	err    error  // of Wait, after exited
 	admin  string // the admin address of a process that processes.serve started
-}
-
-// output is what a process printed so far.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // launch starts a process of the program that the test's end kills if it still runs.
@@ -91,7 +73,7 @@ func launch(t *testing.T, dir string, env []string, args ...string) *program {
 // launchFile does so with another program.
 func launchFile(t *testing.T, file, dir string, env []string, args ...string) *program {
 	t.Helper()
-	p := &program{t: t, cmd: exec.Command(file, args...), out: &output{}, exited: make(chan struct{})}
+	p := &program{t: t, cmd: exec.Command(file, args...), out: &enginetest.Log{}, exited: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	// What a killed process leaves behind must not hold the test up.

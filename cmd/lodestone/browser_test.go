@@ -108,7 +108,7 @@ func (b *browserTest) run(ctx context.Context, file ...string) {
 	}
 	cmd := exec.CommandContext(ctx, "node", append([]string{"--test-reporter=spec", "main.js"}, file...)...)
 	cmd.Dir, cmd.Env = "browser", b.env
-	out := &output{}
+	out := &enginetest.Log{}
 	cmd.Stdout, cmd.Stderr = out, out
 	// On this signal playwright closes Chromium, which holds the output. It ends too when its pipe to a killed node breaks.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

@@ -51,7 +51,7 @@ func TestContract(t *testing.T) {
 		cmd.Args = append(cmd.Args, "--seed", seed)
 	}
 	cmd.Dir, cmd.Env = dir, os.Environ() // its output is no terminal, and so has no colours
-	out := &output{}
+	out := &enginetest.Log{}
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start())
 	ended := make(chan error, 1)

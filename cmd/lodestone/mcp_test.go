@@ -96,10 +96,10 @@ func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	require.Zero(t, launch(t, u.dir, nil, "demo", "--data", data, "--visitors", "12").wait())
 	url, key := u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]
 
-	local := func(env []string, args ...string) (*agent, *output) {
+	local := func(env []string, args ...string) (*agent, *enginetest.Log) {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(binaries(t), "lodestone"), append([]string{"mcp", "--data", data}, args...)...)
 		cmd.Env = append(cmd.Environ(), env...)
-		log := &output{}
+		log := &enginetest.Log{}
 		cmd.Stderr = log
 		a := newAgent(t, &sdk.CommandTransport{Command: cmd})
 		t.Cleanup(func() { _ = a.session.Close() })

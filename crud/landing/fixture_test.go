@@ -51,28 +51,10 @@ type fixture struct {
 	http    *http.Client
 	account uuid.UUID
 	key     string
-	log     *lines
+	log     *enginetest.Log
 
 	mu    sync.Mutex
 	clock time.Time
-}
-
-// lines collects the log.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 func (f *fixture) now() time.Time {
@@ -96,7 +78,7 @@ func start(t *testing.T, change ...func(*capture.Config)) *fixture {
 	}
 	require.NoError(t, config.Validate())
 	db := enginetest.MigratedPostgres(t)
-	f := &fixture{db: db, log: &lines{}, config: config, clock: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)}
+	f := &fixture{db: db, log: &enginetest.Log{}, config: config, clock: time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)}
 	f.keys = token.NewKeys(1).Keys
 	f.serve(t)
 	accounts := account.New(db)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,26 +28,8 @@ type fixture struct {
 	jobs    *queue.Queue
 	mails   *Queue
 	metrics *prometheus.Registry
-	log     *lines
+	log     *enginetest.Log
 	account uuid.UUID
-}
-
-// lines collects the log.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 var keys = func() *token.Ring { //nolint:gochecknoglobals // of all processes of a test
@@ -62,7 +42,7 @@ var keys = func() *token.Ring { //nolint:gochecknoglobals // of all processes of
 
 func start(t *testing.T, db *postgres.Pool, url string) *fixture {
 	t.Helper()
-	f := &fixture{t: t, db: db, metrics: prometheus.NewRegistry(), log: &lines{}, account: uuid.New()}
+	f := &fixture{t: t, db: db, metrics: prometheus.NewRegistry(), log: &enginetest.Log{}, account: uuid.New()}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
 	f.jobs, err = queue.New(queue.Config{Poll: 100 * time.Millisecond}, queue.Deps{Postgres: db, Log: log, Registerer: f.metrics})

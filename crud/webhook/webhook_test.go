@@ -1,7 +1,6 @@
 package webhook_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -52,24 +51,7 @@ type rig struct {
 	owner  uuid.UUID
 	url    string
 	key    string
-	log    *lines
-}
-
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log    *enginetest.Log
 }
 
 func settings() webhook.Config {
@@ -95,7 +77,7 @@ func newQuietRig(t *testing.T, change ...func(*webhook.Config)) *rig {
 		f(&c)
 	}
 	require.NoError(t, c.Validate())
-	r := &rig{t: t, db: enginetest.MigratedPostgres(t), clock: &clock{}, log: &lines{}, tokens: ring(t, token.NewKeys(1).Keys)}
+	r := &rig{t: t, db: enginetest.MigratedPostgres(t), clock: &clock{}, log: &enginetest.Log{}, tokens: ring(t, token.NewKeys(1).Keys)}
 	r.hooks = r.more(c)
 	r.owner = newAccount(t, r.db)
 	r.key = r.newKey(r.owner)

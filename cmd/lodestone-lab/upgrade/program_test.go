@@ -1,7 +1,6 @@
 package upgrade_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -78,34 +76,17 @@ type process struct {
 	t      *testing.T
 	name   string
 	cmd    *exec.Cmd
-	out    *output
+	out    *enginetest.Log
 	admin  string
 	listen string // of what it serves
 	exited chan struct{}
 	err    error // after exited
 }
 
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 // start runs a process of a program and waits until it is ready.
 func (i installation) start(program, command string, env ...string) *process {
 	i.t.Helper()
-	p := &process{t: i.t, name: command, out: &output{}, admin: address(i.t), listen: address(i.t), exited: make(chan struct{})}
+	p := &process{t: i.t, name: command, out: &enginetest.Log{}, admin: address(i.t), listen: address(i.t), exited: make(chan struct{})}
 	p.cmd = exec.Command(program, command)
 	p.cmd.Dir = i.dir
 	p.cmd.Env = append(append(append(os.Environ(), i.env...), "LODESTONE_ADMIN_LISTEN="+p.admin, "LODESTONE_LISTEN="+p.listen, "LODESTONE_COLLECTOR_LISTEN="+p.listen), env...)
