@@ -2,15 +2,14 @@ package consumer
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/replica"
+	"lodestone/ingest/replica/replicatest"
 	"lodestone/ingest/stream"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 )
 
@@ -19,12 +18,7 @@ func onCopies(t *testing.T, partitions int32, shards, replicas int) (*rig, *engi
 	t.Helper()
 	copies := enginetest.NewCopies(t, shards, replicas)
 	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: partitions, Copies: copies})
-	topology, err := clickhouse.NewTopology(stack.ClickHouse)
-	require.NoError(t, err)
-	cluster := &replica.Cluster{Ledger: replica.NewLedger(stack.Postgres), Topology: topology, Log: slog.New(slog.DiscardHandler)}
-	require.NoError(t, cluster.Enrol(t.Context()))
-	require.NoError(t, cluster.Enrol(t.Context()), "again changes nothing")
-	stack.ClickHouse.Writers = cluster
+	cluster := replicatest.Enrol(t, stack)
 	return newRigOn(t, stack), copies, cluster
 }
 
