@@ -187,6 +187,22 @@ func EachServer(ctx context.Context, conn driver.Conn, fn func(server driver.Con
 	return nil
 }
 
+// EachReplica calls fn with a connection to every replica on record of each shard that has several, once that one has the rows and the changes of
+// the tables that the others had at the call. It stops at an error. A replica that does not answer is one: what is to be done on all of them is not
+// done then.
+func EachReplica(ctx context.Context, conn driver.Conn, tables []string, fn func(replica driver.Conn) error) error {
+	e, several := conn.(*everywhere)
+	if !several {
+		return nil
+	}
+	for _, shard := range e.shards {
+		if err := shard.eachReplica(ctx, tables, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // openEverywhere returns a pool that reads all of several shards, or of several replicas.
 func openEverywhere(c Config, shards [][]Config, maxConns int) (native.Conn, error) {
 	o, err := shards[0][0].Options()

@@ -190,6 +190,47 @@ func (s *shardConn) each(ctx context.Context, fn func(driver.Conn) error) error 
 	return nil
 }
 
+func (s *shardConn) eachReplica(ctx context.Context, tables []string, fn func(driver.Conn) error) error {
+	if len(s.replicas) == 1 {
+		return nil
+	}
+	if s.writers == nil {
+		return errNoWriters
+	}
+	id, err := s.id(ctx)
+	if err != nil {
+		return err
+	}
+	left, err := s.writers.Replicas(ctx, id)
+	if err != nil {
+		return err //nolint:wrapcheck // it names the shard
+	}
+	var errs []error
+	for _, r := range s.replicas {
+		m, err := r.identify(ctx)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if m.Shard != id || !slices.Contains(left, m.Replica) {
+			continue // it is about to be added, and gets what the others have by then
+		}
+		for _, table := range tables {
+			if err := r.Exec(ctx, "SYSTEM SYNC REPLICA lodestone."+table); err != nil {
+				return fmt.Errorf("wait until replica %s of shard %d has what the others have: %w", m.Replica, id, err)
+			}
+		}
+		if err := fn(r.Conn); err != nil {
+			return fmt.Errorf("replica %s of shard %d: %w", m.Replica, id, err)
+		}
+		left = slices.DeleteFunc(left, func(name string) bool { return name == m.Replica })
+	}
+	if len(left) > 0 {
+		return errors.Join(append(errs, fmt.Errorf("replica %s of shard %d does not answer: start it, or drop it with `lodestone shard drop-replica`", strings.Join(left, ", "), id))...)
+	}
+	return nil
+}
+
 func (s *shardConn) close() (err error) {
 	for _, r := range s.replicas {
 		err = errors.Join(err, r.Close())
