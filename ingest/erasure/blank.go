@@ -104,32 +104,42 @@ func tables() []string {
 	return slices.Concat([]string{"events", "link_views"}, copies, copiesOfOwners)
 }
 
-// rowsLeft counts the rows of links that a replica shows and that are not blank.
+// left is the condition that a row of a table is not blank, or that a copy is not gone.
+func left(table string) string {
+	switch table {
+	case "events":
+		return "NOT (" + blank + ")"
+	case "link_views":
+		return "NOT (" + viewBlank + ")"
+	default:
+		return "deleted = 0"
+	}
+}
+
+// rowsLeft counts the rows of links that a replica shows and that are left.
 func rowsLeft(ctx context.Context, replica driver.Conn, links []link) (rows int64, err error) {
+	type look struct {
+		links        []link
+		table, where string
+	}
 	for some := range slices.Chunk(links, linksAtOnce) {
 		people, accounts := part(some)
-		ofPeople := []string{"events WHERE " + mine + " AND NOT (" + blank + ")"}
+		looks := []look{{people, "events", mine}}
 		for _, table := range copies {
-			ofPeople = append(ofPeople, table+" WHERE "+copiesOfLinks+" AND deleted = 0")
+			looks = append(looks, look{people, table, copiesOfLinks})
 		}
-		ofAccounts := []string{"events WHERE " + whole + " AND NOT (" + blank + ")", "link_views WHERE " + whole + " AND NOT (" + viewBlank + ")"}
-		for _, table := range slices.Concat(copies, copiesOfOwners) {
-			ofAccounts = append(ofAccounts, table+" WHERE "+whole+" AND deleted = 0")
+		for _, table := range tables() {
+			looks = append(looks, look{accounts, table, whole})
 		}
-		for _, look := range []struct {
-			links []link
-			from  []string
-		}{{people, ofPeople}, {accounts, ofAccounts}} {
-			for _, from := range look.from {
-				if len(look.links) == 0 {
-					continue
-				}
-				n, err := count(ctx, replica, "SELECT toString(count()) FROM lodestone."+from, parameters(look.links))
-				if err != nil {
-					return rows, err
-				}
-				rows += n
+		for _, l := range looks {
+			if len(l.links) == 0 {
+				continue
 			}
+			n, err := count(ctx, replica, "SELECT toString(count()) FROM lodestone."+l.table+" WHERE "+l.where+" AND "+left(l.table), parameters(l.links))
+			if err != nil {
+				return rows, err
+			}
+			rows += n
 		}
 	}
 	return rows, nil
@@ -155,7 +165,7 @@ func blankEvents(ctx context.Context, conn driver.Conn, links []link, since time
 	if len(links) == 0 {
 		return 0, nil
 	}
-	return blankRows(ctx, conn, parameters(links), "events", changes, where+" AND NOT ("+blank+")", ownUpdate)
+	return blankRows(ctx, conn, parameters(links), "events", changes, where+" AND "+left("events"), ownUpdate)
 }
 
 // blankViews blanks the views of landing pages of accounts.
@@ -166,7 +176,7 @@ func blankViews(ctx context.Context, conn driver.Conn, accounts []link) (n int, 
 	if err := clickhouse.AwaitMutations(ctx, conn, "link_views", ownViews); err != nil { // as above
 		return 0, err //nolint:wrapcheck // it says what failed
 	}
-	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole+" AND NOT ("+viewBlank+")", ownViews)
+	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole+" AND "+left("link_views"), ownViews)
 }
 
 // blankRows changes the rows of a table that a condition chooses, a month at a time.
@@ -193,7 +203,7 @@ func removeCopies(ctx context.Context, conn driver.Conn, links []link, tables []
 	}
 	p := parameters(links)
 	for _, table := range tables {
-		found, err := clickhouse.Strings(ctx, conn, "SELECT toString(id) FROM lodestone."+table+" WHERE "+of+" AND deleted = 0 LIMIT 1", p)
+		found, err := clickhouse.Strings(ctx, conn, "SELECT toString(id) FROM lodestone."+table+" WHERE "+of+" AND "+left(table)+" LIMIT 1", p)
 		if err != nil {
 			return n, fmt.Errorf("look for copies of erased people: %w", err)
 		}

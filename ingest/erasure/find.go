@@ -57,7 +57,7 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 	}
 	var events int64
 	for some := range slices.Chunk(links, linksAtOnce) {
-		n, err := count(ctx, conn, "SELECT toString(count()) FROM lodestone.events WHERE "+mine+" AND NOT ("+blank+")", parameters(some))
+		n, err := count(ctx, conn, "SELECT toString(count()) FROM lodestone.events WHERE "+mine+" AND "+left("events"), parameters(some))
 		if err != nil {
 			return nil, err
 		}
