@@ -111,13 +111,17 @@ type process struct {
 	trace   *tracing.Tracer // nil: no traces
 
 	servesTLS   bool          // the site does, so that no proxy has to
-	stopping    atomic.Bool   // /readyz says so
+	started     atomic.Bool   // /readyz answers 503 until it is set
+	stopping    atomic.Bool   // /readyz answers 503 from then on
 	leave       []func()      // ends connections with their next answer, one server each
 	drainDelay  time.Duration // between the end of readiness and that of the listeners
 	stopTimeout time.Duration
 }
 
-var errStopping = errors.New("the process is stopping")
+var (
+	errStarting = errors.New("the process is starting")
+	errStopping = errors.New("the process is stopping")
+)
 
 // as says to which component of `up` the parts belong that are added from now on.
 func (p *process) as(name string) { p.log = p.bare.With(component, name) }
@@ -132,8 +136,11 @@ func newProcess(c processConfig) *process {
 		p.stack.Add("watch of secrets' files", c.Files.Watch(config.WatchDeps{Log: log, Registerer: metrics}))
 	}
 	p.checks["process"] = func(context.Context) error {
-		if p.stopping.Load() {
+		switch {
+		case p.stopping.Load():
 			return errStopping
+		case !p.started.Load():
+			return errStarting
 		}
 		return nil
 	}
@@ -167,8 +174,11 @@ func (p *process) addAdmin(c adminConfig) {
 
 // run starts the services of the stack, waits for the end of ctx or of a service, and stops everything.
 func (p *process) run(ctx context.Context) error {
-	p.addReadinessLog()
-	err := p.stack.Start(ctx)
+	err := p.start(ctx)
+	if err == nil {
+		p.addReadinessLog()
+		err = p.stack.Start(ctx)
+	}
 	if err == nil {
 		err = p.stack.Wait(ctx)
 	}
@@ -176,6 +186,15 @@ func (p *process) run(ctx context.Context) error {
 		err = p.drain()
 	}
 	return errors.Join(err, p.stop(p.stopTimeout))
+}
+
+// start starts the services of the stack. The process is ready only then: the admin server answers before the listeners above it are open.
+func (p *process) start(ctx context.Context) error {
+	if err := p.stack.Start(ctx); err != nil {
+		return err
+	}
+	p.started.Store(true)
+	return nil
 }
 
 // drain makes the process unready at once, and lets it serve until those in front of it know: a listener that closes first refuses

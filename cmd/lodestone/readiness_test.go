@@ -82,3 +82,43 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
 	}
 }
+
+// slowListener is a service that takes until it is released to start.
+type slowListener struct {
+	closing
+
+	release chan struct{}
+}
+
+func (s slowListener) Start(context.Context) error {
+	<-s.release
+	return nil
+}
+
+// The admin server answers first. Whoever trusts its answer must not be refused by a listener that is not open yet.
+func TestNoProcessIsReadyBeforeItsListeners(t *testing.T) {
+	t.Parallel()
+	admin := freeAddress(t)
+	p := newProcess(processConfig{})
+	p.addAdmin(adminConfig{Listen: admin})
+	slow := slowListener{closing: func() error { return nil }, release: make(chan struct{})}
+	p.stack.Add("slow listener", slow)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.run(ctx) }()
+	var status int
+	var text string
+	require.Eventually(t, func() bool {
+		status, text = get(t, "http://"+admin+"/readyz", "")
+		return status != 0
+	}, enginetest.Timeout, interval)
+	close(slow.release)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, text, errStarting.Error())
+	require.Eventually(t, func() bool {
+		status, _ = get(t, "http://"+admin+"/readyz", "")
+		return status == http.StatusOK
+	}, enginetest.Timeout, interval)
+	cancel()
+	require.NoError(t, <-ended)
+}

@@ -150,7 +150,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, p.stop(upStopTimeout))
 	}
-	if err := p.stack.Start(start); err != nil {
+	if err := p.start(start); err != nil {
 		return errors.Join(err, p.stop(upStopTimeout))
 	}
 	path, err := writeEnvFile(engines.DataDir(), w.settings())
