@@ -45,6 +45,7 @@ require (
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // requests of Kafka that kadm does not have
 	github.com/ua-parser/uap-go v0.0.0-20260529044130-17c35e68e58c // the list of browsers and operating systems by user agent
 	github.com/valyala/fasthttp v1.77.0 // the collector's HTTP server
+	github.com/vgarvardt/pgx-google-uuid/v5 v5.6.0 // writes ids of google/uuid to Postgres
 	github.com/wneessen/go-mail v0.8.1 // writes and sends mail
 	go.opentelemetry.io/otel v1.47.0 // traces
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp v1.47.0 // sends traces

@@ -55,6 +55,8 @@ type Counter struct {
 	marked  time.Time            // of the one before
 	set     time.Time            // when the counters were set last
 	counted kadm.OffsetResponses // what was committed then
+	seen    kadm.OffsetResponses // what was committed at the last look
+	begun   time.Time            // when the last pass began
 	old     map[string]oldTopics // by topic: the last look at those that had its name before
 
 	converted bool      // there are no links without counters any more
@@ -90,6 +92,15 @@ func New(c Config, d Deps) *Counter {
 }
 
 const (
+	// The pause after a pass is as long as the pass, within this bound: the fewer and the larger the spans, the less an event costs
+	// ClickHouse.
+	maxPause = time.Second
+
+	// While more records than farBehind wait in Kafka, the processors are left to the inserts: a pass begins only each farPause, and
+	// counts at most one span of a partition.
+	farBehind = 100_000
+	farPause  = 10 * time.Second
+
 	// While no commit is new there is nothing to count, and only Kafka is queried. The progress in Postgres is still
 	// read at intervals, so that progress that was lost, with a backup of Postgres, is noticed.
 	lookAgain = 5 * time.Second
@@ -115,7 +126,9 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 	failing := false
 	c.set = time.Now()
 	for {
+		begin := time.Now()
 		err := c.catchUp(ctx, client, conn)
+		ticker.Reset(max(c.cfg.Interval, min(time.Since(begin), maxPause)))
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -148,6 +161,15 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 	if time.Since(c.set) < lookAgain && sameOffsets(committed, c.counted) {
 		return c.markProgress(ctx, client)
 	}
+	waiting, err := c.waiting(ctx, client, committed)
+	if err != nil {
+		return err
+	}
+	isFar := waiting > farBehind
+	if isFar && time.Since(c.begun) < farPause {
+		return nil
+	}
+	c.begun = time.Now()
 	behind := int64(0)
 	busy := false
 	for _, k := range kinds() {
@@ -155,10 +177,10 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 		if err != nil {
 			return err
 		}
-		n, err := c.catchUpKind(ctx, conn, k, func() ([]span, int64, error) {
+		n, err := c.catchUpKind(ctx, conn, k, isFar, func() ([]span, int64, error) {
 			return c.missing(ctx, topicID, committed[k.topic])
 		})
-		if err == nil {
+		if err == nil && !isFar {
 			err = c.catchUpOld(ctx, conn, k, topicID)
 		}
 		if err != nil && !errors.Is(err, errBusy) {
@@ -168,7 +190,7 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 		behind += n
 	}
 	c.behind.Set(float64(behind))
-	if !busy { // else the next pass sees the other process's progress, or takes over
+	if !busy && !isFar { // else the next pass sees the other process's progress, takes over, or goes on
 		c.set, c.counted = time.Now(), committed
 	}
 	return c.markProgress(ctx, client)
@@ -187,6 +209,28 @@ func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetRe
 	return committed, nil
 }
 
+// waiting returns how many records wait in Kafka in partitions of which some were stored since the last look. Others have no
+// inserts that a pass could slow down: a partition that waits for an operator may have any number.
+func (c *Counter) waiting(ctx context.Context, client *kgo.Client, committed kadm.OffsetResponses) (records int64, err error) {
+	var topics []string
+	for _, k := range kinds() {
+		topics = append(topics, k.topic)
+	}
+	ends, err := kadm.NewClient(client).ListEndOffsets(ctx, topics...)
+	if err != nil {
+		return 0, fmt.Errorf("read the ends of the log: %w", err)
+	}
+	committed.Each(func(now kadm.OffsetResponse) {
+		before, known := c.seen.Lookup(now.Topic, now.Partition)
+		end, exists := ends.Lookup(now.Topic, now.Partition)
+		if known && exists && before.At != now.At && end.Err == nil {
+			records += max(0, end.Offset-now.At)
+		}
+	})
+	c.seen = committed
+	return records, nil
+}
+
 // sameOffsets reports whether nothing was committed between the two answers, and no topic was replaced by another of
 // its name.
 func sameOffsets(a, b kadm.OffsetResponses) bool {
@@ -198,8 +242,8 @@ func sameOffsets(a, b kadm.OffsetResponses) bool {
 }
 
 // catchUpKind counts until nothing is missing, and returns how many records were behind at the start. The error is errBusy if what
-// is still missing is of partitions that other processes count.
-func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, missing func() ([]span, int64, error)) (behind int64, err error) {
+// is still missing is of partitions that other processes count. With once, it counts one span of each partition.
+func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, once bool, missing func() ([]span, int64, error)) (behind int64, err error) {
 	for first := true; ; first = false {
 		todo, n, err := missing()
 		if err != nil {
@@ -221,6 +265,9 @@ func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, mis
 			if busy > 0 {
 				return behind, errBusy
 			}
+			return behind, nil
+		}
+		if once {
 			return behind, nil
 		}
 	}

@@ -2,12 +2,26 @@ package counter
 
 import (
 	"context"
+	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // TryLock takes what a counter needs to count a partition.
 func TryLock(ctx context.Context, tx pgx.Tx, topicID uuid.UUID, partition int32) (bool, error) {
 	return span{topicID: topicID, partition: partition}.tryLock(ctx, tx)
 }
+
+// Pass makes one pass, as if one had begun so long ago.
+func (c *Counter) Pass(ctx context.Context, client *kgo.Client, conn driver.Conn, ago time.Duration) error {
+	c.begun = time.Now().Add(-ago)
+	return c.catchUp(ctx, client, conn)
+}
+
+const (
+	FarBehind = farBehind
+	FarPause  = farPause
+)

@@ -46,7 +46,7 @@ func (c *Counter) catchUpOld(ctx context.Context, conn driver.Conn, k kind, pres
 		}
 		anyRunning = anyRunning || running
 		for topicID, stored := range ends {
-			if _, err := c.catchUpKind(ctx, conn, k, func() ([]span, int64, error) {
+			if _, err := c.catchUpKind(ctx, conn, k, false, func() ([]span, int64, error) {
 				return c.uncounted(ctx, topicID, stored)
 			}); err != nil {
 				return err

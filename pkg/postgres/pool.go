@@ -17,9 +17,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/puddle/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	pgxuuid "github.com/vgarvardt/pgx-google-uuid/v5"
 
 	"lodestone/pkg/config"
 )
@@ -109,6 +111,12 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 			return err
 		}
 		return explain(route.adapt(ctx, cc))
+	}
+	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		// Without it, each id of a list is written as text, refused, and parsed again: most of the time that counters took in Go.
+		types := conn.TypeMap()
+		types.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{pgxuuid.TryWrapUUIDEncodePlan}, types.TryWrapEncodePlanFuncs...)
+		return nil
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
