@@ -48,6 +48,9 @@ func (p *Process) Start() error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel, p.done = cancel, make(chan struct{})
+	p.mu.Lock()
+	p.down = time.Time{} // of a life before
+	p.mu.Unlock()
 	go func() {
 		defer close(p.done)
 		defer func() { _ = file.Close() }()
