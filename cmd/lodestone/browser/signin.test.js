@@ -236,6 +236,25 @@ test('sign-in: signing out everywhere ends the other tab and the other browser',
   await phone.page.waitForURL(/\/dashboard\/sign-in/);
 });
 
+test('sign-in: whoever signs out sees it, even if the page finds out first that the session is over', async (t) => {
+  const v = await visitor(t, 'desktop', { expected: [/401/] });
+  await v.page.goto(asks);
+  const live = v.page.waitForRequest((request) => request.resourceType() === 'eventsource');
+  await enter(v, await person('owner'));
+  await v.page.waitForURL(screen);
+  await live;
+  // The answer is on its way until the live part of the page has asked for its state.
+  await v.page.evaluate(() => addEventListener('beforeunload', () => setTimeout(() => document.dispatchEvent(new Event('visibilitychange')), 500)));
+  const found = v.page.waitForResponse((answer) => answer.url() === `${screen}/live` && answer.status() === 401);
+  await v.page.route('**/dashboard/sign-out', async (route) => {
+    const answer = await route.fetch({ maxRedirects: 0 });
+    await found;
+    await route.fulfill({ response: answer });
+  });
+  await v.page.getByRole('button', { name: 'Sign out' }).click({ noWaitAfter: true });
+  await v.page.getByText('You are signed out.').waitFor();
+});
+
 for (const o of [{}, { scripts: false }]) {
   test(`sign-in: nothing typed is lost if the session ends, ${JSON.stringify(o)}`, async (t) => {
     const magnet = await newMagnet({ title: 'Kept', pages: 1 });

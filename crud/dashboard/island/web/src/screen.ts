@@ -9,10 +9,21 @@ export interface Answer {
   page?: Document;
 }
 
-/** ask asks the server for a screen. */
+const leavingFor = 30_000; // ms; an address that is a download leaves nothing
+const { dataset } = document.documentElement; // shared with scripts that come later and have a copy of this
+addEventListener("beforeunload", () => {
+  dataset.left = String(performance.now());
+});
+const isLeaving = () => performance.now() - Number(dataset.left ?? -Infinity) < leavingFor;
+
+/**
+ * ask asks the server for a screen. While another page is loading, an ended session is an error: whoever signs out would see that
+ * the session has ended, instead of the page that says so.
+ */
 export async function ask(address: string, signal?: AbortSignal): Promise<Answer> {
   const answer = await fetch(address, { credentials: "same-origin", headers: { Accept: "text/html" }, signal: signal ?? null });
   const { ok, status } = answer;
+  if (signedOut(address, answer) && isLeaving()) throw new Error("another page is loading");
   if (signedOut(address, answer)) return { ok, status, ended: answer.redirected ? answer.url : address };
   // Styles are of this page already, and the policy of the page does not take those of another.
   const text = (await answer.text()).replace(/<style[^]*?<\/style>/g, "");
