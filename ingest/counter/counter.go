@@ -94,7 +94,7 @@ func New(c Config, d Deps) *Counter {
 const (
 	// The pause after a pass is as long as the pass, within this bound: the fewer and the larger the spans, the less an event costs
 	// ClickHouse.
-	maxPause = time.Second
+	maxPause = 10 * time.Second
 
 	// While more records than farBehind wait in Kafka, the processors are left to the inserts: a pass begins only each farPause, and
 	// counts at most one span of a partition.
