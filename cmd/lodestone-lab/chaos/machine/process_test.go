@@ -16,7 +16,7 @@ func TestStartForgetsHowLongAProcessWasDown(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
 	lives := filepath.Join(dir, "lives")
-	write := func(script string) { require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o700)) } //nolint:gosec // it is run
+	write := func(script string) { require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o700)) }
 	write("exec sleep 600")
 	p := &Process{Name: "test", Dir: dir, Program: program, Log: slog.New(slog.DiscardHandler)}
 	await := func(what func() bool) { require.Eventually(t, what, time.Minute, 10*time.Millisecond) }
@@ -30,7 +30,7 @@ func TestStartForgetsHowLongAProcessWasDown(t *testing.T) {
 	require.NoError(t, p.Start())
 	defer p.Stop(time.Minute)
 	await(func() bool {
-		text, err := os.ReadFile(lives) //nolint:gosec // a file of the test
+		text, err := os.ReadFile(lives)
 		return err == nil && len(text) > len("life\n")
 	})
 }
