@@ -4,7 +4,7 @@ import { render } from "preact";
 
 import { fill } from "./fill.ts";
 import { keyOf, Roster, spell, type Reader, type Snapshot } from "./roster.ts";
-import { ask } from "./screen.ts";
+import { ask, isLeaving } from "./screen.ts";
 import { Stream } from "./stream.ts";
 import { say } from "./words.ts";
 
@@ -60,7 +60,8 @@ export function start(root: HTMLElement): () => void {
     asking?.abort();
     asking = new AbortController();
     const answer = await ask(state.screen, asking.signal).catch(() => undefined);
-    if (answer?.ended) location.reload(); // it leads to the page for signing in, and that back
+    // It leads to the page for signing in, and that back. Whoever is signing out gets the page that says so instead.
+    if (answer?.ended && !isLeaving()) location.reload();
     const next = answer?.page && read(answer.page);
     if (!next || !root.isConnected) return;
     take(next, true);

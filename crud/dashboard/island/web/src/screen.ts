@@ -14,16 +14,14 @@ const { dataset } = document.documentElement; // shared with scripts that come l
 addEventListener("beforeunload", () => {
   dataset.left = String(performance.now());
 });
-const isLeaving = () => performance.now() - Number(dataset.left ?? -Infinity) < leavingFor;
 
-/**
- * ask asks the server for a screen. While another page is loading, an ended session is an error: whoever signs out would see that
- * the session has ended, instead of the page that says so.
- */
+/** isLeaving reports whether the browser may be loading another page. */
+export const isLeaving = (): boolean => performance.now() - Number(dataset.left ?? -Infinity) < leavingFor;
+
+/** ask asks the server for a screen. */
 export async function ask(address: string, signal?: AbortSignal): Promise<Answer> {
   const answer = await fetch(address, { credentials: "same-origin", headers: { Accept: "text/html" }, signal: signal ?? null });
   const { ok, status } = answer;
-  if (signedOut(address, answer) && isLeaving()) throw new Error("another page is loading");
   if (signedOut(address, answer)) return { ok, status, ended: answer.redirected ? answer.url : address };
   // Styles are of this page already, and the policy of the page does not take those of another.
   const text = (await answer.text()).replace(/<style[^]*?<\/style>/g, "");
