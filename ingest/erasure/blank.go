@@ -165,7 +165,7 @@ func blankEvents(ctx context.Context, conn driver.Conn, links []link, since time
 	if len(links) == 0 {
 		return 0, nil
 	}
-	return blankRows(ctx, conn, parameters(links), "events", changes, where+" AND "+left("events"), ownUpdate)
+	return blankRows(ctx, conn, parameters(links), "events", changes, where, ownUpdate)
 }
 
 // blankViews blanks the views of landing pages of accounts.
@@ -176,11 +176,12 @@ func blankViews(ctx context.Context, conn driver.Conn, accounts []link) (n int, 
 	if err := clickhouse.AwaitMutations(ctx, conn, "link_views", ownViews); err != nil { // as above
 		return 0, err //nolint:wrapcheck // it says what failed
 	}
-	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole+" AND "+left("link_views"), ownViews)
+	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole, ownViews)
 }
 
-// blankRows changes the rows of a table that a condition chooses, a month at a time.
+// blankRows changes the rows of a table that a condition chooses and that are left, a month at a time.
 func blankRows(ctx context.Context, conn driver.Conn, p native.Parameters, table, changes, where, own string) (n int, err error) {
+	where += " AND " + left(table)
 	months, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone."+table+" WHERE "+where, p)
 	if err != nil {
 		return 0, fmt.Errorf("look for %s of erased people: %w", table, err)
