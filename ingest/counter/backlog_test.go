@@ -9,7 +9,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/counter"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 )
 
@@ -27,9 +26,6 @@ func TestCountersPauseWhileABacklogIsStored(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			link := r.link(nil)
-			conn, err := clickhouse.Open(r.ClickHouse, 1)
-			require.NoError(t, err)
-			defer func() { require.NoError(t, conn.Close()) }()
 			counters, ok := r.create().(*counter.Counter)
 			require.True(t, ok)
 			views := func() (n int64) {
@@ -38,7 +34,7 @@ func TestCountersPauseWhileABacklogIsStored(t *testing.T) {
 			}
 			r.send(link, func(*event.Event) {})
 			require.Eventually(t, func() bool {
-				return counters.Pass(context.Background(), r.Client, conn, 0) == nil && views() == 1
+				return counters.Pass(context.Background(), r.Client, r.Conn, 0) == nil && views() == 1
 			}, waitLimit, 20*time.Millisecond)
 			r.send(link, func(*event.Event) {})
 			r.awaitStored()
@@ -50,7 +46,7 @@ func TestCountersPauseWhileABacklogIsStored(t *testing.T) {
 			}
 			require.NoError(t, r.Client.ProduceSync(t.Context(), backlog...).FirstErr())
 			for _, want := range c.views {
-				require.NoError(t, counters.Pass(t.Context(), r.Client, conn, c.ago))
+				require.NoError(t, counters.Pass(t.Context(), r.Client, r.Conn, c.ago))
 				require.Equal(t, want, views())
 			}
 		})
