@@ -65,21 +65,26 @@ func (s *Store) Last(ctx context.Context, from int64) (int64, error) {
 // newestRows is how many rows newest returns.
 const newestRows = 16
 
+// sameStep is the step in which Same names times. An hour of a busy account has millions of rows, which each block of that hour would
+// read again.
+const sameStep = 10 * time.Second
+
 // Same returns at which offsets a row of the same event is stored as in the table, which is not empty. The projection
-// by offset does not have the event's id: the rows are found by account and hour.
+// by offset does not have the event's id: the rows are found by account and time.
 func (s *Store) Same(ctx context.Context, rows Table) (*Offsets, error) {
 	offsets := rows.Offsets()
 	first, last := offsets[0], offsets[len(offsets)-1]
-	accounts, hours := map[uuid.UUID]struct{}{}, map[int64]struct{}{}
+	accounts, steps := map[uuid.UUID]struct{}{}, map[int64]struct{}{}
 	for row := range offsets {
 		d := rows.Record(row)
 		accounts[d.Account] = struct{}{}
-		hours[d.CreatedAt/time.Hour.Milliseconds()] = struct{}{}
+		steps[d.CreatedAt/sameStep.Milliseconds()] = struct{}{}
 	}
 	found := NewOffsets(first, last)
-	err := s.identities(ctx, " AND intDiv(toUnixTimestamp64Milli(created_at), 3600000) IN {hours:Array(Int64)}", map[string]any{
+	err := s.identities(ctx, " AND intDiv(toUnixTimestamp64Milli(created_at), {step:Int64}) IN {steps:Array(Int64)}", map[string]any{
 		"first": first, "last": last,
-		"accounts": list(slices.Collect(maps.Keys(accounts))), "hours": strings.ReplaceAll(fmt.Sprint(slices.Collect(maps.Keys(hours))), " ", ","),
+		"accounts": list(slices.Collect(maps.Keys(accounts))), "step": sameStep.Milliseconds(),
+		"steps": strings.ReplaceAll(fmt.Sprint(slices.Collect(maps.Keys(steps))), " ", ","),
 	}, func(offset int64, stored Identity) {
 		if row, ok := slices.BinarySearch(offsets, offset); ok && rows.Record(row).Identity == stored {
 			found.Add(offset)
@@ -140,9 +145,17 @@ func (s *Store) Newest(ctx context.Context, first, last int64) (map[int64]Identi
 	}
 	bounds["first"] = oldest
 	bounds["accounts"], bounds["links"] = list(accounts), list(links)
-	err = s.identities(ctx, " AND "+s.Stream.Link+" IN {links:Array(UUID)}", bounds, func(offset int64, stored Identity) { found[offset] = stored })
-	if err != nil {
-		return nil, fmt.Errorf("read the last stored rows: %w", err)
+	// Nearly always they are of the last days, and all that an account ever stored takes long to read.
+	for _, within := range []time.Duration{RepeatWithin, AnyTime} {
+		bounds["since"] = max(0, time.Now().Add(-within).UnixMilli())
+		err = s.identities(ctx, " AND "+s.Stream.Link+" IN {links:Array(UUID)} AND created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')", bounds,
+			func(offset int64, stored Identity) { found[offset] = stored })
+		if err != nil {
+			return nil, fmt.Errorf("read the last stored rows: %w", err)
+		}
+		if len(found) == len(links) {
+			break
+		}
 	}
 	return found, nil
 }
