@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/stretchr/testify/require"
@@ -13,7 +14,7 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// gate stands between a consumer and ClickHouse, so that a test can take the server away from the consumer alone.
+// gate stands between a consumer and an engine, so that a test can take the server away from the consumer alone.
 type gate struct {
 	t      *testing.T
 	listen net.Listener
@@ -22,6 +23,7 @@ type gate struct {
 
 	mu    sync.Mutex
 	shut  bool
+	ended int           // connections that came while it was shut
 	held  chan struct{} // closed: bytes pass; nil: likewise
 	user  *url.URL      // whom connections log in as instead; nil: as they ask
 	conns map[net.Conn]struct{}
@@ -57,6 +59,7 @@ func (g *gate) accept() {
 		to, err := net.Dial("tcp", g.target)
 		g.mu.Lock()
 		if err != nil || g.shut {
+			g.ended++
 			g.mu.Unlock()
 			_ = from.Close()
 			if err == nil {
@@ -144,6 +147,16 @@ func (g *gate) close() {
 	defer g.mu.Unlock()
 	g.shut = true
 	g.end()
+}
+
+// awaitEnded waits until so many connections came while the gate was closed.
+func (g *gate) awaitEnded(n int) {
+	g.t.Helper()
+	require.Eventually(g.t, func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.ended >= n
+	}, waitLimit, 10*time.Millisecond, "fewer than %d connections while the gate is closed", n)
 }
 
 // end ends all connections, under the lock.

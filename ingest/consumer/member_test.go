@@ -54,6 +54,28 @@ func TestAConsumerWithoutClickHouseDoesNotJoin(t *testing.T) {
 	r.requireJoinsAfter(g.config, g.open)
 }
 
+// A supervisor that starts a process again pauses longer and longer, so an outage of Postgres would outlast itself.
+func TestAConsumerThatStartsWithoutPostgresWaitsForIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	g := newGate(t, clickhouse.Config{URL: r.PostgresURL})
+	g.close()
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: enginetest.PostgresPool(t, g.config.URL), Log: testLog(), Registerer: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	started := r.start(c)
+	g.awaitEnded(3)
+	select {
+	case err := <-started:
+		require.NoError(t, err, "without Postgres")
+	default:
+	}
+	g.open()
+	require.NoError(t, <-started)
+	r.produce(0, r.events(100)...)
+	r.awaitCommit(0, 100)
+	r.requireStored(100)
+}
+
 // requireJoinsAfter fails unless a consumer with the settings leaves the partitions to another one, and joins once the
 // cause is repaired.
 func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {

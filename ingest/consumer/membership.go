@@ -31,7 +31,8 @@ const (
 )
 
 // run is a member of the group until ctx ends: of one membership after the other, should one end
-// because what it reads changed under it.
+// because what it reads changed under it. While an engine does not answer it waits, also at the start: a supervisor that starts it
+// again and again would pause longer than the outage lasts.
 func (c *Consumer) run(ctx context.Context, ready func()) error {
 	defer c.closeRoutes()
 	started := false
@@ -43,7 +44,7 @@ func (c *Consumer) run(ctx context.Context, ready func()) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && (!started || config.IsInvalid(err)):
+		case config.IsInvalid(err), !started && errors.Is(err, kafka.ErrNoTopic):
 			return err
 		case err != nil:
 			c.log.Warn("left the consumer group, or could not join it; will try again", "error", err)
