@@ -36,7 +36,7 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	status, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
 	require.Equal(t, 200, status)
 	requireWatched(t, metrics)
-	requireDocumented(t, metrics+secureMetrics(t))
+	requireDocumented(t, metrics+secureMetrics(t)+optionalMetrics(t))
 
 	examined := launch(t, u.dir, nil, "doctor")
 	require.Zero(t, examined.wait(), "%s", examined.out)

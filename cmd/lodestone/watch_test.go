@@ -10,13 +10,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud/file"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/httpserver"
+	"lodestone/pkg/objectstore"
+	"lodestone/pkg/postgres"
+	"lodestone/query/archive"
 )
 
 // requireWatched fails unless a process that has just started shows every metric that docs/operations.md says to watch,
@@ -63,6 +69,26 @@ func secureMetrics(t *testing.T) string {
 	require.NoError(t, err)
 	page := httptest.NewRecorder()
 	httpserver.Admin(registry, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	return page.Body.String()
+}
+
+// optionalMetrics returns what processes show besides if a daily export, a bucket for files, and a replica of Postgres are set.
+func optionalMetrics(t *testing.T) string {
+	t.Helper()
+	registry, log := prometheus.NewRegistry(), slog.New(slog.DiscardHandler)
+	c := clickhouse.Config{URL: "clickhouse://127.0.0.1:1/lodestone"}
+	days, err := archive.New(archive.Config{To: t.TempDir(), Interval: time.Minute, Timeout: time.Minute, MemoryBytes: 1 << 30}, archive.Deps{ClickHouse: c, HTTP: "http://127.0.0.1:1", Log: log, Registerer: registry})
+	require.NoError(t, err)
+	files, err := file.New(file.Config{Store: "s3://files/", S3: objectstore.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x", SecretKey: "x"}}, file.Deps{Log: log, Registerer: registry})
+	require.NoError(t, err)
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: "postgres://127.0.0.1:1/x", MaxConns: 1})
+	require.NoError(t, err)
+	require.NoError(t, pool.AddReplica(t.Context(), postgres.ReadConfig{URL: "postgres://127.0.0.1:1/x"}, 1, log, registry))
+	page := httptest.NewRecorder()
+	httpserver.Admin(registry, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	require.NoError(t, days.Close())
+	files.Close()
+	pool.Close()
 	return page.Body.String()
 }
 

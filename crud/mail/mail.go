@@ -48,6 +48,11 @@ const (
 	KindInvitation Kind = "invitation"
 )
 
+// kinds are all kinds.
+var kinds = []Kind{
+	KindDocument, KindConfirm, KindLead, KindDigest, KindNotices, KindWebhook, KindReading, KindReadings, KindWeekly, KindSignIn, KindInvitation,
+}
+
 // branded reports whether mails of a kind look like their account. The one that asks an address to agree to notices looks like the
 // installation, since anyone can enter an address.
 func (k Kind) branded() bool {

@@ -69,6 +69,11 @@ func New(c Config, d Deps) (*Queue, error) {
 		Name: "lodestone_mail_attempts_total",
 		Help: "Mails handed to the SMTP server, by kind and outcome: sent, refused (for good), expired (its content became worthless before it could be sent), failed (will be tried again).",
 	}, []string{"kind", "outcome"})}
+	for _, k := range kinds {
+		for _, outcome := range []string{sent, refused, expired, failed} {
+			w.mails.WithLabelValues(string(k), outcome)
+		}
+	}
 	d.Registerer.MustRegister(w.mails)
 	if w.from, w.replyTo, err = c.senders(); err != nil {
 		return nil, err
@@ -132,46 +137,54 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 	}
 	now := time.Now()
 	if !m.ExpiresAt.IsZero() && now.After(m.ExpiresAt) {
-		w.count(m, "expired")
+		w.count(m, expired)
 		return river.JobCancel(errors.New("what the mail says is no longer true"))
 	}
 	if w.sender == nil {
-		w.count(m, "failed")
+		w.count(m, failed)
 		return errNoServer
 	}
 	brand, err := w.brandOf(ctx, m)
 	if err != nil {
-		w.count(m, "failed")
+		w.count(m, failed)
 		return err
 	}
 	texts := w.texts.In(m.Language)
 	l, err := write(m, texts, brand, w.site, now)
 	if err != nil {
-		w.count(m, "refused") // by ourselves: a later version wrote it
+		w.count(m, refused) // by ourselves: a later version wrote it
 		return river.JobCancel(err)
 	}
 	l.MessageID, l.Language = j.Args.ID.String(), texts.Language
 	msg, err := w.compose(m.To, j.CreatedAt, l, brand)
 	if err != nil {
-		w.count(m, "refused")
+		w.count(m, refused)
 		return river.JobCancel(err)
 	}
 	switch err := w.sender.send(ctx, m.Kind, msg); {
 	case err == nil:
-		w.count(m, "sent")
+		w.count(m, sent)
 		return nil
 	case isPermanent(err):
-		w.count(m, "refused")
+		w.count(m, refused)
 		w.log.Info("a mail cannot be delivered", "kind", m.Kind, "account_id", m.AccountID, "job_id", j.ID, "error", err)
 		return river.JobCancel(err)
 	default:
-		w.count(m, "failed")
+		w.count(m, failed)
 		if j.Attempt == 3 || j.Attempt == j.MaxAttempts { // once it is no hiccup, and when it is over
 			w.log.Warn("a mail cannot be sent", "kind", m.Kind, "account_id", m.AccountID, "job_id", j.ID, "attempt", j.Attempt, "max_attempts", j.MaxAttempts, "error", err)
 		}
 		return err
 	}
 }
+
+// Outcomes of an attempt to send a mail.
+const (
+	sent    = "sent"
+	refused = "refused"
+	expired = "expired"
+	failed  = "failed"
+)
 
 func (w *worker) count(m Message, outcome string) {
 	w.mails.WithLabelValues(string(m.Kind), outcome).Inc()

@@ -94,7 +94,7 @@ func NewWatch(c Config, d Deps) *Watch {
 			Name: "lodestone_verify_last_finish_timestamp_seconds", Help: "When a running check was finished last, by any process. 0: not yet.",
 		}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "lodestone_verify_lag_records", Help: "Stored offsets in the d.Log that no running check has compared yet.",
+			Name: "lodestone_verify_lag_records", Help: "Stored offsets that no running check has compared yet.",
 		}),
 	}
 	for _, kind := range Kinds() {

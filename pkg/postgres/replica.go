@@ -57,6 +57,12 @@ type replica struct {
 	reads       *prometheus.CounterVec
 }
 
+// Who answered a read.
+const (
+	byReplica = "replica"
+	byPrimary = "primary"
+)
+
 // AddReplica opens a replica, to which Scan and AccountScan then go. Close closes it with the pool. It is called before the pool is
 // shared. Without an address it does nothing.
 func (p *Pool) AddReplica(ctx context.Context, c ReadConfig, maxConns int32, log *slog.Logger, r prometheus.Registerer) error {
@@ -70,6 +76,8 @@ func (p *Pool) AddReplica(ctx context.Context, c ReadConfig, maxConns int32, log
 	p.replica = &replica{pool: pool, log: log, reads: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_postgres_reads_total", Help: "Reads that a replica may answer, by who answered: replica, or primary because the replica was behind or away.",
 	}, []string{"server"})}
+	p.replica.reads.WithLabelValues(byReplica)
+	p.replica.reads.WithLabelValues(byPrimary)
 	r.MustRegister(p.replica.reads)
 	pool.Watch(r, "replica")
 	return nil
@@ -92,11 +100,11 @@ func (p *Pool) scan(ctx context.Context, run func(from beginner) error) error {
 	}
 	conn := p.caughtUp(ctx)
 	if conn == nil {
-		p.replica.reads.WithLabelValues("primary").Inc()
+		p.replica.reads.WithLabelValues(byPrimary).Inc()
 		return run(living{p.pool})
 	}
 	defer conn.Release()
-	p.replica.reads.WithLabelValues("replica").Inc()
+	p.replica.reads.WithLabelValues(byReplica).Inc()
 	return run(conn)
 }
 
