@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +24,7 @@ type blockBuilder struct {
 	metrics *metrics
 	buffer  *buffer
 	slots   chan *slot
-	owned   *atomic.Int32 // partitions of this consumer; nil: few
+	busy    *atomic.Int32 // partitions of this consumer with a block that is being filled; nil: few
 
 	queue   *queue
 	window  *stream.Window
@@ -45,6 +46,8 @@ type blockBuilder struct {
 	broken error           // the next record is for a newer release, or is not the stored one: nothing is read any further
 	halt   func(why error) // makes the partition stand still
 
+	spread float64 // by which the shared age of the block is multiplied
+
 	slotUnused bool // no record came while the block had a slot: the next record asks for one
 
 	blocked    *atomic.Bool  // ClickHouse refuses the block before this one, which therefore needs no slot
@@ -55,22 +58,40 @@ type blockBuilder struct {
 }
 
 // Every block of every partition is an insert, which costs ClickHouse about 15 ms of CPU time besides its rows. So the age of blocks
-// grows with the number of partitions: all of them together begin at most 67 inserts a second, until blocks are as old as readers
-// can wait. A block's end may depend on time, since it is announced, so its age may change at any moment.
+// grows with the number of partitions that have records: all of them together begin at most 67 inserts a second, until blocks are as old
+// as readers can wait. A block's end may depend on time, since it is announced, so its age may change at any moment.
 const (
 	agePerPartition = 15 * time.Millisecond
 	maxSharedAge    = 8 * time.Second
+	// ageSpread is how much the ages of blocks differ. Partitions begin their blocks together, at the start and after an outage, and would
+	// insert together from then on, each time in a queue of hundreds.
+	ageSpread = 0.25
 )
 
 // blockAge is how old a block may get that is not full.
 func (f *blockBuilder) blockAge() time.Duration {
-	if f.owned == nil {
+	if f.busy == nil {
 		return f.cfg.BlockAge
 	}
-	return f.cfg.AgeOf(int(f.owned.Load()))
+	return max(f.cfg.BlockAge, time.Duration(f.spread*float64(f.cfg.AgeOf(int(f.busy.Load())))))
 }
 
-// AgeOf returns the age of blocks of a consumer that owns so many partitions.
+// begun notes that the block has its first record.
+func (f *blockBuilder) begun(at time.Time) {
+	f.spread = 1 + ageSpread*(2*rand.Float64()-1)
+	if f.since.Swap(&at) == nil && f.busy != nil {
+		f.busy.Add(1)
+	}
+}
+
+// ended notes that the block is handed over, or dropped.
+func (f *blockBuilder) ended() {
+	if f.since.Swap(nil) != nil && f.busy != nil {
+		f.busy.Add(-1)
+	}
+}
+
+// AgeOf returns the age of blocks of a consumer of which so many partitions have records, without the spread.
 func (c Config) AgeOf(partitions int) time.Duration {
 	return max(c.BlockAge, min(time.Duration(partitions)*agePerPartition, maxSharedAge))
 }
@@ -177,7 +198,7 @@ func (f *blockBuilder) collect(ctx context.Context, stopping <-chan struct{}, ag
 		select {
 		case offer <- b: // not to be touched from here on
 			f.block = nil
-			f.since.Store(nil)
+			f.ended()
 			return past, true
 		case <-arrived:
 		case granted := <-slots:
@@ -345,7 +366,7 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 		b.start = r.Offset
 		began := time.Now() // with the monotonic clock
 		b.began = began
-		f.since.Store(&began)
+		f.begun(began)
 		b.late = f.backlog()
 	}
 	f.slotUnused = false
@@ -385,6 +406,7 @@ func (f *blockBuilder) drop() {
 		f.buffer.add(-queuedCost(r))
 	}
 	f.pending = nil
+	f.ended()
 	if f.block != nil {
 		f.block.release(f.buffer, f.slots)
 	}

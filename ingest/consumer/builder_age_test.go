@@ -1,10 +1,12 @@
 package consumer
 
 import (
+	"context"
 	"runtime/debug"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,6 +19,27 @@ func TestBlocksAgeWithTheNumberOfPartitions(t *testing.T) {
 	}
 	c.BlockAge = 20 * time.Second
 	require.Equal(t, c.BlockAge, c.AgeOf(600), "what is asked for is not shortened")
+}
+
+// Link views have as many partitions as events and few records: counting them as well would let events wait twice as long.
+func TestPartitionsWithoutRecordsMakeNoBlockOlder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 4)
+	config := r.config()
+	config.BlockAge, config.BlockRows = 30*time.Second, 1000
+	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	require.NoError(t, <-r.start(c))
+	busy := func(n int32) func() bool { return func() bool { return c.busy.Load() == n } }
+	for partition := range int32(2) {
+		r.produce(partition, r.events(10)...)
+	}
+	require.Eventually(t, busy(2), waitLimit, time.Millisecond)
+	require.EqualValues(t, 8, c.owned.Load())
+	r.produce(1, r.events(config.BlockRows-10)...) // which fills the block
+	require.Eventually(t, busy(1), waitLimit, time.Millisecond)
+	require.NoError(t, c.Stop(context.Background()))
+	require.Zero(t, c.busy.Load())
 }
 
 // Each partition has a window of repeats, so a limit of memory for few of them would be met by what lives.
