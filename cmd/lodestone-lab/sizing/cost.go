@@ -16,10 +16,13 @@ const (
 	batchCost     = 1.84e-6 // in requests of 100 events
 	kafkaCost     = 15.2e-6 // bench end-to-end at 20,000 events/s, one broker
 	consumerCost  = 6.0e-6  // the same, small blocks
-	postgresCost  = 0.75e-6 // the same: counters
+	postgresCost  = 11.5e-6 // counters on 1 million links, without what ClickHouse takes: BenchmarkCount
 
 	eventBytes  = 84.1 // on the disk of ClickHouse with all projections: bench report
 	recordBytes = 65.0 // in Kafka, compressed by snappy: docs/record.md
+
+	sessionBytes  = 140.0 // in Postgres, with its index: docs/postgres.md
+	sessionEvents = 8     // an assumption
 )
 
 // insert is what one insert into ClickHouse costs, until its rows are merged: bench insert.

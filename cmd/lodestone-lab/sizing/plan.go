@@ -44,6 +44,7 @@ type Need struct {
 	Postgres  float64 // cores
 	Year      float64 // bytes on the disk of a shard, one copy
 	Week      float64 // bytes in Kafka, one copy
+	Sessions  float64 // bytes in Postgres, a year
 }
 
 // Need returns what the plan's events take.
@@ -59,19 +60,20 @@ func (p Plan) Need() Need {
 		Rate: rate, Collector: rate * collectorCost, Kafka: rate * kafkaCost, Consumer: rate * consumerCost,
 		Inserts: inserts, Rows: rows, Shard: inserts * insertCost(rows) / float64(p.Shards), Postgres: rate * postgresCost,
 		Year: p.PerDay * 365 * eventBytes / float64(p.Shards), Week: p.PerDay * 7 * recordBytes,
+		Sessions: p.PerDay * 365 / sessionEvents * sessionBytes,
 	}
 }
 
 // Table returns the table of docs/scaling.md.
 func Table() string {
 	var b strings.Builder
-	b.WriteString("| Events a day | At the peak | Collectors | Kafka, a copy | Partitions | Consumers | Inserts at the peak | Shards × cores | Used by inserts | Disk of a shard, a year |\n")
-	b.WriteString("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| Events a day | At the peak | Collectors | Kafka, a copy | Partitions | Consumers | Inserts at the peak | Shards × cores | Used by inserts | Disk of a shard, a year | Postgres, a year |\n")
+	b.WriteString("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, p := range Plans {
 		n := p.Need()
-		fmt.Fprintf(&b, "| %s | %s/s | %d, %s | %s, %s a week | %d | %d, %s | %.0f/s of %s rows | %d × %d | %.0f %% | %s |\n",
+		fmt.Fprintf(&b, "| %s | %s/s | %d, %s | %s, %s a week | %d | %d, %s | %.0f/s of %s rows | %d × %d | %.0f %% | %s | %s, %s |\n",
 			count(p.PerDay), group(n.Rate), p.Collectors, cores(n.Collector), cores(n.Kafka), size(n.Week), p.Partitions, p.Consumers, cores(n.Consumer),
-			n.Inserts, group(n.Rows), p.Shards, p.Cores, 100*n.Shard/float64(p.Cores), size(n.Year))
+			n.Inserts, group(n.Rows), p.Shards, p.Cores, 100*n.Shard/float64(p.Cores), size(n.Year), cores(n.Postgres), size(n.Sessions))
 	}
 	return b.String()
 }
