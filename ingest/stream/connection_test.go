@@ -149,3 +149,24 @@ func TestAServerThatIsBackIsAskedByNewConnections(t *testing.T) {
 		require.Equal(t, int64(2), last)
 	}
 }
+
+// What a connection has encoded and compressed for an insert stays with it. A consumer of a shard with replicas sends large blocks over
+// any of its connections.
+func TestLargeInsertsLeaveNoMemoryWithAPool(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s := r.store(0)
+	share(t, 1, s)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	defer cancel()
+	isOpen := func() bool {
+		c := <-s.Shared
+		defer func() { s.Shared <- c }()
+		return c.conn != nil
+	}
+	require.NoError(t, s.Insert(ctx, &s.Connection, r.rows(0, 0, r.events(10)...), r.token+"small"))
+	require.True(t, isOpen())
+	require.NoError(t, s.Insert(ctx, &s.Connection, r.rows(0, 10, r.events(largeInsert)...), r.token+"large"))
+	require.False(t, isOpen())
+	r.requireStored(10 + largeInsert)
+}

@@ -72,6 +72,9 @@ func (s *Store) InsertReplicated(ctx context.Context, rows Table, token string, 
 	return s.insert(ctx, nil, rows, token, &quorum)
 }
 
+// largeInsert is from how many rows on the memory that a connection has for what it sends is worth giving back.
+const largeInsert = 10_000
+
 func (s *Store) insert(ctx context.Context, by *Connection, rows Table, token string, quorum *Quorum) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -85,6 +88,10 @@ func (s *Store) insert(ctx context.Context, by *Connection, rows Table, token st
 		return err
 	}
 	defer giveBack()
+	if own != by && len(rows.Offsets()) >= largeInsert {
+		// Large blocks go around all connections of a pool, each of which would keep memory for the largest.
+		defer own.Close()
+	}
 	before, err := own.bound(ctx, deadline)
 	if err != nil {
 		return err
