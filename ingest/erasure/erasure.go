@@ -58,13 +58,14 @@ const (
 
 	// lookPages bounds a step of a look. The next one follows after refreshEvery, perhaps in another process.
 	lookPages = 10
-	// lookLock is the key of the advisory lock under which one process looks.
+	// lookLock is the key of the advisory lock under which one process blanks, or looks. A change rewrites whole parts of a table, for
+	// hours where it is large, so two processes are not to ask for the same.
 	lookLock = 0x6c6f6465_6c6f6f6b // "lodelook"
 
 	kafkaTimeout = 10 * time.Second
 )
 
-// Job is a service.Service. Any number may run: a change that two of them ask for finds nothing to do the second time.
+// Job is a service.Service. Any number may run: one of them works at a time.
 type Job struct {
 	*service.Loop
 	cfg  Config
@@ -147,41 +148,79 @@ func (j *Job) round(ctx context.Context) error {
 	return errors.Join(pending, err)
 }
 
-// Blank blanks what is stored of people whose erasure is not done, and records that it is. It returns how many erasures that were.
+// Blank blanks what is stored of people whose erasure is not done, and records that it is. It returns how many erasures that were: none if
+// another process does so.
 func (j *Job) Blank(ctx context.Context) (n int, err error) {
 	q := store.New(j.deps.Postgres.Unscoped())
+	if rows, err := j.readPending(ctx, q); err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	err = j.alone(ctx, func() error {
+		rows, err := j.readPending(ctx, q) // again: the process that did so before may have done these
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		n = len(rows)
+		return j.blankPending(ctx, q, rows)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// alone calls fn unless another process does so.
+func (j *Job) alone(ctx context.Context, fn func() error) error {
+	return j.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error { //nolint:wrapcheck // the callers do
+		own := store.New(tx)
+		mine, err := own.TryLock(ctx, lookLock)
+		if err != nil || !mine {
+			return err
+		}
+		if err := own.AllowIdle(ctx); err != nil { // this transaction only holds the lock
+			return err
+		}
+		return fn()
+	})
+}
+
+// readPending returns the oldest erasures that are not done.
+func (j *Job) readPending(ctx context.Context, q *store.Queries) ([]store.PendingErasuresRow, error) {
 	rows, err := q.PendingErasures(ctx, erasuresAtOnce)
 	if err != nil {
-		return 0, fmt.Errorf("read erasures: %w", err)
+		return nil, fmt.Errorf("read erasures: %w", err)
 	}
 	j.pending.Set(0)
-	if len(rows) == 0 {
-		return 0, nil
+	if len(rows) > 0 {
+		j.pending.Set(time.Since(rows[0].ErasedAt).Seconds())
 	}
-	j.pending.Set(time.Since(rows[0].ErasedAt).Seconds())
+	return rows, nil
+}
+
+func (j *Job) blankPending(ctx context.Context, q *store.Queries, rows []store.PendingErasuresRow) error {
 	ids := make([]uuid.UUID, len(rows))
 	for i, r := range rows {
 		ids[i] = r.ID
 	}
 	of, err := q.LinksOfErasures(ctx, ids)
 	if err != nil {
-		return 0, fmt.Errorf("read links of erasures: %w", err)
+		return fmt.Errorf("read links of erasures: %w", err)
 	}
 	links := make([]link, len(of))
 	for i, l := range of {
 		links[i] = link{l.ID, l.AccountID}
 	}
 	if err := j.blankEverywhere(ctx, links); err != nil {
-		return 0, err
+		return err
 	}
 	if err := q.EndErasures(ctx, ids); err != nil {
-		return 0, fmt.Errorf("record that events are blank: %w", err)
+		return fmt.Errorf("record that events are blank: %w", err)
 	}
 	j.dateRecords(ctx)
 	j.blanked.Add(float64(len(ids)))
 	j.pending.Set(0)
 	j.deps.Log.Info("blanked events of erased people", "erasures", len(ids), "links", len(links))
-	return len(ids), nil
+	return nil
 }
 
 // blank blanks links, and looks again until there was nothing to do: a consumer may have stored an event meanwhile.
@@ -240,15 +279,7 @@ func (j *Job) look(ctx context.Context) (ended bool, err error) {
 	if state, err := q.ErasureLook(ctx); err != nil || !j.due(state) {
 		return false, err //nolint:wrapcheck // it is logged
 	}
-	err = j.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
-		own := store.New(tx)
-		mine, err := own.TryLock(ctx, lookLock)
-		if err != nil || !mine {
-			return err
-		}
-		if err := own.AllowIdle(ctx); err != nil { // this transaction only holds the lock
-			return err
-		}
+	err = j.alone(ctx, func() error {
 		state, err := q.ErasureLook(ctx)
 		if err != nil || !j.due(state) {
 			return err

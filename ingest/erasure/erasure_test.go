@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"lodestone/ingest/erasure"
 	"lodestone/ingest/stream"
@@ -196,6 +197,30 @@ func TestEventsOfARestoredClickHouseAreBlankedAgain(t *testing.T) { //nolint:par
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	require.Equal(t, blank, r.texts(gone))
+}
+
+// A change rewrites whole parts of the table. Consumers that find the same erasure ask for it once.
+func TestTwoProcessesDoNotChangeTheSameEvents(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	link := uuid.New()
+	r.store(link, 0)
+	r.erase(link)
+	var all errgroup.Group
+	for range 4 {
+		job := erasure.New(erasure.Config{Interval: time.Hour, SpoolMaxAge: time.Hour}, erasure.Deps{
+			Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		})
+		all.Go(func() error {
+			_, err := job.Blank(t.Context())
+			return err
+		})
+	}
+	require.NoError(t, all.Wait())
+	require.Equal(t, blank, r.texts(link))
+	var changes uint64
+	require.NoError(t, r.Conn.QueryRow(t.Context(), "SELECT count() FROM system.mutations WHERE table = 'events' AND position(command, toString(?)) > 0", link).Scan(&changes))
+	require.EqualValues(t, 2, changes, "one for each month")
 }
 
 // Copies for SQL leave the disk, with the versions before the one that says that the entity was deleted.
