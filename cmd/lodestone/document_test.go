@@ -36,6 +36,7 @@ var elsewhere = map[string]string{
 	"sha256sum":                "needs a published release",
 	"npm":                      "installs packages; TestClients uses them",
 	"pip":                      "installs packages; TestClients uses them",
+	"psql":                     "needs a superuser of PostgreSQL",
 	"skopeo":                   "needs a registry",
 	"sudo":                     "changes the machine",
 	"systemctl":                "changes the machine",

@@ -218,7 +218,7 @@ func (c *checker) sets(at string, names []string) {
 // known are programs of which there is nothing to check but that a reader has them.
 var known = []string{
 	"source", "set", "echo", "until", "sleep", "grep", "printf", "cut", "openssl", "minisign", "skopeo", "tar", "git", "sha256sum", "cd", "kind",
-	"kafka-configs.sh", "kafka-consumer-groups.sh", "npm", "pip",
+	"kafka-configs.sh", "kafka-consumer-groups.sh", "npm", "pip", "psql",
 }
 
 // call checks a command by its program.
@@ -230,7 +230,21 @@ func (c *checker) call(at string, words []string) {
 	case "curl", "api":
 		c.curl(at, words[1:])
 	case "sudo":
-		c.call(at, words[1:])
+		rest := words[1:]
+		if rest[0] == "-u" {
+			rest = rest[2:]
+		}
+		c.call(at, rest)
+	case "cp":
+		for _, w := range words[1:] {
+			if strings.HasPrefix(w, "deploy/") {
+				c.exists(at, w)
+			}
+		}
+	case "jq":
+		for _, w := range words[1:] {
+			c.arguments(at, w)
+		}
 	case "make":
 		for _, w := range words[1:] {
 			c.holdsf(strings.Contains(w, "=") || c.targets[w], "%s: make has no target %s", at, w)
@@ -335,6 +349,18 @@ func (c *checker) docker(at string, words []string) {
 	}
 }
 
+// arguments checks the command of ours that a filter of jq gives to a container.
+func (c *checker) arguments(at, filter string) {
+	for _, m := range regexp.MustCompile(`\.args = (\[[^\]]*\])`).FindAllStringSubmatch(filter, -1) {
+		var words []string
+		if err := json.Unmarshal([]byte(m[1]), &words); err != nil {
+			c.t.Errorf("%s: %s is no list of arguments: %v", at, m[1], err)
+			continue
+		}
+		c.lodestone(at, words)
+	}
+}
+
 // helm checks the chart, the files of values, and the names of the values that a command sets.
 func (c *checker) helm(at string, words []string) {
 	var values map[string]any
@@ -361,7 +387,7 @@ func (c *checker) helm(at string, words []string) {
 func (c *checker) kubectl(at string, words []string) {
 	for i, w := range words {
 		switch {
-		case w == "-f":
+		case w == "-f" && words[i+1] != "-": // not from another command
 			c.yaml(at, c.read(words[i+1]))
 		case w == "--" && words[i+1] == "/lodestone":
 			c.lodestone(at, words[i+2:])

@@ -35,6 +35,9 @@ crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secr
   {{- with $values.kafka.oauthUrl }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_URL" . }}{{ end -}}
   {{- with $values.kafka.oauthScopes }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_SCOPES" (join "," .) }}{{ end -}}
 {{- end -}}
+{{- if and $values.clickhouse.shards (has .process (list "consumer" "query" "migrate" "backup")) -}}
+  {{- $_ := set $env "LODESTONE_CLICKHOUSE_SHARDS" (join ";" $values.clickhouse.shards) -}}
+{{- end -}}
 {{- if has .process (list "collector" "query" "crud") -}}
   {{- $_ := set $env "LODESTONE_DRAIN_DELAY" (printf "%ds" (int64 (index $values .process).drainSeconds)) -}}
 {{- end -}}

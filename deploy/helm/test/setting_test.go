@@ -76,7 +76,7 @@ var commands = map[string]string{"collector": "collector", "consumer": "consumer
 
 // managed are settings that other values of the chart give, or that its pods depend on.
 var managed = []string{
-	"admin-listen", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
+	"admin-listen", "clickhouse-shards", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
 	"kafka-oauth-scopes", "kafka-oauth-url", "kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls", "kafka-tls-ca", "kafka-tls-cert", "kafka-tls-key",
 	"incremental", "listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
