@@ -60,6 +60,7 @@ type backupCreateCommand struct {
 	Data        dataConfig   `embed:""`
 	Stores      backupStores `embed:""`
 	Incremental bool         `name:"incremental" help:"Copy of ClickHouse only what the newest full backup has not. The first backup of a place is a full one."`
+	KeepDays    int          `name:"backup-keep-days" default:"0" help:"Age in days up to which backups are kept: a backup that was made removes older ones, but for those on which a kept one is based. 0: none is removed."`
 	Place       string       `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
 }
 
@@ -68,11 +69,14 @@ func (c *backupCreateCommand) Run(ctx context.Context) error {
 	if err := validate(c.Stores.Postgres, c.Stores.ClickHouse, c.Stores.Kafka, c.Stores.Files, placed{c.Stores.Backup, c.Place}); err != nil {
 		return err
 	}
+	if c.KeepDays < 0 {
+		return config.Invalid("--backup-keep-days", "is negative", "give a number of days, or 0 to keep all")
+	}
 	return c.Stores.open(ctx, c.Place, func(b *backup.Backups, pool *postgres.Pool) error {
 		if err := pool.CheckSchema(ctx); err != nil {
 			return err
 		}
-		m, err := b.Create(ctx, c.Incremental)
+		m, err := b.Create(ctx, c.Incremental, time.Duration(c.KeepDays)*24*time.Hour)
 		if err != nil {
 			return err
 		}

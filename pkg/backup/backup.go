@@ -80,8 +80,9 @@ var (
 	ErrInUse    = errors.New("the installation runs")
 )
 
-// Create makes a backup. An incremental one has of ClickHouse only what the newest full one has not; if there is none, it is a full one.
-func (b *Backups) Create(ctx context.Context, incremental bool) (m Manifest, err error) {
+// Create makes a backup. An incremental one has of ClickHouse only what the newest full one has not; if there is none, it is a full one. Then it removes
+// backups that are older than keepFor, if that is not 0, but for those that a younger one is based on.
+func (b *Backups) Create(ctx context.Context, incremental bool, keepFor time.Duration) (m Manifest, err error) {
 	base, err := b.base(ctx, incremental)
 	if err != nil {
 		return m, err
@@ -91,6 +92,9 @@ func (b *Backups) Create(ctx context.Context, incremental bool) (m Manifest, err
 			return err
 		}
 		m, err = b.create(ctx, base)
+		if err == nil && keepFor > 0 {
+			err = b.prune(ctx, m.BeganAt.Add(-keepFor))
+		}
 		return errors.Join(err, b.place.clear())
 	})
 	return m, err

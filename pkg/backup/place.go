@@ -27,6 +27,11 @@ type place interface {
 	size(ctx context.Context, name string) (int64, error)
 	// folders returns the names of what is at the top.
 	folders(ctx context.Context) ([]string, error)
+	// names returns the names of all objects in a folder without folders.
+	names(ctx context.Context, folder string) ([]string, error)
+	// remove removes an object, and removeFolder all that are in a folder.
+	remove(ctx context.Context, name string) error
+	removeFolder(ctx context.Context, name string) error
 	stage
 }
 
@@ -123,6 +128,25 @@ func (d directory) folders(context.Context) (names []string, err error) {
 	return names, nil
 }
 
+func (d directory) names(_ context.Context, folder string) (names []string, err error) {
+	entries, err := os.ReadDir(d.file(folder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list %s: %w", folder, err)
+	}
+	for _, e := range entries {
+		names = append(names, folder+"/"+e.Name())
+	}
+	return names, nil
+}
+
+func (d directory) remove(_ context.Context, name string) error {
+	return os.Remove(d.file(name)) //nolint:wrapcheck // it names the file
+}
+
+func (d directory) removeFolder(_ context.Context, name string) error {
+	return os.RemoveAll(d.file(name)) //nolint:wrapcheck // it names the file
+}
+
 // server makes a link to the directory where ClickHouse may write, if it may not write everywhere.
 func (d directory) server(name string) (clickhouse.BackupPlace, error) {
 	if d.links == "" {
@@ -203,6 +227,38 @@ func (b bucketPlace) folders(ctx context.Context) (names []string, err error) {
 		}
 	}
 	return names, nil
+}
+
+func (b bucketPlace) names(ctx context.Context, folder string) (names []string, err error) {
+	ctx, cancel := context.WithCancel(ctx) // ends the listing
+	defer cancel()
+	for o := range b.client.ListObjects(ctx, b.at.Bucket, minio.ListObjectsOptions{Prefix: b.at.Prefix + folder + "/", Recursive: true}) {
+		if o.Err != nil {
+			return nil, fmt.Errorf("list %s: %w", folder, o.Err)
+		}
+		names = append(names, strings.TrimPrefix(o.Key, b.at.Prefix))
+	}
+	return names, nil
+}
+
+func (b bucketPlace) remove(ctx context.Context, name string) error {
+	if err := b.client.RemoveObject(ctx, b.at.Bucket, b.at.Prefix+name, minio.RemoveObjectOptions{}); err != nil {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	return nil
+}
+
+func (b bucketPlace) removeFolder(ctx context.Context, name string) error {
+	names, err := b.names(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := b.remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b bucketPlace) server(name string) (clickhouse.BackupPlace, error) {
