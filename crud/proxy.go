@@ -10,6 +10,7 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/tracing"
 )
 
 // analyticsPath is what the query process serves.
@@ -30,6 +31,7 @@ func (s *Service) proxy(a *api.API) error {
 			r.SetURL(target)
 			r.SetXForwarded()
 			r.Out.Header.Set(api.RequestIDHeader, api.RequestID(r.In.Context()))
+			tracing.Pass(r.In.Context(), r.Out.Header)
 		},
 		ModifyResponse: func(r *http.Response) error {
 			// This process has set its own, the same.

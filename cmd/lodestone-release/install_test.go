@@ -271,6 +271,9 @@ func requireUnits(t *testing.T, root string) {
 	for _, target := range targets { // those that units name
 		require.NoError(t, os.WriteFile(filepath.Join(units, filepath.Base(target)), readFile(t, target), 0o600))
 	}
+	out, err := exec.CommandContext(t.Context(), "systemd-sysusers", "--root="+root).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Regexp(t, `(?m)^lodestone:`, string(readFile(t, filepath.Join(root, "etc/group"))))
 	for _, name := range processes {
 		unit := "lodestone-" + name + ".service"
 		cmd := exec.CommandContext(t.Context(), tool, "verify", "--root="+root, "--man=no", unit)

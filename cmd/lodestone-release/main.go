@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"regexp"
 	"strings"
@@ -38,6 +39,9 @@ func (c buildCommand) Run(ctx context.Context) error {
 	if !number.MatchString(c.Version) {
 		return fmt.Errorf("%q is not the number of a release, such as 0.1.0 or 0.2.0-rc.1", c.Version)
 	}
+	if err := c.tagged(ctx); err != nil {
+		return err
+	}
 	r := &release{Version: c.Version, Commit: c.Commit, Date: c.Date.UTC().Truncate(time.Second), Source: c.Source, Out: c.Out, Site: c.Site}
 	for _, p := range c.Platform {
 		system, processor, _ := strings.Cut(p, "/")
@@ -51,6 +55,21 @@ func (c buildCommand) Run(ctx context.Context) error {
 		return nil
 	}
 	return sign(c.Out, c.Key, password(), r.Version)
+}
+
+// tagged checks that a number without a suffix is built from the commit with its tag: the same number must not name other bytes.
+func (c buildCommand) tagged(ctx context.Context) error {
+	if strings.Contains(c.Version, "-") {
+		return nil
+	}
+	tag := "v" + c.Version
+	for _, revision := range []string{"refs/tags/" + tag, "HEAD"} {
+		out, err := exec.CommandContext(ctx, "git", "-C", c.Source, "rev-parse", "--verify", "--quiet", revision+"^{commit}").Output()
+		if err != nil || strings.TrimSpace(string(out)) != c.Commit {
+			return fmt.Errorf("the tag %s is not this commit: check out the tag, tag the commit, or build %s-dev for a trial", tag, c.Version)
+		}
+	}
+	return nil
 }
 
 func main() {

@@ -196,6 +196,7 @@ func (r *release) platformFiles(p platform, bom string) (files []entry) {
 		unit := "lodestone-" + name + ".service"
 		files = append(files, entry{path: "lib/systemd/system/" + unit, source: filepath.Join(r.Source, "deploy/systemd", unit), mode: 0o644})
 	}
+	files = append(files, entry{path: "lib/sysusers.d/lodestone.conf", source: filepath.Join(r.Source, "deploy/systemd/sysusers.conf"), mode: 0o644})
 	return append(files, entry{path: "etc/lodestone/lodestone.env", absolute: true, source: filepath.Join(r.Source, "deploy/systemd/lodestone.env"), mode: 0o600, config: true})
 }
 

@@ -26,7 +26,7 @@ var directives = map[string]map[string]string{
 		"ProtectSystem": `strict`, "ProtectProc": `invisible`, "ProcSubset": `pid`,
 		"CapabilityBoundingSet": ``, "AmbientCapabilities": ``, "RestrictAddressFamilies": `AF_INET AF_INET6 AF_UNIX`,
 		"SystemCallArchitectures": `native`, "SystemCallFilter": `~?@[a-z-]+`, "SystemCallErrorNumber": `EPERM`,
-		"DynamicUser": `yes`, "NoNewPrivileges": `yes`, "ProtectHome": `yes`, "PrivateTmp": `yes`, "PrivateDevices": `yes`, "PrivateUsers": `yes`, "ProtectClock": `yes`,
+		"DynamicUser": `yes`, "SupplementaryGroups": `lodestone`, "NoNewPrivileges": `yes`, "ProtectHome": `yes`, "PrivateTmp": `yes`, "PrivateDevices": `yes`, "PrivateUsers": `yes`, "ProtectClock": `yes`,
 		"ProtectHostname": `yes`, "ProtectKernelLogs": `yes`, "ProtectKernelModules": `yes`, "ProtectKernelTunables": `yes`, "ProtectControlGroups": `yes`,
 		"LockPersonality": `yes`, "RestrictNamespaces": `yes`, "RestrictRealtime": `yes`, "RestrictSUIDSGID": `yes`, "RemoveIPC": `yes`,
 	},
@@ -92,6 +92,10 @@ func TestUnits(t *testing.T) {
 	for i, p := range protections {
 		require.Equal(t, protections[0], p, "%s is not protected as %s is", processes[i], processes[0])
 	}
+
+	// Each process can read the secrets of the group.
+	require.Contains(t, protections[0], "SupplementaryGroups=lodestone")
+	require.Regexp(t, `(?m)^g lodestone -$`, string(readFile(t, filepath.Join(root, "lib/sysusers.d/lodestone.conf"))))
 
 	settings := string(readFile(t, filepath.Join(root, "etc/lodestone/lodestone.env")))
 	named := regexp.MustCompile(`(?m)^#(LODESTONE_[A-Z_]+)=`).FindAllStringSubmatch(settings, -1)

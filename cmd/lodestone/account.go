@@ -105,7 +105,7 @@ type accountDeleteCommand struct {
 	Postgres postgres.Config    `embed:""`
 	Erasure  person.Config      `embed:""`
 	S3       objectstore.Config `embed:"" prefix:"file-"`
-	Name     string             `name:"name" required:"" help:"Name of the account, to confirm."`
+	Name     string             `name:"name" required:"" env:"-" help:"Name of the account, to confirm."`
 	ID       uuid.UUID          `arg:"" help:"Id of the account, as the list shows it."`
 }
 
@@ -128,7 +128,7 @@ func (c *accountDeleteCommand) Run(ctx context.Context) error {
 			return fmt.Errorf("there is no account %s: `lodestone account list` shows the existing ones", c.ID)
 		}
 		if all[at].Name != c.Name {
-			return config.Invalid("--name", "is not the name of this account", "give "+strconv.Quote(all[at].Name))
+			return config.InvalidFlag("--name", "is not the name of this account", "give "+strconv.Quote(all[at].Name))
 		}
 		log, err := person.OpenLog(c.Erasure, c.S3)
 		if err != nil {

@@ -135,5 +135,9 @@ func (s *documented) write(doc *bytes.Buffer) {
 		value = "required"
 	}
 	meaning := strings.ReplaceAll(s.flag.Help, "|", "\\|")
-	fmt.Fprintf(doc, "| `%s`<br>`%s` | %s | %s | %s |\n", name, config.EnvName(name), value, strings.Join(s.commands, ", "), meaning)
+	variable := "no variable"
+	if !config.FlagOnly(s.flag) {
+		variable = "`" + config.EnvName(name) + "`"
+	}
+	fmt.Fprintf(doc, "| `%s`<br>%s | %s | %s | %s |\n", name, variable, value, strings.Join(s.commands, ", "), meaning)
 }

@@ -168,14 +168,14 @@ type deadLettersReplayCommand struct {
 	Postgres   postgres.Config   `embed:""`
 	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
 	Origins    []string          `arg:"" optional:"" name:"origin" help:"Origins of the dead letters, as shown by list. Discarded ones are replayed too."`
-	All        bool              `name:"all" help:"Replay every open dead letter, or with --reason every open one with that reason."`
+	All        bool              `name:"all" env:"-" help:"Replay every open dead letter, or with --reason every open one with that reason."`
 	Reason     string            `name:"reason" help:"Only dead letters with this reason: malformed, unsupported_version or invalid."`
 }
 
 func (c *deadLettersReplayCommand) check() error {
 	err := validate(c.Kafka, c.ClickHouse, c.Postgres)
 	if c.All == (len(c.Origins) > 0) {
-		err = errors.Join(err, config.Invalid("--all", "is not clear", "give either origins or --all"))
+		err = errors.Join(err, config.InvalidFlag("--all", "is not clear", "give either origins or --all"))
 	}
 	if c.Reason != "" && !c.All {
 		err = errors.Join(err, config.Invalid("--reason", "is for --all", "leave it out when origins are given"))
@@ -231,7 +231,7 @@ type deadLettersDiscardCommand struct {
 	Process processConfig `embed:""`
 	Kafka   kafka.Config  `embed:""`
 	Origins []string      `arg:"" name:"origin" help:"Origins of the dead letters, as shown by list."`
-	Why     string        `name:"why" required:"" help:"Why they are not worth replaying, for later readers of the list."`
+	Why     string        `name:"why" env:"-" required:"" help:"Why they are not worth replaying, for later readers of the list."`
 }
 
 // Run discards dead letters.
@@ -244,7 +244,7 @@ func (c *deadLettersDiscardCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if strings.TrimSpace(c.Why) == "" {
-		return config.Invalid("--why", "is empty", "say why they are not worth replaying")
+		return config.InvalidFlag("--why", "is empty", "say why they are not worth replaying")
 	}
 	return withBox(c.Process, c.Kafka, func(box *deadletter.Box) error {
 		n, err := box.Discard(ctx, origins, c.Why)

@@ -34,7 +34,7 @@ const demoAccountFile = "demo-account"
 // none of it.
 type pastSetting struct {
 	Days      int                `name:"days" placeholder:"N" help:"Number of past days to write to the account, with their campaigns and readers, instead of sending events now. Uses the stores and token keys of the installation, by default those of the data directory."`
-	Account   uuid.UUID          `name:"account" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
+	Account   uuid.UUID          `name:"account" env:"-" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
 	Postgres  pastPostgres       `embed:""`
 	Kafka     pastKafka          `embed:""`
 	TokenKeys string             `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: those of the data directory. Secret."`
@@ -159,9 +159,9 @@ func (c *demoCommand) pastAccount(ctx context.Context, pool *postgres.Pool, log 
 	case allowed == identity.AccountID:
 		return allowed, nil
 	case c.Past.Account != uuid.Nil:
-		return uuid.Nil, config.Invalid("--account", "is not the account of --api-key", "give a key of the account")
+		return uuid.Nil, config.InvalidFlag("--account", "is not the account of --api-key", "give a key of the account")
 	default:
-		return uuid.Nil, config.Invalid("--account", "is missing, and the key's account is no demo account of "+c.Data.Data,
+		return uuid.Nil, config.InvalidFlag("--account", "is missing, and the key's account is no demo account of "+c.Data.Data,
 			"give --account "+identity.AccountID.String()+" if made-up readers may be added to it")
 	}
 }

@@ -130,7 +130,7 @@ func TestDemoOfThePastIsRefused(t *testing.T) {
 		require.Contains(t, strings.Join(strings.Fields(p.out.String()), " "), words)
 	}
 	theirs := []string{"LODESTONE_API_KEY=" + other.Text}
-	refused(exitSettings, theirs, "--account (LODESTONE_ACCOUNT) is missing, and the key's account is no demo account")
+	refused(exitSettings, theirs, "--account is missing, and the key's account is no demo account")
 	refused(exitSettings, theirs, "is not the account of --api-key", "--account", uuid.NewString())
 	refused(exitSettings, []string{"LODESTONE_API_KEY=lsk_unknown"}, "--api-key (LODESTONE_API_KEY) is not known in this Postgres")
 	refused(exitSettings, nil, "--days (LODESTONE_DAYS) is out of range", "--days", "366")

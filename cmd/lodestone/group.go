@@ -41,14 +41,14 @@ type groupHandOverCommand struct {
 	Process  processConfig   `embed:""`
 	Kafka    kafka.Config    `embed:""`
 	Postgres postgres.Config `embed:""`
-	To       string          `name:"to" required:"" placeholder:"GROUP" help:"The --consumer-group of the consumers that continue."`
+	To       string          `name:"to" env:"-" required:"" placeholder:"GROUP" help:"The --consumer-group of the consumers that continue."`
 }
 
 // Run hands the topics over to another group.
 func (c *groupHandOverCommand) Run(ctx context.Context) error {
 	err := validate(c.Kafka, c.Postgres)
 	if c.To == "" {
-		err = errors.Join(err, config.Invalid("--to", "is empty", "name the consumer group"))
+		err = errors.Join(err, config.InvalidFlag("--to", "is empty", "name the consumer group"))
 	}
 	if err != nil {
 		return err

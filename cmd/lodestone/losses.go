@@ -42,14 +42,14 @@ func (c *lossesListCommand) Run(ctx context.Context) error {
 type lossesAcknowledgeCommand struct {
 	Postgres postgres.Config `embed:""`
 	Numbers  []int64         `arg:"" name:"number" help:"Numbers of the ranges, as shown by list."`
-	Why      string          `name:"why" required:"" help:"Result of the investigation, for later readers of the list."`
+	Why      string          `name:"why" env:"-" required:"" help:"Result of the investigation, for later readers of the list."`
 }
 
 // Run acknowledges lost ranges.
 func (c *lossesAcknowledgeCommand) Run(ctx context.Context) error {
 	err := validate(c.Postgres)
 	if c.Why == "" {
-		err = errors.Join(err, config.Invalid("--why", "is empty", "give the cause"))
+		err = errors.Join(err, config.InvalidFlag("--why", "is empty", "give the cause"))
 	}
 	if err != nil {
 		return err

@@ -120,7 +120,7 @@ func run(ctx context.Context, args []string) int {
 func newParser(cli *commands, given *config.Files) (*kong.Kong, error) {
 	return kong.New(cli,
 		kong.Name("lodestone"),
-		kong.Description("Lodestone records how people read the documents you offer them, page by page, each event counted once. Every flag can also be set by the environment variable shown beside it, and secrets by a file that the variable with _FILE appended names."),
+		kong.Description("Lodestone records how people read the documents you offer them, page by page, each event counted once. Flags can also be set by the environment variable shown beside them, and secrets by a file that the variable with _FILE appended names."),
 		kong.PostBuild(nameVariables),
 		kong.Bind(given),
 		kong.Resolvers(runningUp{given.Getenv}, given),
@@ -132,7 +132,9 @@ func newParser(cli *commands, given *config.Files) (*kong.Kong, error) {
 // nameVariables gives each flag its environment variable. kong.DefaultEnvars takes a digit for a word of its own: S_3 for s3.
 func nameVariables(k *kong.Kong) error {
 	return kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
-		if f, ok := n.(*kong.Flag); ok && f.Name != "help" && len(f.Envs) == 0 {
+		if f, ok := n.(*kong.Flag); ok && config.FlagOnly(f) {
+			f.Envs, f.Tag.Envs = nil, nil
+		} else if ok && f.Name != "help" && len(f.Envs) == 0 {
 			f.Envs = []string{config.EnvName(f.Name)}
 			f.Tag.Envs = f.Envs
 		}

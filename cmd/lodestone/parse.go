@@ -90,7 +90,7 @@ func unreadable(err error) *kong.Flag {
 }
 
 func unreadableProblem(flag *kong.Flag, err error) *config.Problem {
-	p := &config.Problem{Setting: "--" + flag.Name, Wrong: "cannot be read"}
+	p := &config.Problem{Setting: "--" + flag.Name, Wrong: "cannot be read", NoEnv: config.FlagOnly(flag)}
 	switch flag.Target.Type().String() {
 	case "time.Duration":
 		p.Remedy = "write a duration with its unit, such as 1.5s, 10m or 24h"
@@ -152,7 +152,9 @@ func unknownVariables(model *kong.Application, environ []string) []string {
 	for _, command := range model.Leaves(false) {
 		for _, group := range command.AllFlags(false) {
 			for _, f := range group {
-				known = append(known, config.EnvName(f.Name))
+				if !config.FlagOnly(f) {
+					known = append(known, config.EnvName(f.Name))
+				}
 			}
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
 )
 
@@ -68,6 +70,56 @@ func TestUnknownVariablesAreNamed(t *testing.T) {
 	p := launch(t, t.TempDir(), []string{"LODESTONE_RETENTION_MONTH=3", "LODESTONE_API_KEY=x", "LODESTONE_POSTGRES_URL_FILE=x"}, "version")
 	require.Zero(t, p.wait())
 	require.Contains(t, p.out.String(), "LODESTONE_RETENTION_MONTH\n")
+}
+
+// What confirms a command, or widens what it destroys or writes, is given to that command: a variable may be there for another one.
+func TestWhatConfirmsIsNotTakenFromTheEnvironment(t *testing.T) {
+	t.Parallel()
+	const id = "0192f0c1-2b7e-7cc3-98c4-dc0c0c07398f"
+	file := filepath.Join(t.TempDir(), "true")
+	require.NoError(t, os.WriteFile(file, []byte("true"), 0o600))
+	for _, c := range []struct{ variable, flag, command string }{
+		{"NAME", "name", "account delete " + id},
+		{"ALL", "all", "dead-letters replay"},
+		{"WHY", "why", "dead-letters discard lodestone.events/0/1"},
+		{"WHY", "why", "losses acknowledge lodestone.events/0/1"},
+		{"TO", "to", "consumer-group hand-over"},
+		{"SEND_WAITING", "send-waiting", "restore resume"},
+		{"ACCOUNT", "account", "demo --api-key x"},
+	} {
+		data := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(data, envFile), []byte("LODESTONE_"+c.variable+"='"+id+"'\n"), 0o600))
+		parsed := func(variables map[string]string, args ...string) (value any, err error) {
+			parser, err := newParser(&commands{}, &config.Files{Getenv: func(name string) string { return variables[name] }})
+			require.NoError(t, err)
+			context, err := parser.Parse(append(strings.Fields(c.command), args...))
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range context.Flags() {
+				if f.Name == c.flag {
+					require.Empty(t, f.Envs)
+					return context.FlagValue(f), nil
+				}
+			}
+			t.Fatalf("%s has no flag --%s", c.command, c.flag)
+			return nil, nil
+		}
+		without, wrong := parsed(nil)
+		for name, variables := range map[string]map[string]string{"file": {"LODESTONE_" + c.variable + "_FILE": file}, "data": {}} {
+			value, err := parsed(variables, "--data", data)
+			require.Equal(t, without, value, "%s, %s", c.command, name)
+			if wrong != nil {
+				require.EqualError(t, err, wrong.Error())
+			}
+		}
+	}
+	p := launch(t, t.TempDir(), []string{"LODESTONE_NAME=Test", "LODESTONE_POSTGRES_URL=postgres://127.0.0.1:1/none"}, "account", "delete", id)
+	require.Equal(t, exitSettings, p.wait())
+	require.Contains(t, p.out.String(), "missing flags: --name")
+	p = launch(t, t.TempDir(), []string{"LODESTONE_ALL=true"}, "dead-letters", "replay")
+	require.Equal(t, exitSettings, p.wait())
+	require.Contains(t, p.out.String(), "--all is not clear: give either origins or --all")
 }
 
 // Commands for operators take the addresses of a running `lodestone up` from its data directory.

@@ -149,7 +149,7 @@ func newProcess(c processConfig) *process {
 
 // addTracing sends the traces of the process, if the settings name a collector of them.
 func (p *process) addTracing(c tracing.Config, name string) (err error) {
-	p.trace, err = tracing.New(c, tracing.Deps{Service: "lodestone-" + name, Log: p.log})
+	p.trace, err = tracing.New(c, tracing.Deps{Service: "lodestone-" + name, Internal: name == "query", Log: p.log})
 	if err == nil && p.trace != nil {
 		p.stack.Add("traces", p.trace)
 	}

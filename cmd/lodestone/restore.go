@@ -198,7 +198,7 @@ func (c *restoreAlignCommand) Run(ctx context.Context) (err error) {
 type restoreResumeCommand struct {
 	Data     dataConfig      `embed:""`
 	Postgres postgres.Config `embed:""`
-	Send     bool            `name:"send-waiting" help:"Also send what waited when the backup was made. It may have been sent since, and is then sent twice. Default: it is dropped; deliveries to webhooks stay in their log, from which they can be sent again."`
+	Send     bool            `name:"send-waiting" env:"-" help:"Also send what waited when the backup was made. It may have been sent since, and is then sent twice. Default: it is dropped; deliveries to webhooks stay in their log, from which they can be sent again."`
 }
 
 // Run resumes.

@@ -23,7 +23,7 @@ func (runningUp) Validate(*kong.Application) error { return nil }
 // Resolve implements kong.Resolver.
 func (r runningUp) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	name := config.EnvName(flag.Name)
-	if r.getenv(name) != "" || r.getenv(name+"_FILE") != "" || ctx.Selected() == nil || ctx.Selected().Name == "up" {
+	if r.getenv(name) != "" || r.getenv(name+"_FILE") != "" || ctx.Selected() == nil || ctx.Selected().Name == "up" || config.FlagOnly(flag) {
 		return nil, nil
 	}
 	flags := ctx.Flags()

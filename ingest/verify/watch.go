@@ -100,7 +100,10 @@ func NewWatch(c Config, d Deps) *Watch {
 	for _, kind := range Kinds() {
 		w.differences.WithLabelValues(string(kind)).Set(0)
 	}
-	d.Registerer.MustRegister(w.differences, w.records, w.failures, w.behind, w.success)
+	d.Registerer.MustRegister(w.differences, w.records, w.failures, w.behind)
+	if c.Interval > 0 { // a time that never comes would raise an alert
+		d.Registerer.MustRegister(w.success)
+	}
 	w.Loop = service.NewLoop("running check", w.run)
 	return w
 }

@@ -21,10 +21,14 @@ type Problem struct {
 	Setting string // the flag, with its dashes
 	Wrong   string // what is wrong, without the value when that is a secret
 	Remedy  string // what to do
+	NoEnv   bool   // the setting has no environment variable
 }
 
 // Error says what is wrong with which setting, and what to do.
 func (p *Problem) Error() string {
+	if p.NoEnv {
+		return fmt.Sprintf("%s %s: %s", p.Setting, p.Wrong, p.Remedy)
+	}
 	return fmt.Sprintf("%s (%s) %s: %s", p.Setting, EnvName(p.Setting), p.Wrong, p.Remedy)
 }
 
@@ -32,6 +36,15 @@ func (p *Problem) Error() string {
 func Invalid(setting, wrong, remedy string) error {
 	return &Problem{Setting: setting, Wrong: wrong, Remedy: remedy}
 }
+
+// InvalidFlag is Invalid for a flag that FlagOnly is true of.
+func InvalidFlag(flag, wrong, remedy string) error {
+	return &Problem{Setting: flag, Wrong: wrong, Remedy: remedy, NoEnv: true}
+}
+
+// FlagOnly reports whether a value is taken from the command line alone, since it confirms a command or widens what it does: a
+// variable may be there for another command. Such a flag has the tag env:"-".
+func FlagOnly(flag *kong.Flag) bool { return flag.Tag.Get("env") == "-" }
 
 // IsInvalid reports whether an error comes from a setting, so that the user can correct it.
 func IsInvalid(err error) bool {
@@ -98,7 +111,7 @@ func (*Files) Validate(*kong.Application) error { return nil }
 func (f *Files) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	name := EnvName(flag.Name)
 	path := f.Getenv(name + "_FILE")
-	if path == "" {
+	if path == "" || FlagOnly(flag) {
 		return nil, nil
 	}
 	if f.Getenv(name) != "" {

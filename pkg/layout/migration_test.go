@@ -35,6 +35,12 @@ var (
 	unlocking = regexp.MustCompile(`(?i)^(?:(?:CREATE (?:UNIQUE )?|DROP )INDEX CONCURRENTLY|ALTER TABLE \w+ (?:SET \(|VALIDATE CONSTRAINT))`)
 	created   = regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)`)
 
+	// breaking is what a program of the release before, which runs while the migration is applied and after it, cannot work with.
+	breaking = regexp.MustCompile(`(?i)\b(?:DROP TABLE|ALTER TABLE [^;]*(?:\bDROP COLUMN\b|\bSET NOT NULL\b)|ALTER (?:TABLE|VIEW|TYPE) [^;]*\bRENAME (?:COLUMN\b|TO\b|VALUE\b|\w+ TO\b))[^;]*;`)
+	raising  = regexp.MustCompile(`(?i)\bUPDATE\s+schema_floor\b`)
+	// released are the migrations that break this rule, and were applied before it was there.
+	released = map[string]bool{"postgres/00111_partition_growth.sql": true}
+
 	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALI[Z]E|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)
 	waiting   = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`) //nolint:misspell // the server spells it
 	comment   = regexp.MustCompile(`--[^\n]*`)
@@ -46,6 +52,9 @@ func TestMigrationsAreBounded(t *testing.T) {
 	for _, m := range migrations(t, "postgres", firstBoundedPostgres) {
 		for _, wrong := range unboundedPostgres(m.text) {
 			t.Errorf("%s: %s", m.name, wrong)
+		}
+		if wrong := breakingPostgres(m.text); wrong != "" && !released[m.name] {
+			t.Errorf("%s: do this one release later (docs/upgrade.md), or raise schema_floor: %s", m.name, wrong)
 		}
 	}
 	for _, m := range migrations(t, "clickhouse", firstBoundedClickHouse) {
@@ -106,6 +115,15 @@ func unboundedPostgres(text string) (wrong []string) {
 	return wrong
 }
 
+// breakingPostgres returns a statement that programs of the release before cannot work with, unless the migration says so.
+func breakingPostgres(text string) string {
+	up, _, _ := strings.Cut(text, "-- +goose Down")
+	if up = comment.ReplaceAllString(up, ""); raising.MatchString(up) {
+		return ""
+	}
+	return breaking.FindString(up)
+}
+
 func unboundedClickHouse(text string) (wrong []string) {
 	up, _, _ := strings.Cut(text, "-- +goose Down")
 	up = comment.ReplaceAllString(up, "")
@@ -154,4 +172,33 @@ func TestUnboundedMigrationsAreFound(t *testing.T) {
 		require.NotEmpty(t, unboundedClickHouse(text), text)
 	}
 	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;")) //nolint:misspell // the server spells it
+}
+
+func TestBreakingMigrationsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"DROP TABLE x;",
+		"ALTER TABLE x DROP COLUMN a;",
+		"ALTER TABLE x ADD COLUMN b text,\n    DROP COLUMN IF EXISTS a;",
+		"ALTER TABLE x ALTER COLUMN a SET NOT NULL;",
+		"ALTER TABLE x RENAME TO y;",
+		"ALTER TABLE x RENAME COLUMN a TO b;",
+		"ALTER TABLE x RENAME a TO b;",
+		"ALTER TYPE x RENAME VALUE 'a' TO 'b';",
+		"-- UPDATE schema_floor\nALTER TABLE x DROP COLUMN a;",
+		"ALTER TABLE x DROP COLUMN a;\n-- +goose Down\nUPDATE schema_floor SET release = 1;",
+	} {
+		require.NotEmpty(t, breakingPostgres(text), text)
+		require.Empty(t, breakingPostgres("UPDATE schema_floor SET release = 2;\n"+text), text)
+	}
+	for _, text := range []string{
+		"ALTER TABLE x ADD COLUMN a text;\n-- +goose Down\nALTER TABLE x DROP COLUMN a;\nDROP TABLE x;",
+		"ALTER TABLE x ALTER COLUMN a DROP NOT NULL;",
+		"ALTER TABLE x DROP CONSTRAINT a, RENAME CONSTRAINT b TO c;",
+		"ALTER INDEX a RENAME TO b;",
+		"-- later: ALTER TABLE x DROP COLUMN a;",
+		"CREATE TABLE x (a text NOT NULL);",
+	} {
+		require.Empty(t, breakingPostgres(text), text)
+	}
 }

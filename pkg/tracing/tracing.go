@@ -27,6 +27,7 @@ import (
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
+	internal bool
 	log      *slog.Logger
 }
 
@@ -35,7 +36,9 @@ const name = "lodestone" // of what makes the spans
 // Deps is what a Tracer works with.
 type Deps struct {
 	Service string // the process' name in traces
-	Log     *slog.Logger
+	// Internal is for a process whose requests come from other processes of the installation: their header is the parent of its spans.
+	Internal bool
+	Log      *slog.Logger
 }
 
 // New returns a Tracer, or nil if the settings name no collector. It does not connect: spans that cannot be sent are dropped, which is logged.
@@ -57,7 +60,7 @@ func New(c Config, d Deps) (*Tracer, error) {
 		sdk.WithSampler(sdk.ParentBased(requests{sdk.TraceIDRatioBased(c.Share)})),
 		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", d.Service))),
 	)
-	return &Tracer{provider: provider, tracer: provider.Tracer(name), log: d.Log}, nil
+	return &Tracer{provider: provider, tracer: provider.Tracer(name), internal: d.Internal, log: d.Log}, nil
 }
 
 // exportTimeout bounds one try to send spans.
@@ -107,14 +110,19 @@ func (t *Tracer) Stop(ctx context.Context) error {
 func (t *Tracer) Failed() <-chan error { return nil }
 
 // Request begins the trace of a request that arrived at a time. The caller ends the span. A trace that the sender began is linked, and decides nothing:
-// anyone can send its header, Traceparent.
+// anyone can send its header, Traceparent. In an internal process, the request continues that trace.
 func (t *Tracer) Request(ctx context.Context, spanName, traceparent string, arrived time.Time) (context.Context, trace.Span) {
 	if t == nil {
 		return ctx, trace.SpanFromContext(context.Background()) // records nothing
 	}
-	options := []trace.SpanStartOption{trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(arrived)}
-	if sender := Parse(traceparent); sender.IsValid() {
-		options = append(options, trace.WithLinks(trace.Link{SpanContext: sender}))
+	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(arrived)}
+	switch sender := Parse(traceparent); {
+	case sender.IsValid() && t.internal:
+		ctx = trace.ContextWithRemoteSpanContext(ctx, sender)
+	case sender.IsValid():
+		options = append(options, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: sender}))
+	default:
+		options = append(options, trace.WithNewRoot())
 	}
 	return t.tracer.Start(ctx, spanName, options...)
 }
@@ -156,6 +164,15 @@ func Header(span trace.Span) string {
 	carrier := propagation.MapCarrier{}
 	format.Inject(trace.ContextWithSpan(context.Background(), span), carrier)
 	return carrier[HeaderName]
+}
+
+// Pass puts the span of ctx into the header of a request to an internal process, in place of what a client sent. A trace that is not recorded is passed as
+// well: it is not to be recorded there either.
+func Pass(ctx context.Context, header http.Header) {
+	for _, field := range format.Fields() {
+		header.Del(field)
+	}
+	format.Inject(ctx, propagation.HeaderCarrier(header))
 }
 
 // Parse returns the place in a trace that a header holds. It is not valid if the header is not.

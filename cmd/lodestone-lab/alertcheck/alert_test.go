@@ -65,6 +65,8 @@ var faults = map[string][]string{
 	"LodestoneSpoolNotSent":           {`lodestone_spool_oldest_seconds{instance="a"} 0+60xN`},
 	"LodestoneSendersRefused":         {`lodestone_spool_refused_full_records_total{instance="a"} 0+1xN`},
 	"LodestoneCollectorFails":         {`lodestone_collector_requests_total{status="503",instance="a"} 0+12xN`, `lodestone_collector_requests_total{status="202",instance="a"} 0+60xN`},
+	"LodestoneCollectorsGone":         {`lodestone_collector_requests_in_flight{instance="a"} _xN`},
+	"LodestoneAcknowledgementSlow":    {`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0+57xN`},
 	"LodestoneSpoolDamaged":           {`lodestone_spool_damaged_segments{instance="a"} 1`},
 	"LodestoneSpoolExpired":           {`lodestone_spool_expired_records_total{instance="a"} 0x5 1xN`},
 	"LodestoneRecordsRefused":         {`lodestone_spool_refused_records{instance="a"} 3`},
@@ -73,6 +75,7 @@ var faults = map[string][]string{
 	"LodestoneSaltsMissing":           {`lodestone_collector_salt_horizon_days{instance="a"} 0`},
 	"LodestoneConsumersGone":          {`lodestone_consumer_joined{instance="a"} 0`},
 	"LodestoneConsumerBehind":         {`lodestone_consumer_lag_seconds{instance="a"} 130`},
+	"LodestoneRecordsWait":            {`lodestone_consumer_lag_records{instance="a"} 500`, `lodestone_consumer_rows_total{instance="a"} 0+60xN`},
 	"LodestonePartitionStandsStill":   {`lodestone_consumer_halted_partitions{reason="log",instance="a"} 1`},
 	"LodestoneRecordsExpired":         {`lodestone_consumer_lost_records{instance="a"} 7`},
 	"LodestoneDeadLetters":            {`lodestone_consumer_dead_letters_total{reason="malformed",instance="a"} 0x5 1xN`},
@@ -80,9 +83,12 @@ var faults = map[string][]string{
 	"LodestoneStoresDiffer":           {`lodestone_verify_differences{kind="missing",instance="a"} 1`},
 	"LodestoneStoresApart":            {`lodestone_stores_apart{older="clickhouse",instance="a"} 1`},
 	"LodestoneCheckDoesNotFinish":     {`lodestone_verify_last_finish_timestamp_seconds{instance="a"} 60`},
+	"LodestoneCheckFails":             {`lodestone_verify_errors_total{instance="a"} 0+1xN`},
 	"LodestoneCountersBehind":         {`lodestone_counter_lag_records{instance="a"} 200000`},
 	"LodestoneReportsBehind":          {`lodestone_mirror_lag_seconds{instance="a"} 61`},
 	"LodestoneAnswersFail":            {`lodestone_http_request_duration_seconds_count{method="GET",route="/api/v1/analytics",status="503",instance="a"} 0+6xN`, `lodestone_http_request_duration_seconds_count{method="GET",route="/api/v1/analytics",status="200",instance="a"} 0+60xN`},
+	"LodestoneQueryGone":              {`lodestone_query_connections{state="open",instance="a"} _xN`},
+	"LodestoneSiteGone":               {`lodestone_session_end_errors_total{instance="a"} _xN`},
 	"LodestoneSQLDoesNotAnswer":       {`lodestone_sql_answering{instance="a"} 0`},
 	"LodestoneLiveBehind":             {`lodestone_live_lag_seconds{instance="a"} 11`},
 	"LodestoneMailsWait":              {`lodestone_queue_oldest_seconds{queue="mail",instance="a"} 301`},
@@ -92,9 +98,11 @@ var faults = map[string][]string{
 	"LodestoneCertificateUnusable":    {`lodestone_tls_files_unusable{listener="site",instance="a"} 1`},
 	"LodestoneSecretUnusable":         {`lodestone_secret_file_refused{setting="--token-keys",instance="a"} 1`},
 	"LodestoneErasureLate":            {`lodestone_erasure_lag_seconds{instance="a"} 200000`},
+	"LodestoneErasureFails":           {`lodestone_erasure_errors_total{instance="a"} 0+12xN`},
 	"LodestoneRevocationsNotRecorded": {`lodestone_revocation_lag_seconds{instance="a"} 61`},
 	"LodestoneRetentionWaits":         {`lodestone_retention_waiting_months{instance="a"} 1`},
 	"LodestoneRetentionDiffers":       {`lodestone_retention_setting_differs{instance="a"} 1`},
+	"LodestoneExportFails":            {`lodestone_archive_failures_total{instance="a"} 0+0.1xN`},
 }
 
 // A healthy installation raises no alert in four hours.
@@ -118,10 +126,43 @@ func TestEachFaultRaisesItsAlert(t *testing.T) {
 	require.Len(t, faults, len(parsed(t)))
 }
 
-// A process that Prometheus does not know raises an alert as well.
-func TestNoConsumerAtAll(t *testing.T) {
+// others are faults that raise an alert in another way, and what is near to a fault and raises none.
+var others = map[string]struct {
+	series []string
+	alert  string
+}{
+	"no consumer that Prometheus knows":                {[]string{`lodestone_consumer_joined{instance="a"} _xN`}, "LodestoneConsumersGone"},
+	"a process whose job has another name":             {[]string{`up{job="events-metrics",instance="c"} 1x5 0xN`, `lodestone_build_info{job="events-metrics",instance="c"} 1x5 _xN`}, "LodestoneProcessDown"},
+	"another program":                                  {[]string{`up{job="node",instance="c"} 0`}, ""},
+	"a check that never finished":                      {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} 0`}, "LodestoneCheckDoesNotFinish"},
+	"a check that finishes for the first time":         {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} 0x60 3600+60xN`}, ""},
+	"checks that are switched off":                     {[]string{`lodestone_verify_last_finish_timestamp_seconds{instance="a"} _xN`}, ""},
+	"a check that failed once":                         {[]string{`lodestone_verify_errors_total{instance="a"} 0x30 1xN`}, ""},
+	"records that cannot be read":                      {[]string{`lodestone_consumer_lag_records{instance="a"} 0x30 1+60xN`, `lodestone_consumer_rows_total{instance="a"} 0+60x30 1800xN`}, "LodestoneRecordsWait"},
+	"records that are stored within two minutes":       {[]string{`lodestone_consumer_lag_records{instance="a"} 100`, `lodestone_consumer_rows_total{instance="a"} 0+60xN`}, ""},
+	"records that all repeat others":                   {[]string{`lodestone_consumer_lag_records{instance="a"} 100`, `lodestone_consumer_repeats_total{instance="a"} 0+60xN`}, ""},
+	"an outage of Kafka that consumers make up for":    {[]string{`lodestone_consumer_lag_records{instance="a"} 0x30 9000x8 0xN`}, ""},
+	"an erasure that failed in an outage":              {[]string{`lodestone_erasure_errors_total{instance="a"} 0x30 12x10 120xN`}, ""},
+	"an export that failed once":                       {[]string{`lodestone_archive_failures_total{instance="a"} 0x30 1xN`}, ""},
+	"one of two hundred acknowledgements takes longer": {[]string{`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0+59.7xN`}, ""},
+	"no acknowledgements":                              {[]string{`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0`, `lodestone_collector_ack_seconds_bucket{le="+Inf",instance="a"} 0`}, ""},
+	"one collector of two is gone":                     {[]string{`lodestone_collector_requests_in_flight{instance="a"} 0x5 _xN`, `lodestone_collector_requests_in_flight{instance="b"} 0`}, ""},
+	"a collector restarts":                             {[]string{`lodestone_collector_requests_in_flight{instance="a"} 0x5 _x3 0xN`}, ""},
+}
+
+func TestOtherFaults(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"LodestoneConsumersGone"}, firing(t, []string{`lodestone_consumer_joined{instance="a"} _xN`}, time.Hour))
+	for name, other := range others {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fired := firing(t, other.series, 4*time.Hour)
+			if other.alert == "" {
+				require.Empty(t, fired)
+			} else {
+				require.Equal(t, []string{other.alert}, fired)
+			}
+		})
+	}
 }
 
 // Writing a secret's file takes a moment, and a file that is good again within minutes raises nothing.

@@ -52,10 +52,11 @@ func allFaults() []fault { return slices.Concat(faults(), operationFaults()) }
 
 // operations is what the operations of a soak leave for each other and for the check.
 type operations struct {
-	files   int    // of the reader, at the newest backup
-	gone    *link  // of the person who was erased
-	address string // theirs
-	figures []string
+	files    int    // of the reader, at the newest backup
+	gone     *link  // of the person who was erased
+	address  string // theirs
+	figures  []string
+	migrated bool // the schema is that of this release
 }
 
 // figuref adds to what the report says of the operations.
@@ -85,6 +86,18 @@ func (o *operations) settings(w *world, env map[string][]string) error {
 // exitPending is that of `lodestone migrate --check` for migrations that can be applied while the old processes run.
 const exitPending = 3
 
+// checked judges how `lodestone migrate --check` ended. An upgrade without a migration would replace programs by equal ones, and show nothing.
+func (o *operations) checked(err error) error {
+	var exit *exec.ExitError
+	switch pending := errors.As(err, &exit) && exit.ExitCode() == exitPending; {
+	case err != nil && !pending:
+		return fmt.Errorf("the old processes would have to stop: %w", err)
+	case !pending && !o.migrated:
+		return errors.New("the release before has the schema of this one: name one with fewer migrations by --before")
+	}
+	return nil
+}
+
 // replaceAll lets a release take the place of the other, in the order of docs/upgrade.md. One process of a kind is replaced after the other; a client, and a
 // reader of reports, asks again meanwhile.
 func (s *scene) replaceAll(ctx context.Context, release string) error {
@@ -93,13 +106,13 @@ func (s *scene) replaceAll(ctx context.Context, release string) error {
 	if release == s.programs { // upward
 		s.release = release
 		_, err := s.output(ctx, "migrate", "--check")
-		var exit *exec.ExitError
-		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitPending) {
-			return fmt.Errorf("the old processes would have to stop: %w", err)
+		if err := s.operations.checked(err); err != nil {
+			return err
 		}
 		if err := s.command(ctx, "migrate"); err != nil {
 			return err
 		}
+		s.operations.migrated = true
 	} else {
 		direction = RollBack
 		slices.Reverse(order)

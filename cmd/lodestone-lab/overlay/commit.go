@@ -40,11 +40,12 @@ func Build(ctx context.Context, dir, program, source string) error {
 	return nil
 }
 
-// fallback is the release before as long as no commit that this one contains has a number: the last one without event logs on shards, growing topics and
+// fallback is the release before as long as no tag has fewer migrations: the last commit without event logs on shards, growing topics and
 // the record of erasures.
 const fallback = "4997face48afb079576f54c14ea3b7886337154c"
 
-// Before returns the revision of the release before: the newest tag of an ancestor, else fallback, or the oldest commit of a clone that does not have it.
+// Before returns the revision of the release before that an upgrade has something to do for: the newest tag of an ancestor with fewer migrations, else
+// fallback, or the oldest commit of a clone that does not have it.
 func Before(ctx context.Context) (string, error) {
 	root, err := Root(ctx)
 	if err != nil {
@@ -54,9 +55,16 @@ func Before(ctx context.Context) (string, error) {
 }
 
 func before(ctx context.Context, dir string) (string, error) {
-	// Not the tag of this commit itself.
-	if tag, err := gitIn(ctx, dir, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^"); err == nil {
-		return tag, nil
+	// Not the tags of this commit itself. It fails if this is the only commit.
+	tags, _ := gitIn(ctx, dir, "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD^", "--sort=-version:refname")
+	for tag := range strings.FieldsSeq(tags) {
+		added, err := gitIn(ctx, dir, "diff", "--name-only", "--no-renames", "--diff-filter=A", tag, "HEAD", "--", "pkg/postgres/migrations", "pkg/clickhouse/migrations")
+		if err != nil {
+			return "", fmt.Errorf("compare the migrations with %s: %w", tag, err)
+		}
+		if added != "" {
+			return tag, nil
+		}
 	}
 	if _, err := gitIn(ctx, dir, "cat-file", "-e", fallback+"^{commit}"); err == nil {
 		return fallback, nil

@@ -29,7 +29,7 @@ type Command struct {
 	Senders  int           `name:"senders" default:"16" help:"Clients that send at the same time. A quarter of them send views of landing pages, and a quarter send everything three times."`
 	Brokers  int           `name:"brokers" default:"1" help:"Brokers of Kafka: 1, or 3 that each have every record."`
 	Seed     uint64        `name:"seed" help:"Seed of what is killed for how long, and of who is erased; a random one if 0, which is printed."`
-	Before   string        `name:"before" placeholder:"COMMIT" help:"Commit of the release before. Default: the newest tag before this commit, or the commit that stands for it."`
+	Before   string        `name:"before" placeholder:"COMMIT" help:"Commit of the release before. Default: the newest tag before this commit that has fewer migrations, or the commit that stands for it."`
 	Sample   time.Duration `name:"sample" default:"5s" help:"Interval at which memory is sampled."`
 	WarmUp   time.Duration `name:"warm-up" help:"Time after a start, a fault or an operation from which memory has to be flat. Default: a twentieth of the duration."`
 	Steps    []string      `name:"steps" help:"Do these, one after the other, instead of everything."`
@@ -126,7 +126,13 @@ type result struct {
 	*chaos.Result
 	samples samples
 	calms   []calm
-	growing []string
+	growing []string // a sentence for each thing that is not flat, or of which nothing is known
+}
+
+// judge looks for growth in the samples.
+func (r *result) judge(warmUp time.Duration) {
+	r.calms = r.samples.calms(warmUp)
+	r.growing = append(r.samples.unmeasured(r.calms, warmUp), flat(r.calms)...)
 }
 
 func (r *result) ok() bool { return r.OK && len(r.growing) == 0 }
@@ -142,8 +148,8 @@ func (c *Command) run(ctx context.Context, dir, programs, before string, steps [
 	if done == nil {
 		return nil, err
 	}
-	r.Result, r.calms = done, r.samples.calms(cmp.Or(c.WarmUp, c.Duration/20))
-	r.growing = flat(r.calms)
+	r.Result = done
+	r.judge(cmp.Or(c.WarmUp, c.Duration/20))
 	return r, err
 }
 

@@ -16,6 +16,7 @@ const (
 	descriptorNoise = 40
 	minSamples      = 9 // of a calm time after its warm-up, three in each third
 	minCalm         = 2 // of a calm time, in warm-ups
+	minCalmTime     = 2 * time.Minute
 	mebibyte        = 1 << 20
 )
 
@@ -55,7 +56,32 @@ func (s *samples) calms(warmUp time.Duration) (all []calm) {
 		all[i].samples = append(all[i].samples, one)
 		all[i].long = one.at - began[k]
 	}
-	return slices.DeleteFunc(all, func(c calm) bool { return len(c.samples) < minSamples || c.long < minCalm*warmUp })
+	return slices.DeleteFunc(all, func(c calm) bool { return len(c.samples) < minSamples || c.long < minLong(warmUp) })
+}
+
+// minLong is how long a calm time has to be, with its warm-up.
+func minLong(warmUp time.Duration) time.Duration { return max(minCalm*warmUp, minCalmTime) }
+
+// unmeasured returns a sentence for each process without a calm time: nothing shows that its memory is flat.
+func (s *samples) unmeasured(all []calm, warmUp time.Duration) (sentences []string) {
+	measured := map[string]bool{}
+	for _, one := range s.all {
+		if !one.engine {
+			measured[one.process] = false
+		}
+	}
+	for _, c := range all {
+		measured[c.process] = true
+	}
+	for _, process := range slices.Sorted(maps.Keys(measured)) {
+		if !measured[process] {
+			sentences = append(sentences, fmt.Sprintf("%s: no calm time of %v or longer", process, minLong(warmUp)))
+		}
+	}
+	if len(measured) == 0 {
+		sentences = append(sentences, "no process was measured")
+	}
+	return sentences
 }
 
 // quantity is something that is to stay as it is.

@@ -119,6 +119,38 @@ func TestFlat(t *testing.T) {
 	require.Empty(t, of(goroutines), "the release before is not measured")
 }
 
+// Memory is flat only if a calm time of each process shows it.
+func TestWhatWasNotMeasuredIsNotFlat(t *testing.T) {
+	t.Parallel()
+	even := func(time.Duration) float64 { return 60 }
+	judge := func(warmUp time.Duration, all ...[]sample) *result {
+		r := &result{Result: &chaos.Result{OK: true}}
+		for _, some := range all {
+			r.samples.all = append(r.samples.all, some...)
+		}
+		r.judge(warmUp)
+		return r
+	}
+	long := usage("collector1", 1, 0, 20*time.Minute, even)
+	require.True(t, judge(time.Minute, long).ok())
+	require.False(t, judge(time.Minute).ok(), "there are no samples")
+
+	r := judge(time.Minute, long, usage("consumer1", 2, 0, 90*time.Second, even))
+	require.False(t, r.ok())
+	require.Equal(t, []string{"consumer1: no calm time of 2m0s or longer"}, r.growing)
+	require.False(t, judge(time.Second, long, usage("consumer1", 2, 0, 90*time.Second, even)).ok(), "a short warm-up makes no calm time long")
+
+	engine, old := usage("postgres", 3, 0, time.Minute, even), usage("query1", 4, 0, 20*time.Minute, even)
+	for i := range engine {
+		engine[i].engine = true
+	}
+	require.True(t, judge(time.Minute, long, engine).ok(), "engines are not measured")
+	for i := range old {
+		old[i].old = true
+	}
+	require.Equal(t, []string{"query1: no calm time of 2m0s or longer"}, judge(time.Minute, long, old).growing)
+}
+
 // Each part is killed, and everything else happens, in the time that events are sent.
 func TestPlan(t *testing.T) {
 	t.Parallel()

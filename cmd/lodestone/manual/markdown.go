@@ -89,7 +89,11 @@ func flagRow(f *kong.Flag) string {
 	if f.Required {
 		value = "required"
 	}
-	return fmt.Sprintf("| `%s` | %s | %s |\n", name, value, cell(f.Help))
+	text := f.Help
+	if len(f.Envs) == 0 {
+		text += " Has no environment variable."
+	}
+	return fmt.Sprintf("| `%s` | %s | %s |\n", name, value, cell(text))
 }
 
 // cell is a text in a table; prose one that stands by itself. Both take angle brackets literally.

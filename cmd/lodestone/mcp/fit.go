@@ -3,7 +3,6 @@ package mcp
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,9 +47,7 @@ func (a *answer) take(op *operation, body jsontext.Value) {
 		out.Suggestion = "Narrow the period or the filters."
 		for _, c := range f.cuts {
 			if c.List == "data" && op.takes("query", "per_page") {
-				// The next page would begin behind what was cut.
-				out.Further, out.Next = nil, nil
-				out.Suggestion = "Ask for the same page again with per_page=" + strconv.Itoa(max(1, c.Kept)) + ": the list goes on behind what was cut."
+				out.cutAt(&r, int64(c.Kept))
 			}
 		}
 	}
@@ -102,6 +99,36 @@ func (o *leftOut) pages(op *operation, r *reported) {
 	if p.NextCursor != nil && op.takes("query", "cursor") {
 		o.Next = map[string]any{"cursor": *p.NextCursor}
 	}
+}
+
+// cutAt says how a list goes on of which only the first items of a page are shown. The next page would begin behind what was cut.
+func (o *leftOut) cutAt(r *reported, kept int64) {
+	o.Further, o.Next = nil, nil
+	p := r.Pagination
+	if p == nil || p.Page < 1 { // a cursor names the place of the page, whatever its size
+		o.Suggestion = fmt.Sprintf("Ask for the same page again with per_page=%d: the list goes on behind what was cut.", max(1, kept))
+		return
+	}
+	seen := (p.Page-1)*p.PerPage + kept
+	further := max(0, p.Total-seen)
+	page, perPage, again := goOn(seen, kept)
+	o.Further, o.Next = &further, map[string]any{"page": page, "per_page": perPage}
+	o.Suggestion = fmt.Sprintf("Ask for page=%d with per_page=%d: the list goes on there.", page, perPage)
+	if again > 0 {
+		o.Suggestion = fmt.Sprintf("Ask for page=%d with per_page=%d: the list goes on there, after %d items that are shown here as well.", page, perPage, again)
+	}
+}
+
+// goOn returns the page with which a list goes on after the items that were seen, of a size that fits as the kept ones did, and how many of those it has again:
+// the fewest, for a size of at least half as many. Pages begin at multiples of their size.
+func goOn(seen, kept int64) (page, perPage, again int64) {
+	perPage = max(1, kept)
+	for size := perPage; size >= (kept+1)/2 && size > 0; size-- {
+		if seen%size < seen%perPage {
+			perPage = size
+		}
+	}
+	return seen/perPage + 1, perPage, seen % perPage
 }
 
 // fitter shortens lists until a value is short enough.

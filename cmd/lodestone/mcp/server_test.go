@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -146,16 +147,72 @@ func TestAnAnswerSaysWhatItDoesNotHave(t *testing.T) {
 	require.EqualValues(t, 2, got.LeftOut.Next["page"])
 	require.True(t, got.Data.Untrusted)
 
-	// A page that is too long is cut, and does not name a next page that would skip something.
+	// A page that is too long is cut.
 	_, got = call(t, session, "list-things", map[string]any{"per_page": 100})
 	require.LessOrEqual(t, len(got.Data.Value), maxValue)
 	require.Equal(t, []cut{{List: "data", Kept: 65, Of: 100}}, got.LeftOut.Truncated)
-	require.Nil(t, got.LeftOut.Next)
-	require.Contains(t, got.LeftOut.Suggestion, "per_page=65")
+	require.Equal(t, map[string]any{"page": 2.0, "per_page": 65.0}, got.LeftOut.Next)
+	require.EqualValues(t, 40, *got.LeftOut.Further)
 
 	_, got = call(t, session, "ask", map[string]any{"body": map[string]any{}})
 	require.Equal(t, "2026-03-01T09:30:00.000Z", got.AsOf)
 	require.EqualValues(t, 5, got.LeftOut.Bots)
+}
+
+// Who follows the answers of a list gets every item, from whatever page, although pages are cut. Items that come again are announced.
+func TestACutPageIsFollowedByTheRest(t *testing.T) {
+	t.Parallel()
+	const total = 333
+	session := connect(t, false, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", jsonType)
+		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
+		var items []string
+		for i := (page - 1) * size; i < min(page*size, total); i++ {
+			items = append(items, strconv.Quote(fmt.Sprintf("%d %s", i, strings.Repeat("x", 700+13*i))))
+		}
+		_, _ = fmt.Fprintf(w, `{"data":[%s],"pagination":{"page":%d,"per_page":%d,"total":%d}}`, strings.Join(items, ","), page, size, total)
+	})
+	for _, page := range []int{1, 2, 3} {
+		seen := (page - 1) * 100
+		for next := map[string]any{"page": page, "per_page": 100}; next != nil; {
+			_, got := call(t, session, "list-things", next)
+			var items []string
+			require.NoError(t, json.Unmarshal(got.Data.Value, &struct {
+				Data *[]string `json:"data"`
+			}{&items}))
+			require.NotEmpty(t, items)
+			var first int
+			_, err := fmt.Sscan(items[0], &first)
+			require.NoError(t, err)
+			require.LessOrEqual(t, first, seen, "something is left out after %v", next)
+			require.Greater(t, first+len(items), seen, "%v brings nothing new", next)
+			seen = first + len(items)
+			if next = nil; got.LeftOut != nil {
+				next = got.LeftOut.Next
+				require.EqualValues(t, total-seen, *got.LeftOut.Further)
+				if _, cut := next["per_page"]; !cut {
+					next["per_page"] = got.Query.Parameters["per_page"]
+				}
+			}
+		}
+		require.Equal(t, total, seen)
+	}
+}
+
+func TestWhereACutPageGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ seen, kept, page, perPage, again int64 }{
+		{65, 65, 2, 65, 0},  // the first page
+		{170, 70, 4, 56, 2}, // page 2 of 100, cut to 70
+		{150, 50, 4, 50, 0}, // a divisor
+		{101, 1, 102, 1, 0},
+		{100, 0, 101, 1, 0}, // nothing of it fits
+	} {
+		page, perPage, again := goOn(c.seen, c.kept)
+		require.Equal(t, []int64{c.page, c.perPage, c.again}, []int64{page, perPage, again})
+		require.Equal(t, c.seen, (page-1)*perPage+again)
+	}
 }
 
 func TestFilesAndPictures(t *testing.T) {
