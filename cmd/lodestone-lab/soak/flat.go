@@ -113,23 +113,36 @@ func (q quantity) grown(before, after float64) bool {
 	return after-before > max(q.noise, growthShare*before)
 }
 
-// flat returns a sentence for everything that grows: from the first to the last third of a calm time, or from the first calm time of a process to the last
-// one. Restarts and recoveries are between calm times, so they hide nothing and count for nothing.
+// flat returns a sentence for everything that grows: of a process from the first to the last third of a calm time, and of all processes of a kind together
+// from their first calm times to their last ones. Between calm times partitions move from one consumer to another, with what they need.
+// Restarts and recoveries are between calm times as well, so they hide nothing and count for nothing.
 func flat(all []calm) (growing []string) {
-	first := map[string]calm{}
 	for _, c := range all {
-		before, known := first[c.process]
-		if !known {
-			before, first[c.process] = c, c
-		}
 		for _, q := range quantities {
 			third := len(c.samples) / 3
 			from, to := q.median(c.samples[:third]), q.median(c.samples[len(c.samples)-third:])
 			if q.grown(from, to) {
 				growing = append(growing, q.sentence(c.process, "in a calm time of "+c.long.Round(time.Second).String(), from, to))
 			}
-			if from, to = q.median(before.samples), q.median(c.samples); q.grown(from, to) {
-				growing = append(growing, q.sentence(c.process, "from its first calm time to a later one", from, to))
+		}
+	}
+	first, last := map[string]calm{}, map[string]calm{}
+	for _, c := range all {
+		if _, known := first[c.process]; !known {
+			first[c.process] = c
+		}
+		last[c.process] = c
+	}
+	for _, q := range quantities {
+		from, to := map[string]float64{}, map[string]float64{}
+		for process := range first {
+			kind := strings.TrimRight(process, "0123456789")
+			from[kind] += q.median(first[process].samples)
+			to[kind] += q.median(last[process].samples)
+		}
+		for _, kind := range slices.Sorted(maps.Keys(from)) {
+			if q.grown(from[kind], to[kind]) {
+				growing = append(growing, q.sentence("every "+kind, "from the first calm time to the last", from[kind], to[kind]))
 			}
 		}
 	}

@@ -102,8 +102,10 @@ func TestFlat(t *testing.T) {
 	}
 	require.Empty(t, of(usage("consumer1", 1, 0, 20*time.Minute, saw), usage("consumer1", 2, 20*time.Minute, 20*time.Minute, full)))
 	grows("consumer1: resident memory grow in a calm time of 20m0s", of(usage("consumer1", 1, 0, 20*time.Minute, leak)))
-	grows("collector1: resident memory grow from its first calm time to a later one",
+	grows("every collector: resident memory grow from the first calm time to the last",
 		of(usage("collector1", 1, 0, 20*time.Minute, saw), usage("collector1", 2, 20*time.Minute, 10*time.Minute, higher)))
+	require.Empty(t, of(usage("consumer1", 1, 0, 20*time.Minute, saw), usage("consumer2", 2, 0, 20*time.Minute, higher),
+		usage("consumer1", 3, 20*time.Minute, 10*time.Minute, higher), usage("consumer2", 4, 20*time.Minute, 10*time.Minute, saw)), "partitions moved")
 	require.Empty(t, of(usage("collector1", 1, 0, 90*time.Second, leak)), "too short to tell")
 	require.Empty(t, of(usage("collector1", 1, 0, 10*time.Minute, saw), during("kill -9 broker", usage("collector1", 1, 10*time.Minute, 10*time.Minute, higher)),
 		usage("collector1", 1, 20*time.Minute, 10*time.Minute, saw)))
