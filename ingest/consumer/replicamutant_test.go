@@ -37,6 +37,7 @@ const (
 	stampsNone     mutant = "point 7: inserts do not name the epoch of the record"
 	ignoresRecord  mutant = "point 7: a process with one address of the shard stores there as on one server"
 	ignoresSession mutant = "point 7: a writer that does not answer is replaced during its session"
+	guessesSession mutant = "point 7: a replica without a session in Keeper says that the writer has none"
 	ignoresLease   mutant = "point 7: a writer that does not answer is replaced during its leases"
 	outlivesLease  mutant = "point 7: inserts begin after the lease"
 	takesUnsynced  mutant = "point 7: the new writer lacks parts"
@@ -46,7 +47,7 @@ const (
 
 var mutants = []mutant{
 	movesShard, sharesInserts, countsOne, asksWriter, trustsInserts, makesParts, newTokens, keepsTokens, dropsInEpoch, keepsRunning, keepsEpoch, refusesNone, stampsNone,
-	ignoresRecord, ignoresSession, ignoresLease, outlivesLease, takesUnsynced, setsClockBack, dropsUnsynced,
+	ignoresRecord, ignoresSession, guessesSession, ignoresLease, outlivesLease, takesUnsynced, setsClockBack, dropsUnsynced,
 }
 
 // The model notices when a rule does not hold. In a scenario nothing is wrong if it does.
@@ -146,12 +147,31 @@ func (l lyingServer) Accept(ctx context.Context, epoch int64) (int64, error) {
 	return l.server.Accept(ctx, epoch)
 }
 
+// Epoch implements replica.Server.
+func (l lyingServer) Epoch(ctx context.Context) (int64, error) {
+	if l.cut {
+		return 0, errAway
+	}
+	return l.server.Epoch(ctx)
+}
+
+// Forget implements replica.Server.
+func (l lyingServer) Forget(ctx context.Context, name string) error {
+	if l.cut {
+		return errAway
+	}
+	return l.server.Forget(ctx, name)
+}
+
 // Active implements replica.Server.
 func (l lyingServer) Active(ctx context.Context, name string) (bool, error) {
 	if l.cut {
 		return false, errAway
 	}
 	active, err := l.server.Active(ctx, name)
+	if l.mutant == guessesSession && errors.Is(err, errBlind) {
+		return false, nil
+	}
 	return active && l.mutant != ignoresSession, err
 }
 

@@ -37,6 +37,15 @@ var scenarios = map[mutant]scenario{
 		w.now += leaseTime + 1
 		w.moves("r1")
 	},
+	guessesSession: func(w *world) {
+		w.sends("no answer before the commit")
+		w.shards[0].servers[0].cut = true
+		w.moves("r1")
+		w.now += leaseTime + 1
+		w.lose(w.shards[0].servers[1])
+		w.happens["it gets a session"] = func() {}
+		w.moves("r1")
+	},
 	ignoresLease: func(w *world) {
 		w.sends("arrives later")
 		w.shards[0].servers[0].cut = true

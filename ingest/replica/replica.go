@@ -68,13 +68,15 @@ type Server interface {
 	// Accept makes the server refuse inserts of lower epochs than the one given, and returns the epoch that it then stores, which may be
 	// higher.
 	Accept(ctx context.Context, epoch int64) (stored int64, err error)
+	// Epoch returns the epoch that the server stores.
+	Epoch(ctx context.Context) (int64, error)
 	// EndInserts ends every insert of events that runs, and returns when none does.
 	EndInserts(ctx context.Context) error
 	// Sync returns when the server has every part that Keeper's log listed when it was called.
 	Sync(ctx context.Context) error
 	// Clock returns the server's time, and the greatest stored_at of the rows that it has.
 	Clock(ctx context.Context) (now, stored time.Time, err error)
-	// Active reports whether Keeper has a session of a replica.
+	// Active reports whether Keeper has a session of a replica. It is an error if the server has none itself.
 	Active(ctx context.Context, name string) (bool, error)
 	// Forget removes a replica that is gone from Keeper. Parts that only this replica had are lost.
 	Forget(ctx context.Context, name string) error
