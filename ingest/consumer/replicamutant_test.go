@@ -24,6 +24,7 @@ const (
 	noMutant       mutant = ""
 	movesShard     mutant = "point 3: a partition is placed again by each owner"
 	sharesInserts  mutant = "point 4: an insert has rows of two partitions"
+	countsBefore   mutant = "point 5: a row counts by the replicas of before its insert"
 	countsOne      mutant = "point 5: a row counts once the writer has it"
 	asksWriter     mutant = "point 5: the writer answers for the others"
 	trustsInserts  mutant = "point 5: an insert that is acknowledged counts"
@@ -46,7 +47,7 @@ const (
 )
 
 var mutants = []mutant{
-	movesShard, sharesInserts, countsOne, asksWriter, trustsInserts, makesParts, newTokens, keepsTokens, dropsInEpoch, keepsRunning, keepsEpoch, refusesNone, stampsNone,
+	movesShard, sharesInserts, countsBefore, countsOne, asksWriter, trustsInserts, makesParts, newTokens, keepsTokens, dropsInEpoch, keepsRunning, keepsEpoch, refusesNone, stampsNone,
 	ignoresRecord, ignoresSession, guessesSession, ignoresLease, outlivesLease, takesUnsynced, setsClockBack, dropsUnsynced,
 }
 
@@ -80,12 +81,19 @@ func TestTheModelOfReplicasCatchesMutants(t *testing.T) {
 type lyingReader struct {
 	*shard
 	mutant mutant
+	before []string // the replicas when an insert began
 }
 
 // Read implements replica.Register.
 func (l *lyingReader) Read(ctx context.Context, id uint16) (replica.Record, error) {
 	r, err := l.shard.Read(ctx, id)
 	switch l.mutant { //nolint:exhaustive // the others do not lie here
+	case countsBefore:
+		if _, begins := ctx.Deadline(); begins {
+			l.before = r.Replicas
+		} else if l.before != nil {
+			r.Replicas, l.before = l.before, nil
+		}
 	case countsOne:
 		r.Replicas = []string{r.Writer}
 	case ignoresRecord: // the first address is that of r0

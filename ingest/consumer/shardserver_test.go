@@ -199,6 +199,9 @@ func (r *rows) Insert(ctx context.Context, table stream.Table, how replica.Inser
 		return err
 	}
 	w.drift()
+	for w.oneIn(16, "a replica is added") {
+		w.add(r.shard)
+	}
 	if w.oneIn(8, "no answer before the commit") {
 		return errLost
 	}

@@ -146,12 +146,18 @@ func AtWriter[R named](ctx context.Context, register Register, shard uint16, rep
 	if err := fn(r, writer); err != nil {
 		return err
 	}
-	after, err := register.Read(ctx, shard)
+	return unchanged(ctx, register, r)
+}
+
+// unchanged returns an error if the record of a shard is another one by now. Of replicas that were added meanwhile, a majority need not have a
+// row that counted before them: those that are added next copy it, if it counted before they began.
+func unchanged(ctx context.Context, register Register, r Record) error {
+	after, err := register.Read(ctx, r.Shard)
 	if err != nil {
-		return fmt.Errorf("read the writer of shard %d: %w", shard, err)
+		return fmt.Errorf("read the writer of shard %d: %w", r.Shard, err)
 	}
-	if !after.Ready || after.Epoch != r.Epoch {
-		return fmt.Errorf("shard %d: %w", shard, ErrChanged)
+	if !after.Ready || after.Epoch != r.Epoch || !slices.Equal(after.Replicas, r.Replicas) {
+		return fmt.Errorf("shard %d: %w", r.Shard, ErrChanged)
 	}
 	return nil
 }
