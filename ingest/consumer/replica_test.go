@@ -181,6 +181,7 @@ const (
 	toMove operation = iota
 	toDrop
 	toAdd
+	toKeep
 )
 
 func (w *world) mover(s *shard, to operation) *replica.Mover {
