@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +13,7 @@ import (
 
 	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
 	"lodestone/pkg/postgres"
 )
 
@@ -73,16 +75,15 @@ func (c *shardListCommand) Run(ctx context.Context) error {
 	})
 }
 
-// oneReplica names a replica.
-type oneReplica struct {
-	Stores  shardStores   `embed:""`
-	Shard   uint16        `arg:"" help:"Id of the shard."`
-	Replica string        `arg:"" help:"Name of the replica, as lodestone shard list shows it."`
-	Wait    time.Duration `name:"wait" default:"5m" help:"How long to try. The command can be repeated: it goes on where it ended."`
+// oneShard names a shard.
+type oneShard struct {
+	Stores shardStores   `embed:""`
+	Shard  uint16        `arg:"" help:"Id of the shard."`
+	Wait   time.Duration `name:"wait" default:"5m" help:"How long to try. The command can be repeated: it goes on where it ended."`
 }
 
 // run repeats an operation on the shard until it succeeds.
-func (c *oneReplica) run(ctx context.Context, operate func(context.Context, *replica.Mover) (replica.Record, error)) error {
+func (c *oneShard) run(ctx context.Context, operate func(context.Context, *replica.Mover) (replica.Record, error)) error {
 	return c.Stores.open(ctx, func(cluster *replica.Cluster) error {
 		ctx, cancel := context.WithTimeout(ctx, c.Wait)
 		defer cancel()
@@ -100,23 +101,72 @@ func (c *oneReplica) run(ctx context.Context, operate func(context.Context, *rep
 }
 
 type shardMoveCommand struct {
-	Which oneReplica `embed:""`
+	Which   oneShard `embed:""`
+	Replica string   `arg:"" help:"Name of the replica, as lodestone shard list shows it."`
 }
 
 // Run makes a replica the writer.
 func (c *shardMoveCommand) Run(ctx context.Context) error {
 	return c.Which.run(ctx, func(ctx context.Context, m *replica.Mover) (replica.Record, error) {
-		return m.Move(ctx, c.Which.Replica)
+		return m.Move(ctx, c.Replica)
 	})
 }
 
 type shardRemoveCommand struct {
-	Which oneReplica `embed:""`
+	Which      oneShard `embed:""`
+	Replica    string   `arg:"" optional:"" help:"Name of the replica, as lodestone shard list shows it."`
+	Keep       string   `env:"-" help:"Remove all replicas but this one, after the writer of two or two of three were lost. What only the others had is lost, except for what Kafka still has. Needs --accept-loss."`
+	AcceptLoss bool     `env:"-" help:"Confirm --keep."`
+	Destroyed  []string `env:"-" help:"Names of replicas that never come back, for --keep: Keeper is not asked for their sessions. A server on this list that still runs can store events twice."`
 }
 
-// Run removes a replica.
-func (c *shardRemoveCommand) Run(ctx context.Context) error {
-	return c.Which.run(ctx, func(ctx context.Context, m *replica.Mover) (replica.Record, error) {
-		return m.Drop(ctx, c.Which.Replica)
-	})
+func (c *shardRemoveCommand) check() error {
+	switch {
+	case c.Keep == "" && (c.AcceptLoss || len(c.Destroyed) > 0):
+		return config.InvalidFlag("--keep", "is missing", "name the replica that is left")
+	case c.Keep == "" && c.Replica == "":
+		return config.Invalid("REPLICA", "is missing", "name the replica to remove")
+	case c.Keep != "" && c.Replica != "":
+		return config.InvalidFlag("--keep", "removes all replicas but one, and another one is named", "give one of both")
+	case c.Keep != "" && !c.AcceptLoss:
+		return config.InvalidFlag("--accept-loss", "is missing", "read \"After a majority is lost\" in docs/replicas.md first: events that only the others had are lost")
+	case slices.Contains(c.Destroyed, c.Keep):
+		return config.InvalidFlag("--destroyed", "has the replica of --keep", "name the others")
+	}
+	return nil
 }
+
+// Run removes a replica, or all but one.
+func (c *shardRemoveCommand) Run(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.Keep == "" {
+		return c.Which.run(ctx, func(ctx context.Context, m *replica.Mover) (replica.Record, error) {
+			return m.Drop(ctx, c.Replica)
+		})
+	}
+	var inKeeper []string
+	err := c.Which.run(ctx, func(ctx context.Context, m *replica.Mover) (replica.Record, error) {
+		m.Destroyed = c.Destroyed
+		r, left, err := m.Keep(ctx, c.Keep)
+		inKeeper = append(inKeeper, left...)
+		return r, err
+	})
+	for _, name := range inKeeper {
+		fmt.Printf("Keeper still lists replica %s. Run on %s, once its session has ended: SYSTEM DROP REPLICA '%[1]s' FROM DATABASE lodestone\n", name, c.Keep)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Printf(afterLoss, c.Which.Shard, c.Keep)
+	return err //nolint:wrapcheck // as other output
+}
+
+const afterLoss = `Replica %[2]s is the only one of shard %[1]d. Next:
+1. Take the lost servers out of remote_servers of every server, and out of --clickhouse-shards of every process. Restart the processes.
+2. If the shard had three replicas or more: stop the consumers, set the offsets of their group to the earliest ones, and start them.
+3. Once lodestone_consumer_lag_records is 0: lodestone recount
+4. lodestone verify
+docs/replicas.md, "After a majority is lost", has the commands.
+`

@@ -24,6 +24,7 @@ const (
 	noMutant       mutant = ""
 	movesShard     mutant = "point 3: a partition is placed again by each owner"
 	sharesInserts  mutant = "point 4: an insert has rows of two partitions"
+	countsBefore   mutant = "point 5: a row counts by the replicas of before its insert"
 	countsOne      mutant = "point 5: a row counts once the writer has it"
 	asksWriter     mutant = "point 5: the writer answers for the others"
 	trustsInserts  mutant = "point 5: an insert that is acknowledged counts"
@@ -37,6 +38,7 @@ const (
 	stampsNone     mutant = "point 7: inserts do not name the epoch of the record"
 	ignoresRecord  mutant = "point 7: a process with one address of the shard stores there as on one server"
 	ignoresSession mutant = "point 7: a writer that does not answer is replaced during its session"
+	guessesSession mutant = "point 7: a replica without a session in Keeper says that the writer has none"
 	ignoresLease   mutant = "point 7: a writer that does not answer is replaced during its leases"
 	outlivesLease  mutant = "point 7: inserts begin after the lease"
 	takesUnsynced  mutant = "point 7: the new writer lacks parts"
@@ -45,8 +47,8 @@ const (
 )
 
 var mutants = []mutant{
-	movesShard, sharesInserts, countsOne, asksWriter, trustsInserts, makesParts, newTokens, keepsTokens, dropsInEpoch, keepsRunning, keepsEpoch, refusesNone, stampsNone,
-	ignoresRecord, ignoresSession, ignoresLease, outlivesLease, takesUnsynced, setsClockBack, dropsUnsynced,
+	movesShard, sharesInserts, countsBefore, countsOne, asksWriter, trustsInserts, makesParts, newTokens, keepsTokens, dropsInEpoch, keepsRunning, keepsEpoch, refusesNone, stampsNone,
+	ignoresRecord, ignoresSession, guessesSession, ignoresLease, outlivesLease, takesUnsynced, setsClockBack, dropsUnsynced,
 }
 
 // The model notices when a rule does not hold. In a scenario nothing is wrong if it does.
@@ -79,12 +81,19 @@ func TestTheModelOfReplicasCatchesMutants(t *testing.T) {
 type lyingReader struct {
 	*shard
 	mutant mutant
+	before []string // the replicas when an insert began
 }
 
 // Read implements replica.Register.
 func (l *lyingReader) Read(ctx context.Context, id uint16) (replica.Record, error) {
 	r, err := l.shard.Read(ctx, id)
 	switch l.mutant { //nolint:exhaustive // the others do not lie here
+	case countsBefore:
+		if _, begins := ctx.Deadline(); begins {
+			l.before = r.Replicas
+		} else if l.before != nil {
+			r.Replicas, l.before = l.before, nil
+		}
 	case countsOne:
 		r.Replicas = []string{r.Writer}
 	case ignoresRecord: // the first address is that of r0
@@ -146,12 +155,31 @@ func (l lyingServer) Accept(ctx context.Context, epoch int64) (int64, error) {
 	return l.server.Accept(ctx, epoch)
 }
 
+// Epoch implements replica.Server.
+func (l lyingServer) Epoch(ctx context.Context) (int64, error) {
+	if l.cut {
+		return 0, errAway
+	}
+	return l.server.Epoch(ctx)
+}
+
+// Forget implements replica.Server.
+func (l lyingServer) Forget(ctx context.Context, name string) error {
+	if l.cut {
+		return errAway
+	}
+	return l.server.Forget(ctx, name)
+}
+
 // Active implements replica.Server.
 func (l lyingServer) Active(ctx context.Context, name string) (bool, error) {
 	if l.cut {
 		return false, errAway
 	}
 	active, err := l.server.Active(ctx, name)
+	if l.mutant == guessesSession && errors.Is(err, errBlind) {
+		return false, nil
+	}
 	return active && l.mutant != ignoresSession, err
 }
 

@@ -37,6 +37,29 @@ var scenarios = map[mutant]scenario{
 		w.now += leaseTime + 1
 		w.moves("r1")
 	},
+	guessesSession: func(w *world) {
+		w.sends("no answer before the commit")
+		w.shards[0].servers[0].cut = true
+		w.moves("r1")
+		w.now += leaseTime + 1
+		w.lose(w.shards[0].servers[1])
+		w.happens["it gets a session"] = func() {}
+		w.moves("r1")
+	},
+	countsBefore: func(w *world) {
+		s := w.shards[0]
+		s.servers, s.record.Replicas = s.servers[:1], []string{"r0"}
+		w.happens["a replica is added"] = func() {
+			for range 2 {
+				w.add(s)
+				w.crash(s.servers[len(s.servers)-1])
+			}
+		}
+		w.assign(w.owned[0], 1)
+		w.crash(s.servers[0])
+		s.servers[0].gone, s.servers[0].active = true, false
+		s.parts = slices.DeleteFunc(s.parts, func(p *part) bool { return len(p.on) == 1 })
+	},
 	ignoresLease: func(w *world) {
 		w.sends("arrives later")
 		w.shards[0].servers[0].cut = true

@@ -13,6 +13,9 @@ import (
 
 // What package replica sees of the model.
 
+// errBlind says that a server knows nothing of others.
+var errBlind = errors.New("no session in Keeper")
+
 // Read implements replica.Register.
 func (s *shard) Read(ctx context.Context, _ uint16) (replica.Record, error) {
 	w := s.servers[0].w
@@ -94,6 +97,14 @@ func (s *server) Sync(context.Context) error {
 	return s.w.answer()
 }
 
+// Epoch implements replica.Server and replica.Rows.
+func (s *server) Epoch(context.Context) (int64, error) {
+	if err := s.w.reach(s); err != nil {
+		return 0, err
+	}
+	return s.epoch, s.w.answer()
+}
+
 // Clock implements replica.Server.
 func (s *server) Clock(context.Context) (now, stored time.Time, err error) {
 	if err := s.w.reach(s); err != nil {
@@ -114,7 +125,10 @@ func (s *server) Active(_ context.Context, name string) (bool, error) {
 		return false, err
 	}
 	if !s.active {
-		return false, errors.New("no session in Keeper")
+		if s.w.oneIn(2, "it gets a session") {
+			s.w.recover(s)
+		}
+		return false, errBlind
 	}
 	i := slices.IndexFunc(s.shard.servers, func(other *server) bool { return other.name == name })
 	return s.shard.servers[i].active, s.w.answer()
@@ -143,14 +157,6 @@ type rows struct {
 	*server
 	partition int32
 	extra     func(month []rowID) []rowID // of the mutant whose partitions share an insert
-}
-
-// Epoch implements replica.Rows.
-func (r *rows) Epoch(context.Context) (int64, error) {
-	if err := r.w.reach(r.server); err != nil {
-		return 0, err
-	}
-	return r.epoch, r.w.answer()
 }
 
 // EndInserts implements replica.Rows.
@@ -193,6 +199,9 @@ func (r *rows) Insert(ctx context.Context, table stream.Table, how replica.Inser
 		return err
 	}
 	w.drift()
+	for w.oneIn(16, "a replica is added") {
+		w.add(r.shard)
+	}
 	if w.oneIn(8, "no answer before the commit") {
 		return errLost
 	}

@@ -62,7 +62,7 @@ func (f *Failover) Step(ctx context.Context) error {
 		err := f.look(ctx, shard)
 		if wait, ok := errors.AsType[*WaitError](err); ok {
 			if f.waits[shard] != wait.For { // once
-				f.deps.Log.Warn("no replica of a shard writes yet", "shard", shard, "waits_until", wait.For)
+				f.deps.Log.Warn("no replica of a shard writes yet", "shard", shard, "waits_until", wait.For, "error", err)
 			}
 			f.waits[shard] = wait.For
 			continue
@@ -111,11 +111,11 @@ func (f *Failover) look(ctx context.Context, shard uint16) error {
 // choose returns a replica that can take over, or "".
 func (f *Failover) choose(ctx context.Context, m *Mover, r Record) (string, error) {
 	answer, to := 0, ""
+	var errs []error
 	for _, name := range r.Replicas {
 		if name == r.Writer || !answers(ctx, m, name) {
 			continue
 		}
-		answer++
 		s, err := find(m.Servers, name)
 		if err != nil {
 			return "", err
@@ -123,9 +123,11 @@ func (f *Failover) choose(ctx context.Context, m *Mover, r Record) (string, erro
 		limited, cancel := context.WithTimeout(ctx, failoverTimeout)
 		active, err := s.Active(limited, r.Writer)
 		cancel()
-		if err != nil {
-			return "", fmt.Errorf("ask Keeper for replica %s: %w", r.Writer, err)
+		if err != nil { // it can neither take over nor store anything
+			errs = append(errs, fmt.Errorf("ask replica %s: %w", name, err))
+			continue
 		}
+		answer++
 		if active {
 			return "", &WaitError{r.Shard, "replica " + r.Writer + " answers this process, or its session in Keeper has ended"}
 		}
@@ -134,7 +136,8 @@ func (f *Failover) choose(ctx context.Context, m *Mover, r Record) (string, erro
 		}
 	}
 	if answer < r.Majority() {
-		return "", &WaitError{r.Shard, fmt.Sprintf("%d of %d replicas answer: %d do", r.Majority(), len(r.Replicas), answer)}
+		wait := &WaitError{r.Shard, fmt.Sprintf("%d of %d replicas answer and have a session in Keeper: %d do", r.Majority(), len(r.Replicas), answer)}
+		return "", errors.Join(append([]error{wait}, errs...)...)
 	}
 	return to, nil
 }
@@ -156,6 +159,6 @@ func answers(ctx context.Context, m *Mover, name string) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, failoverTimeout)
 	defer cancel()
-	_, _, err = s.Clock(ctx)
+	_, err = s.Epoch(ctx) // which takes no longer the more rows there are
 	return err == nil
 }

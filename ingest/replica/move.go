@@ -12,6 +12,8 @@ type Mover struct {
 	Shard    uint16
 	Register Register
 	Servers  []Server
+	// Destroyed are replicas that an operator knows to be gone, so that Keeper is not asked for their sessions.
+	Destroyed []string
 }
 
 // Move makes a replica the writer and returns the record. With a majority of the replicas away it does not, and the shard does not
@@ -109,6 +111,9 @@ func (m *Mover) endPrevious(ctx context.Context, r Record, target Server, accept
 	// Keeper: an insert commits in the session in which it began.
 	if r.Age <= Lease {
 		return &WaitError{m.Shard, fmt.Sprintf("replica %s answers, or %s have passed since it was to be replaced", r.Previous, Lease)}
+	}
+	if slices.Contains(m.Destroyed, r.Previous) {
+		return nil
 	}
 	active, err := target.Active(ctx, r.Previous)
 	if err != nil {

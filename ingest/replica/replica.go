@@ -68,13 +68,15 @@ type Server interface {
 	// Accept makes the server refuse inserts of lower epochs than the one given, and returns the epoch that it then stores, which may be
 	// higher.
 	Accept(ctx context.Context, epoch int64) (stored int64, err error)
+	// Epoch returns the epoch that the server stores.
+	Epoch(ctx context.Context) (int64, error)
 	// EndInserts ends every insert of events that runs, and returns when none does.
 	EndInserts(ctx context.Context) error
 	// Sync returns when the server has every part that Keeper's log listed when it was called.
 	Sync(ctx context.Context) error
 	// Clock returns the server's time, and the greatest stored_at of the rows that it has.
 	Clock(ctx context.Context) (now, stored time.Time, err error)
-	// Active reports whether Keeper has a session of a replica.
+	// Active reports whether Keeper has a session of a replica. It is an error if the server has none itself.
 	Active(ctx context.Context, name string) (bool, error)
 	// Forget removes a replica that is gone from Keeper. Parts that only this replica had are lost.
 	Forget(ctx context.Context, name string) error
@@ -144,12 +146,18 @@ func AtWriter[R named](ctx context.Context, register Register, shard uint16, rep
 	if err := fn(r, writer); err != nil {
 		return err
 	}
-	after, err := register.Read(ctx, shard)
+	return unchanged(ctx, register, r)
+}
+
+// unchanged returns an error if the record of a shard is another one by now. Of replicas that were added meanwhile, a majority need not have a
+// row that counted before them: those that are added next copy it, if it counted before they began.
+func unchanged(ctx context.Context, register Register, r Record) error {
+	after, err := register.Read(ctx, r.Shard)
 	if err != nil {
-		return fmt.Errorf("read the writer of shard %d: %w", shard, err)
+		return fmt.Errorf("read the writer of shard %d: %w", r.Shard, err)
 	}
-	if !after.Ready || after.Epoch != r.Epoch {
-		return fmt.Errorf("shard %d: %w", shard, ErrChanged)
+	if !after.Ready || after.Epoch != r.Epoch || !slices.Equal(after.Replicas, r.Replicas) {
+		return fmt.Errorf("shard %d: %w", r.Shard, ErrChanged)
 	}
 	return nil
 }

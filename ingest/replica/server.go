@@ -20,13 +20,19 @@ const (
 	closeEpochs = "INSERT INTO lodestone.closed_epochs (epoch, closed) SETTINGS async_insert = 0 SELECT toInt64(number), 1 FROM numbers({epoch:UInt64})"
 	storedEpoch = "SELECT max(epoch) + 1 AS n FROM lodestone.closed_epochs"
 	endInserts  = "KILL QUERY WHERE query_kind = 'Insert' AND startsWith(query_id, 'lodestone-') SYNC"
-	clocks      = "SELECT toUnixTimestamp64Milli(now64(3)) AS n, toUnixTimestamp64Milli(max(stored_at)) AS stored FROM lodestone.events"
-	active      = "SELECT toInt64(max(replica_is_active[{name:String}])) AS n FROM system.replicas WHERE database = 'lodestone'"
-	forget      = "SYSTEM DROP REPLICA %s FROM DATABASE lodestone"
-	syncTable   = "SYSTEM SYNC REPLICA lodestone."
-	unchecked   = "SELECT toInt64(sum(parts_to_check)) AS n FROM system.replicas WHERE database = 'lodestone'"
-	tables      = "SELECT table FROM system.replicas WHERE database = 'lodestone' ORDER BY table"
-	lag         = "SELECT toInt64(max(absolute_delay)) AS n FROM system.replicas WHERE database = 'lodestone'"
+	// The question is whether the newest row is ahead of the clock. One that is an hour older is not, so it does as well as no row. The index of
+	// stored_at then serves, and the column is not read as a whole. Rows that a clock ahead of this one stored are within.
+	clocks = "SELECT toUnixTimestamp64Milli(now64(3)) AS n, toUnixTimestamp64Milli(max(stored_at)) AS stored FROM lodestone.events WHERE stored_at >= now64(3) - INTERVAL 1 HOUR"
+	active = "SELECT toInt64(if(" + blind + ", -1, max(replica_is_active[{name:String}]))) AS n FROM system.replicas WHERE database = 'lodestone'"
+	lag    = "SELECT toInt64(if(" + blind + ", -1, toInt64(max(absolute_delay)))) AS n FROM system.replicas WHERE database = 'lodestone'"
+	// A server without a session of its own in Keeper lists no other replica as active, and knows of no lag.
+	blind  = "count() = 0 OR countIf(is_readonly OR is_session_expired OR zookeeper_exception != '') > 0"
+	forget = "SYSTEM DROP REPLICA %s FROM DATABASE lodestone"
+	// LIGHTWEIGHT waits for the parts of inserts (GET_PART, ATTACH_PART) and for parts that are dropped or replaced, in the order of Keeper's
+	// log. The default also waits for merges and mutations, which can take hours. A row is there before these as after.
+	syncTable = "SYSTEM SYNC REPLICA lodestone.%s LIGHTWEIGHT"
+	unchecked = "SELECT toInt64(sum(parts_to_check)) AS n FROM system.replicas WHERE database = 'lodestone'"
+	tables    = "SELECT table FROM system.replicas WHERE database = 'lodestone' ORDER BY table"
 )
 
 // Conn is a replica over its own connection. It implements Server.
@@ -53,7 +59,7 @@ func (c *Conn) Accept(ctx context.Context, epoch int64) (int64, error) {
 	return c.Epoch(ctx)
 }
 
-// Epoch returns the epoch that the server stores.
+// Epoch implements Server.
 func (c *Conn) Epoch(ctx context.Context) (int64, error) {
 	epoch, err := c.number(ctx, ch.Query{Body: storedEpoch})
 	if err != nil {
@@ -97,7 +103,7 @@ func (c *Conn) Sync(ctx context.Context) error {
 		}
 	}
 	for _, table := range all {
-		if err := c.by.Query(ctx, ch.Query{Body: syncTable + table}); err != nil {
+		if err := c.by.Query(ctx, ch.Query{Body: fmt.Sprintf(syncTable, table)}); err != nil {
 			return fmt.Errorf("wait for copies of %s: %w", table, err)
 		}
 	}
@@ -114,7 +120,7 @@ func (c *Conn) Sync(ctx context.Context) error {
 
 // Lag returns how far the replica is behind the others, as ClickHouse estimates it.
 func (c *Conn) Lag(ctx context.Context) (time.Duration, error) {
-	seconds, err := c.number(ctx, ch.Query{Body: lag})
+	seconds, err := c.known(ctx, ch.Query{Body: lag})
 	if err != nil {
 		return 0, fmt.Errorf("ask for the lag of replica %s: %w", c.name, err)
 	}
@@ -133,7 +139,7 @@ func (c *Conn) Clock(ctx context.Context) (now, stored time.Time, err error) {
 
 // Active implements Server.
 func (c *Conn) Active(ctx context.Context, name string) (bool, error) {
-	n, err := c.number(ctx, ch.Query{Body: active, Parameters: ch.Parameters(map[string]any{"name": name})})
+	n, err := c.known(ctx, ch.Query{Body: active, Parameters: ch.Parameters(map[string]any{"name": name})})
 	if err != nil {
 		return false, fmt.Errorf("look for the session of replica %s: %w", name, err)
 	}
@@ -152,6 +158,15 @@ func (c *Conn) Forget(ctx context.Context, name string) error {
 func quote(text string) string {
 	quoted := strconv.Quote(text)
 	return "'" + quoted[1:len(quoted)-1] + "'"
+}
+
+// known returns a number that a server knows from Keeper.
+func (c *Conn) known(ctx context.Context, q ch.Query) (int64, error) {
+	n, err := c.number(ctx, q)
+	if err == nil && n < 0 {
+		err = fmt.Errorf("replica %s has no session in Keeper itself", c.name)
+	}
+	return n, err
 }
 
 func (c *Conn) number(ctx context.Context, q ch.Query) (int64, error) {
@@ -182,7 +197,7 @@ func (r *partitionRows) Epoch(ctx context.Context) (int64, error) { return r.con
 
 // Sync implements Rows.
 func (r *partitionRows) Sync(ctx context.Context) error {
-	if err := r.conn.by.Query(ctx, ch.Query{Body: syncTable + r.Stream.Table}); err != nil {
+	if err := r.conn.by.Query(ctx, ch.Query{Body: fmt.Sprintf(syncTable, r.Stream.Table)}); err != nil {
 		return fmt.Errorf("wait for copies of %s: %w", r.Stream.Table, err)
 	}
 	return nil

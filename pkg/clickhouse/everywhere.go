@@ -159,14 +159,16 @@ func (e *everywhere) PrepareBatch(context.Context, string, ...driver.PrepareBatc
 }
 
 // EachShard calls fn with a connection to each shard alone, which also writes, and stops at an error. Of a topology of one shard that
-// is the connection itself. Of a shard with several replicas it is the writer, and the error says if the writer was replaced meanwhile.
+// is the connection itself. Of a shard with several replicas it is the writer, and the error says if the writer was replaced meanwhile. Each
+// server has shown the id of its shard: it is an error if two addresses lead to one shard.
 func EachShard(conn driver.Conn, fn func(shard driver.Conn) error) error {
 	e, several := conn.(*everywhere)
 	if !several {
 		return fn(conn)
 	}
+	ids := shardIDs{}
 	for _, shard := range e.shards {
-		if err := shard.atWriter(fn); err != nil {
+		if err := shard.atWriter(ids, fn); err != nil {
 			return err
 		}
 	}

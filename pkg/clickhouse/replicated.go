@@ -245,7 +245,7 @@ func checkReplicas(ctx context.Context, id uint16, replicas []Config) error {
 	var names []string
 	for _, server := range replicas {
 		err := onServer(server, func(db *sql.DB) error {
-			if _, err := db.ExecContext(ctx, "SYSTEM SYNC REPLICA lodestone.shard"); err != nil {
+			if _, err := db.ExecContext(ctx, "SYSTEM SYNC REPLICA lodestone.shard LIGHTWEIGHT"); err != nil {
 				return fmt.Errorf("wait for the copy of the shard's id: %w", err)
 			}
 			var is uint16

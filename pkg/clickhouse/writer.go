@@ -65,15 +65,26 @@ type at struct {
 	epoch int64
 }
 
-// atWriter calls fn with the replica that writes.
-func (s *shardConn) atWriter(fn func(driver.Conn) error) error {
-	if len(s.replicas) == 1 {
-		return fn(s.replicas[0].Conn)
+// shardIDs are the shards that were found so far. Two addresses may lead to one server, and then none to another.
+type shardIDs map[uint16]bool
+
+func (ids shardIDs) add(id uint16) error {
+	if ids[id] {
+		return fmt.Errorf("two shards of %s are shard %d: an address of one leads to a server of the other", shardsSetting, id)
 	}
+	ids[id] = true
+	return nil
+}
+
+// atWriter calls fn with the replica that writes, if its shard is not among those given, to which it is added.
+func (s *shardConn) atWriter(others shardIDs, fn func(driver.Conn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writerTimeout)
 	w, err := s.writer(ctx)
 	cancel()
 	if err != nil {
+		return err
+	}
+	if err := others.add(w.shard); err != nil {
 		return err
 	}
 	if err := fn(w.Conn); err != nil {
@@ -84,10 +95,14 @@ func (s *shardConn) atWriter(fn func(driver.Conn) error) error {
 	return s.check(ctx, w)
 }
 
-// writer returns the replica that writes. It has shown its name.
+// writer returns the replica that writes. It has shown its name, and a server that is alone the id of its shard.
 func (s *shardConn) writer(ctx context.Context) (w at, err error) {
 	if len(s.replicas) == 1 {
-		return at{replicaConn: s.replicas[0]}, nil
+		w.replicaConn = s.replicas[0]
+		if err := w.QueryRow(ctx, "SELECT id FROM lodestone.shard").Scan(&w.shard); err != nil {
+			return w, fmt.Errorf("ask ClickHouse at %s which shard it is: %w", w.address, err)
+		}
+		return w, nil
 	}
 	if s.writers == nil {
 		return w, errNoWriters
@@ -215,7 +230,7 @@ func (s *shardConn) eachReplica(ctx context.Context, tables []string, fn func(dr
 		if m.Shard != id || !slices.Contains(left, m.Replica) {
 			continue // it is about to be added, and gets what the others have by then
 		}
-		for _, table := range tables {
+		for _, table := range tables { // changes of rows as well, which LIGHTWEIGHT would not wait for
 			if err := r.Exec(ctx, "SYSTEM SYNC REPLICA lodestone."+table); err != nil {
 				return fmt.Errorf("wait until replica %s of shard %d has what the others have: %w", m.Replica, id, err)
 			}
@@ -247,9 +262,13 @@ type writers struct {
 // rewrite returns a statement whose tables are those of the writers, and what returns an error if one was replaced since.
 func (w *writers) rewrite(ctx context.Context, shards []*shardConn, query string) (all string, check func() error, err error) {
 	found := make([]at, len(shards))
-	addresses := make([]string, len(shards))
+	addresses, ids := make([]string, len(shards)), shardIDs{}
 	for i, s := range shards {
-		if found[i], err = s.writer(ctx); err != nil {
+		found[i], err = s.writer(ctx)
+		if err == nil {
+			err = ids.add(found[i].shard)
+		}
+		if err != nil {
 			return "", nil, err
 		}
 		addresses[i] = found[i].address
@@ -309,19 +328,19 @@ func (c Config) WriterServers(ctx context.Context) ([]Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers := make([]Config, len(shards))
+	if len(shards) == 1 && len(shards[0]) == 1 {
+		return shards[0], nil
+	}
+	servers, ids := make([]Config, len(shards)), shardIDs{}
 	for i, replicas := range shards {
-		if servers[i], err = c.writerOf(ctx, replicas); err != nil {
+		if servers[i], err = c.writerOf(ctx, replicas, ids); err != nil {
 			return nil, err
 		}
 	}
 	return servers, nil
 }
 
-func (c Config) writerOf(ctx context.Context, replicas []Config) (found Config, err error) {
-	if len(replicas) == 1 {
-		return replicas[0], nil
-	}
+func (c Config) writerOf(ctx context.Context, replicas []Config, others shardIDs) (found Config, err error) {
 	s := &shardConn{writers: c.Writers}
 	defer func() { err = errors.Join(err, s.close()) }()
 	for _, server := range replicas {
@@ -336,6 +355,9 @@ func (c Config) writerOf(ctx context.Context, replicas []Config) (found Config, 
 		s.replicas = append(s.replicas, &replicaConn{Conn: conn, address: o.Addr[0]})
 	}
 	w, err := s.writer(ctx)
+	if err == nil {
+		err = others.add(w.shard)
+	}
 	if err != nil {
 		return found, err
 	}

@@ -128,12 +128,22 @@ func (r *Copy) CutFromClients() {
 	}
 }
 
-// Heal undoes Cut.
+// EndSession ends the session of the server in Keeper, until Heal. Everyone can still use its address.
+func (r *Copy) EndSession() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.session = false
+}
+
+// Heal undoes Cut and EndSession.
 func (r *Copy) Heal() {
 	r.mu.Lock()
 	r.cut, r.session = false, true
+	listens := r.listener != nil
 	r.mu.Unlock()
-	r.listen()
+	if !listens {
+		r.listen()
+	}
 }
 
 // Conn returns a connection to the server itself.
@@ -219,7 +229,7 @@ var (
 	emulated   = regexp.MustCompile(`Replicated|replicated_deduplication_window|SYSTEM SYNC REPLICA|SYSTEM DROP REPLICA|system\.replicas|ALTER TABLE lodestone\.|OPTIMIZE TABLE lodestone\.`) //nolint:misspell // the server spells it
 	replicated = regexp.MustCompile(`ENGINE = Replicated(\w*)MergeTree\('[^']*', '\{replica\}'(?:, )?`)
 	window     = regexp.MustCompile(`\breplicated_deduplication_window\b`)
-	syncs      = regexp.MustCompile(`^SYSTEM SYNC REPLICA lodestone\.(\w+)`)
+	syncs      = regexp.MustCompile(`^SYSTEM SYNC REPLICA lodestone\.(\w+)( LIGHTWEIGHT)?$`)
 )
 
 // statement returns what the server gets instead of a statement about replicas, and does the rest.
@@ -235,9 +245,9 @@ func (r *Copy) statement(sent []byte, version int) []byte {
 	body := q.Body
 	switch table := syncs.FindStringSubmatch(body); {
 	case table != nil:
-		body = r.done(r.copyTable(table[1]))
+		body = r.done(r.sync(table[1], table[2] != ""))
 	case strings.HasPrefix(body, "SYSTEM DROP REPLICA"):
-		body = r.done(nil)
+		body = r.done(r.forget(body))
 	case removes.MatchString(body):
 		body = r.done(r.alter(change{body, q.Parameters}, true))
 	case strings.HasPrefix(strings.TrimSpace(body), "ALTER TABLE lodestone."):
@@ -278,13 +288,17 @@ func (r *Copy) runs() bool {
 	return r.session
 }
 
-// replicas returns what stands for system.replicas: it says which replicas have a session in Keeper.
+// replicas returns what stands for system.replicas: it says which replicas have a session in Keeper, as far as a server knows that has one.
 func (r *Copy) replicas() string {
-	active := make([]string, len(*r.shard))
-	for i, o := range *r.shard {
-		active[i] = "'" + o.Name + "', toUInt8(" + map[bool]string{true: "1", false: "0"}[o.runs()] + ")"
+	var active []string
+	for _, o := range *r.shard {
+		if r.runs() {
+			active = append(active, "'"+o.Name+"', toUInt8("+strconv.FormatBool(o.runs())+")")
+		}
 	}
-	return "(SELECT database, name AS table, '" + r.Name + "' AS replica_name, map(" + strings.Join(active, ", ") + ") AS replica_is_active, toUInt64(0) AS absolute_delay, toUInt32(0) AS parts_to_check, toUInt8(0) AS is_readonly " +
+	ended := strconv.FormatBool(!r.runs())
+	return "(SELECT database, name AS table, '" + r.Name + "' AS replica_name, CAST(map(" + strings.Join(active, ", ") + "), 'Map(String, UInt8)') AS replica_is_active, " +
+		"toUInt64(0) AS absolute_delay, toUInt32(0) AS parts_to_check, toUInt8(" + ended + ") AS is_readonly, toUInt8(" + ended + ") AS is_session_expired, '' AS zookeeper_exception " +
 		"FROM system.tables WHERE database = 'lodestone' AND endsWith(engine, 'MergeTree'))"
 }
 

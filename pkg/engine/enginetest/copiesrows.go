@@ -134,6 +134,50 @@ func (r *Copy) copyTable(table string) error {
 	return r.copyRows(ctx, table)
 }
 
+// sync is SYSTEM SYNC REPLICA: it copies the rows of a table, and waits until the server has made its changes, unless it is lightweight.
+func (r *Copy) sync(table string, lightweight bool) error {
+	if !r.runs() {
+		return errNoSession
+	}
+	if err := r.copyTable(table); err != nil || lightweight {
+		return err
+	}
+	conn, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	again := time.NewTicker(followPause)
+	defer again.Stop()
+	for {
+		var left uint64
+		err := conn.QueryRow(r.t.Context(), "SELECT count() FROM system.mutations WHERE database = 'lodestone' AND table = ? AND NOT is_done", table).Scan(&left)
+		if err != nil || left == 0 {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-r.t.Context().Done():
+			return r.t.Context().Err()
+		}
+	}
+}
+
+var errNoSession = errors.New("the replica is read-only: it has no session in Keeper")
+
+// forget is SYSTEM DROP REPLICA, which refuses one that has a session.
+func (r *Copy) forget(statement string) error {
+	if !r.runs() {
+		return errNoSession
+	}
+	for _, o := range r.others() {
+		if strings.Contains(statement, "'"+o.Name+"'") {
+			return fmt.Errorf("replica %s is active", o.Name)
+		}
+	}
+	return nil
+}
+
 func (r *Copy) copyRows(ctx context.Context, table string) error {
 	for _, o := range append(r.others(), r) { // what one of them missed may be that rows went, which the others would get from it again
 		for len(o.missed) > 0 {
