@@ -2880,7 +2880,7 @@ export interface components {
             account_id: string;
             /**
              * Format: date-time
-             * @description When the last backup that holds the person is deleted, as the installation states it (--backup-days); null: it states nothing.
+             * @description When the last backup that holds the person is deleted, as the installation states it (--backup-days): so many days after the events were blanked, since a backup until then has them; null: not known until the events are blanked, or it states nothing.
              */
             backups_until: string | null;
             /**
