@@ -2832,7 +2832,7 @@ export interface components {
             downloads: components["schemas"]["PersonDownload"][];
             /** @description Address that was asked for. */
             email: string;
-            /** @description Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export). */
+            /** @description Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export) with visitor=true. */
             events: {
                 [key: string]: unknown;
             }[];
@@ -4403,6 +4403,8 @@ export interface operations {
             query?: {
                 /** @description Format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
+                /** @description Whether to add the columns browser, os, country and language. */
+                visitor?: boolean;
                 /** @description Only events of this access link. */
                 access_link_id?: string;
                 /** @description Only events of this lead magnet. */
