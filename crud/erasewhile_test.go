@@ -1,11 +1,13 @@
 package crud_test
 
 import (
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,6 +47,44 @@ func TestErasingWaitsForWriters(t *testing.T) {
 	require.NoError(t, <-done)
 	require.Equal(t, 2, f.count(t, "erased_links"))
 	require.Zero(t, f.count(t, "access_links"))
+}
+
+// A crud that starts finds an erasure in the log while it is being done, and repeats it first. It is one erasure all the same, and what was being
+// written goes as well.
+func TestErasingWhileAnotherCrudStarts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := start(t, withLog(dir))
+	u := f.user(t, account.Team)
+	m, before, meanwhile := u.magnet(t).ID, uuid.New(), uuid.New()
+	_, err := f.db.Unscoped().Exec(t.Context(), insertLink, before, u.account, m, "0")
+	require.NoError(t, err)
+	writer, err := f.db.Unscoped().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = writer.Rollback(t.Context()) }()
+	_, err = writer.Exec(t.Context(), insertLink, meanwhile, u.account, m, "0")
+	require.NoError(t, err)
+	var answer jsontext.Value
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		answer, err = u.ErasePerson(t.Context(), "ada@example.com")
+		done <- err
+	}()
+	require.Eventually(t, func() bool {
+		return len(done) > 0 || f.count(t, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
+	}, testTimeout, 10*time.Millisecond)
+	f.replay(t) // as the other one does when it starts
+	require.Equal(t, 1, f.count(t, "erased_links WHERE id = '"+before.String()+"'"))
+	require.NoError(t, writer.Commit(t.Context()))
+	require.NoError(t, <-done)
+	require.Zero(t, f.count(t, "access_links"))
+	require.Equal(t, 1, f.count(t, "erasures"))
+	var erased struct{ ID uuid.UUID }
+	require.NoError(t, json.Unmarshal(answer, &erased))
+	entry, err := openLog(t, dir).Entry(t.Context(), erased.ID)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []uuid.UUID{before, meanwhile}, entry.Links)
 }
 
 // A job that had read of the person before the erasure, and writes a mail after it, is caught by the second pass. A mail that was asked for

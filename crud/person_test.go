@@ -104,7 +104,7 @@ func TestErasingReachesWhatWaits(t *testing.T) {
 	require.EqualValues(t, 1, removed["chat_messages"])
 	require.EqualValues(t, 3, removed["mails"]) // the document's, the notice, and the digest
 	require.Equal(t, false, erased["events_blanked"])
-	require.NotNil(t, erased["backups_until"])
+	require.Nil(t, erased["backups_until"]) // a backup of now has the events
 	require.NotContains(t, strings.ToLower(f.waiting(t)), "ada@")
 	require.GreaterOrEqual(t, strings.Count(f.waiting(t), "bob@"), 4)
 	require.Equal(t, http.StatusConflict, once().status)
@@ -165,4 +165,16 @@ func (u *user) erased(t *testing.T) string {
 	done := u.post(t, erasePath, `{"email":"gone@example.com"}`)
 	require.Equal(t, http.StatusCreated, done.status, done.body)
 	return done.object(t)["id"].(string)
+}
+
+// A backup that was made before the events were blanked holds the person, however long after the erasure that was.
+func TestReceiptsStateTheLastBackup(t *testing.T) {
+	t.Parallel()
+	f := start(t, withLog(t.TempDir()))
+	u := f.user(t, account.Team)
+	path := "/api/v1/erasures/" + u.erased(t)
+	require.Nil(t, u.get(t, path).object(t)["backups_until"])
+	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE erasures SET erased_at = '2026-01-01T00:00:00Z', blanked_at = '2026-01-06T12:00:00Z'")
+	require.NoError(t, err)
+	require.Equal(t, "2026-02-10T12:00:00.000Z", u.get(t, path).object(t)["backups_until"])
 }

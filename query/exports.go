@@ -40,7 +40,8 @@ func (q *Query) registerExports(a *api.API) {
 }
 
 type exportEventsInput struct {
-	Format attachment.Format `query:"format" default:"csv" doc:"Format of the file."`
+	Format  attachment.Format `query:"format" default:"csv" doc:"Format of the file."`
+	Visitor bool              `query:"visitor" default:"false" doc:"Whether to add the columns browser, os, country and language."`
 	EventFilter
 }
 
@@ -57,7 +58,7 @@ func (q *Query) exportEvents(w http.ResponseWriter, r *http.Request, in *exportE
 		_, err := out.Write(nil)
 		return err //nolint:wrapcheck // of the connection
 	}
-	file, err := q.exports.Events(r.Context(), auth.From(r.Context()).AccountID, filter, in.Format)
+	file, err := q.exports.Events(r.Context(), auth.From(r.Context()).AccountID, filter, in.Format, in.Visitor)
 	if err != nil {
 		return exportProblem(err)
 	}

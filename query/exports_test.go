@@ -222,6 +222,36 @@ func TestFieldsOfAnExport(t *testing.T) {
 	require.Equal(t, "application/vnd.apache.parquet", head.header.Get("Content-Type"))
 }
 
+// What else is stored of visitors is in a file on request alone, in each format, behind the other columns.
+func TestAnExportWithVisitors(t *testing.T) {
+	t.Parallel()
+	s := serveExports(t)
+	known := querytest.Stored{
+		Event: event.Event{
+			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed,
+			Origin: event.Origin{Language: event.Language{'d', 'e'}, Country: event.Country{'C', 'H'}}, CreatedAt: 1772323200120, ReceivedAt: 1772323200456,
+		},
+		AgentNames: "Chrome/macOS", TopicID: querytest.ID(t), Offset: 1,
+	}
+	unknown := known
+	unknown.EventID, unknown.AgentNames, unknown.Origin, unknown.Offset = querytest.ID(t), "", event.Origin{}, 2
+	querytest.Store(t, querytest.Conn(t), known, unknown)
+	require.NotContains(t, string(s.export(known.AccountID, "csv", nil).body), "browser")
+	with := url.Values{"visitor": {"true"}}
+	lines := s.export(known.AccountID, "ndjson", with).lines(t)
+	cells := s.export(known.AccountID, "csv", with).cells(t)
+	for name, value := range map[string]string{"browser": "Chrome", "os": "macOS", "country": "CH", "language": "de"} {
+		require.Equal(t, value, lines[known.EventID.String()][name])
+		require.Contains(t, lines[unknown.EventID.String()], name)
+		require.Nil(t, lines[unknown.EventID.String()][name])
+		require.Equal(t, value, cells[known.EventID.String()][name])
+		require.Empty(t, cells[unknown.EventID.String()][name])
+	}
+	head, _, _ := strings.Cut(string(s.export(known.AccountID, "csv", with).body), "\n")
+	require.True(t, strings.HasSuffix(strings.ReplaceAll(head, `"`, ""), ",received_at,browser,os,country,language"), head)
+	require.Equal(t, http.StatusOK, s.export(known.AccountID, "parquet", with).status)
+}
+
 // sorted returns the lines in the order of their times.
 func sorted(text string) string {
 	lines := strings.SplitAfter(text, "\n")

@@ -21,7 +21,7 @@ import (
 type backupCommand struct {
 	Create backupCreateCommand `cmd:"" default:"withargs" help:"Back up Postgres, ClickHouse, files and offsets while everything runs."`
 	List   backupListCommand   `cmd:"" help:"List the backups of a place."`
-	Check  backupCheckCommand  `cmd:"" help:"Read a backup and compare it with its checksums."`
+	Check  backupCheckCommand  `cmd:"" help:"Read a backup and compare it with its checksums, and ClickHouse's files with their sizes."`
 }
 
 // backupStores is what is backed up and restored.
@@ -161,7 +161,10 @@ func (c *backupCheckCommand) Run(ctx context.Context) error {
 		if len(wrong) > 0 {
 			return fmt.Errorf("%d problems in backup %s", len(wrong), m.Name)
 		}
-		fmt.Println(m.Name, "is complete")
+		fmt.Println(m.Name, "is complete. Of ClickHouse's files, names and sizes were compared; ClickHouse compares their checksums when it restores them.")
+		if len(m.Gone) > 0 {
+			fmt.Printf("Not in it: %d files of lead magnets that were deleted while it was made.\n", len(m.Gone))
+		}
 		return nil
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,6 +17,50 @@ import (
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
 )
+
+const adasAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0"
+
+// requireAll requires that an event of a document has what is stored of it, column by column.
+func (s stores) requireAll(t *testing.T, event map[string]any) {
+	t.Helper()
+	elsewhere := map[string]string{
+		"account_id": "who asks", "event_id": "id", "agent_names": "browser and os", "origin": "country and language", "device": "computed of user_agent and bot",
+		"kafka_topic_id": "place in the log", "kafka_partition": "place in the log", "kafka_offset": "place in the log", "stored_at": "place in the list",
+		"in_time": "always 0", "insert_before": "not stored",
+	}
+	rows, err := s.conn.Query(t.Context(), "SELECT name FROM system.columns WHERE database = 'lodestone' AND table = 'events'")
+	require.NoError(t, err)
+	var names []string
+	for rows.Next() {
+		var name string
+		require.NoError(t, rows.Scan(&name))
+		names = append(names, name)
+	}
+	require.NoError(t, errors.Join(rows.Err(), rows.Close()))
+	require.Greater(t, len(names), len(elsewhere))
+	for _, name := range names {
+		if elsewhere[name] != "" {
+			continue
+		}
+		require.Contains(t, event, name)
+		column := map[string]string{"ip_hash": "lower(hex(ip_hash))", "created_at": "replace(toString(created_at), ' ', 'T') || 'Z'", "received_at": "replace(toString(received_at), ' ', 'T') || 'Z'"}[name]
+		if column == "" {
+			column = "toString(" + name + ")"
+		}
+		var stored string
+		require.NoError(t, s.conn.QueryRow(t.Context(), "SELECT "+column+" FROM lodestone.events WHERE event_id = '"+event["id"].(string)+"'").Scan(&stored))
+		switch value := event[name].(type) {
+		case nil:
+			require.Empty(t, strings.Trim(stored, "0-"), name)
+		case map[string]any:
+			text, err := json.Marshal(value)
+			require.NoError(t, err)
+			require.JSONEq(t, stored, string(text), name)
+		default:
+			require.Equal(t, stored, fmt.Sprint(value), name)
+		}
+	}
+}
 
 // Everything that the account has of an address is in one document, and nothing of anyone else. Who asks is in the audit log, without the
 // address.
@@ -38,12 +83,13 @@ func TestExportOfAPerson(t *testing.T) {
 	require.NoError(t, err)
 	session := uuid.NewString()
 	for i, l := range made {
-		agent := []string{"ada-agent", "bob-agent"}[i]
+		agent := []string{adasAgent, "bob-agent"}[i]
 		body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1},"session_id":%q}`, l.TrackingToken, session)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("User-Agent", agent)
+		r.Header.Set("Accept-Language", "hi-IN")
 		answer, err := http.DefaultClient.Do(r)
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())
@@ -72,8 +118,12 @@ func TestExportOfAPerson(t *testing.T) {
 	require.Equal(t, "Ada Lovelace", submission["name"])
 	require.Equal(t, map[string]any{"utm_source": "letter"}, submission["utm"])
 	event := one("events")
-	require.Equal(t, "ada-agent", event["user_agent"])
+	require.Equal(t, adasAgent, event["user_agent"])
+	require.Equal(t, []any{"Firefox", "Linux", "hi", nil}, []any{event["browser"], event["os"], event["language"], event["country"]})
 	require.Equal(t, made[0].ID, event["access_link_id"])
+	s := u.stores(t)
+	s.requireAll(t, event)
+	s.close(t)
 	require.Len(t, found["access_links"], 3) // of the form, its mail, and the API
 	require.NotEmpty(t, found["webhook_deliveries"])
 	require.Contains(t, text, made[0].ID)

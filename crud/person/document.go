@@ -21,7 +21,7 @@ type PersonDocument struct { //nolint:revive // the API's schemas have these nam
 	AccessLinks   []PersonAccessLink   `json:"access_links" nullable:"false" doc:"Personal links, oldest first."`
 	Sessions      []PersonSession      `json:"sessions" nullable:"false" doc:"Openings of these links, oldest first."`
 	Downloads     []PersonDownload     `json:"downloads" nullable:"false" doc:"Downloads in these sessions, oldest first."`
-	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export)."`
+	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export) with visitor=true."`
 	Reports       []PersonReport       `json:"reports" nullable:"false" doc:"Downloads of these links and of those that were deleted that wait to be reported as events, were reported within the last minute, or could not be reported within the last seven days."`
 	Mails         []PersonMail         `json:"mails" nullable:"false" doc:"Mails that wait, were sent within the last minute, or could not be sent within the last seven days."`
 	Deliveries    []webhook.Delivery   `json:"webhook_deliveries" nullable:"false" doc:"Messages to webhooks about these submissions and links."`

@@ -131,33 +131,52 @@ func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until ti
 		if err != nil {
 			return fmt.Errorf("encode what was removed: %w", err)
 		}
-		err = q.InsertErasure(ctx, store.InsertErasureParams{
-			ID: entry.ID, AccountID: entry.AccountID, PersonID: entry.PersonID, ErasedAt: entry.ErasedAt, Removed: removed,
-		})
+		full, err := note(ctx, q, entry, removed, gone)
 		if err != nil {
-			return fmt.Errorf("record erasure: %w", err)
-		}
-		logged := len(entry.Links)
-		for _, id := range gone {
-			if !slices.Contains(entry.Links, id) {
-				entry.Links = append(entry.Links, id)
-			}
-		}
-		if err := q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: entry.Links, AccountID: entry.AccountID, ErasureID: entry.ID}); err != nil {
-			return fmt.Errorf("record erased links: %w", err)
-		}
-		if err := e.insertAgain(ctx, tx, entry, keys); err != nil {
 			return err
 		}
-		if len(entry.Links) == logged {
+		if err := e.insertAgain(ctx, tx, full, keys); err != nil {
+			return err
+		}
+		if len(full.Links) == len(entry.Links) {
 			return nil
 		}
-		return e.record(ctx, entry)
+		return e.record(ctx, full)
 	})
 	if err != nil {
 		return err
 	}
 	return e.forgetOutside(ctx, entry.AccountID, keys, gone, forever)
+}
+
+// note notes an erasure and the links that it removed, and returns its entry with all of its links. Another process that starts may have found
+// the entry in the log and repeated it already, before the end of what was being written: both are one erasure then, with the counts of the first.
+func note(ctx context.Context, q *store.Queries, entry Entry, removed []byte, gone []uuid.UUID) (Entry, error) {
+	fresh, err := q.InsertErasure(ctx, store.InsertErasureParams{
+		ID: entry.ID, AccountID: entry.AccountID, PersonID: entry.PersonID, ErasedAt: entry.ErasedAt, Removed: removed,
+	})
+	if err != nil {
+		return entry, fmt.Errorf("record erasure: %w", err)
+	}
+	if fresh == 0 {
+		known, err := q.LinksOfErasures(ctx, []uuid.UUID{entry.ID})
+		if err != nil {
+			return entry, fmt.Errorf("read links of erasure: %w", err)
+		}
+		for _, l := range known {
+			gone = append(gone, l.ID)
+		}
+	}
+	entry.Links = slices.Clone(entry.Links)
+	for _, id := range gone {
+		if !slices.Contains(entry.Links, id) {
+			entry.Links = append(entry.Links, id)
+		}
+	}
+	if err := q.InsertErasedLinks(ctx, store.InsertErasedLinksParams{IDs: entry.Links, AccountID: entry.AccountID, ErasureID: entry.ID}); err != nil {
+		return entry, fmt.Errorf("record erased links: %w", err)
+	}
+	return entry, nil
 }
 
 // erasable is which rows of an address an erasure removes.

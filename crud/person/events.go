@@ -32,7 +32,7 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
 	// Nothing is sent there: the transport calls the handler.
-	r, err := http.NewRequestWithContext(inner, http.MethodGet, "http://api.invalid/api/v1/analytics/export?format=ndjson&access_link_id="+link.String(), http.NoBody)
+	r, err := http.NewRequestWithContext(inner, http.MethodGet, "http://api.invalid/api/v1/analytics/export?format=ndjson&visitor=true&access_link_id="+link.String(), http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("make request for events: %w", err)
 	}

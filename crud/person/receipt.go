@@ -37,7 +37,7 @@ type PersonErasure struct { //nolint:revive // the API's schemas have these name
 	BlankedAt    *api.Time `json:"events_blanked_at" doc:"When that was so; null: not yet."`
 	DueAt        api.Time  `json:"events_due_at" doc:"When it is so at the latest."`
 	RecordsUntil *api.Time `json:"records_until" doc:"When Kafka and the spools of collectors have dropped the records of these events and their dead letters; null: not known until the events are blanked, or if one of them keeps records forever."`
-	BackupsUntil *api.Time `json:"backups_until" doc:"When the last backup that holds the person is deleted, as the installation states it (--backup-days); null: it states nothing."`
+	BackupsUntil *api.Time `json:"backups_until" doc:"When the last backup that holds the person is deleted, as the installation states it (--backup-days): so many days after the events were blanked, since a backup until then has them; null: not known until the events are blanked, or it states nothing."`
 	Receipt      string    `json:"receipt" doc:"The fields above, as a JSON Web Signature."`
 }
 
@@ -77,8 +77,8 @@ func (e *Eraser) receipt(row store.GetErasureRow) (PersonErasure, error) {
 		Blanked: row.BlankedAt != nil, BlankedAt: api.OptionalTime(row.BlankedAt), DueAt: api.TimeOf(row.ErasedAt.Add(blankWithin)),
 		RecordsUntil: api.OptionalTime(row.RecordsUntil),
 	}
-	if e.backupDays > 0 {
-		shown.BackupsUntil = api.OptionalTime(new(row.ErasedAt.AddDate(0, 0, e.backupDays)))
+	if e.backupDays > 0 && row.BlankedAt != nil {
+		shown.BackupsUntil = api.OptionalTime(new(row.BlankedAt.AddDate(0, 0, e.backupDays)))
 	}
 	if err := json.Unmarshal(row.Removed, &shown.Removed); err != nil {
 		return shown, fmt.Errorf("read erasure: %w", err)

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
 
@@ -95,9 +94,6 @@ func (e *Eraser) repeat(ctx context.Context, entry Entry) error {
 		return fmt.Errorf("repeat erasure %s: %w", entry.ID, err)
 	}
 	err = e.apply(ctx, entry, keys, entry.ErasedAt) // who came back since is another matter
-	if postgres.IsUniqueViolation(err, "erasures_pkey") {
-		return nil // another process repeated it
-	}
 	if err != nil {
 		return fmt.Errorf("repeat erasure %s: %w", entry.ID, err)
 	}

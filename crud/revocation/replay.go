@@ -27,6 +27,9 @@ func (r *Record) Replay(ctx context.Context) error {
 	}
 	n := 0
 	for _, name := range names {
+		if !isName(name) {
+			continue // of someone else
+		}
 		text, err := r.deps.Place.Read(ctx, name)
 		if err != nil {
 			return fmt.Errorf("read revocations: %w", err)
@@ -87,6 +90,8 @@ func revoke(ctx context.Context, q *store.Queries, all []Revocation) error {
 		}},
 		{gone["access_links"], q.DeleteRevokedAccessLinks},
 		{gone["generic_links"], q.DeleteRevokedGenericLinks},
+		{gone["lead_magnets"], q.DeleteAccessLinksOfRevoked},
+		{gone["lead_magnets"], q.DeleteGenericLinksOfRevoked},
 		{gone["lead_magnets"], q.DeleteRevokedLeadMagnets},
 		{gone["webhook_endpoints"], q.DeleteRevokedWebhooks},
 		{gone["chat_channels"], q.DeleteRevokedChatChannels},

@@ -158,3 +158,9 @@ func nextName(newest string, now time.Time) string {
 	}
 	return now.UTC().Format(nameForm)
 }
+
+// isName reports whether a document has a name that nextName returns.
+func isName(name string) bool {
+	at, err := time.Parse(nameForm, name)
+	return err == nil && at.Format(nameForm) == name
+}

@@ -3,6 +3,8 @@ package spool
 import (
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,5 +56,69 @@ func TestOldRecordsAreDropped(t *testing.T) {
 		require.Zero(t, r.metric(t, "lodestone_spool_records"))
 		require.InDelta(t, 2, r.metric(t, "lodestone_spool_expired_records_total"), 0)
 		require.NoError(t, r.Stop(t.Context()))
+	})
+}
+
+// Files that lie aside, since they were sent or are damaged, are deleted when they are too old: while the collector runs, and when it starts. Files of
+// others stay, and so does everything if there is no limit.
+func TestOldFilesThatLieAsideAreDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const day = 24 * time.Hour
+		c := settings(t.TempDir())
+		run := func() (*rig, func()) {
+			r := &rig{metrics: prometheus.NewRegistry(), disk: &brokenDisk{fast: true}}
+			var err error
+			r.Spool, err = newSpool(c, Deps{Kafka: &picky{limit: 500, has: map[string]bool{}}, Log: slog.New(slog.DiscardHandler), Registerer: r.metrics}, r.disk)
+			require.NoError(t, err)
+			require.NoError(t, r.Start(t.Context()))
+			return r, func() { require.NoError(t, r.Stop(t.Context())) }
+		}
+		old := []string{
+			"sent/" + segmentName(1), "damaged/" + segmentName(2), "damaged/0000000000000003.1" + segmentExtension,
+			"damaged/" + segmentName(4) + ".16.tail", "refused/damaged/" + segmentName(5),
+		}
+		write := func(name string, age time.Duration) {
+			path := filepath.Join(c.Dir, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
+			require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
+		}
+		left := func() (names []string) {
+			for _, pattern := range []string{"sent/*", "damaged/*", "refused/damaged/*"} {
+				paths, err := filepath.Glob(filepath.Join(c.Dir, pattern))
+				require.NoError(t, err)
+				for _, path := range paths {
+					name, err := filepath.Rel(c.Dir, path)
+					require.NoError(t, err)
+					names = append(names, filepath.ToSlash(name))
+				}
+			}
+			return names
+		}
+		for _, name := range old {
+			write(name, 6*day)
+		}
+		write("damaged/notes", 90*day)
+		write("sent/"+segmentName(6), 5*day)
+		_, stop := run() // without a limit
+		<-time.After(2 * day)
+		require.Len(t, left(), len(old)+2)
+		stop()
+
+		c.MaxAge = 9 * day
+		r, stop := run()
+		<-time.After(day - sweepEvery)
+		require.Len(t, left(), len(old)+2)
+		require.InDelta(t, 3, r.metric(t, "lodestone_spool_damaged_segments"), 0)
+		<-time.After(3 * sweepEvery)
+		require.Equal(t, []string{"sent/" + segmentName(6), "damaged/notes"}, left())
+		require.Zero(t, r.metric(t, "lodestone_spool_damaged_segments"))
+		stop()
+
+		<-time.After(day)
+		_, stop = run()
+		synctest.Wait()
+		require.Equal(t, []string{"damaged/notes"}, left())
+		stop()
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // damagedDir, below the spool's own directory, holds damaged segments.
@@ -148,9 +149,12 @@ func (q *queue) survey(seg *segment) error {
 func (q *queue) cutTail(path string, data []byte, at int64) {
 	tail := data[at:]
 	log := q.log.With("file", filepath.Base(path), "bytes", len(tail))
-	err := q.keepTail(path, tail, at)
+	info, err := os.Stat(path)
 	if err == nil {
-		err = cut(path, at)
+		err = q.keepTail(path, tail, at, info.ModTime())
+	}
+	if err == nil {
+		err = cut(path, at, info.ModTime())
 	}
 	if err != nil {
 		log.Warn("the spool ends in the middle of a write that was never acknowledged, and it cannot be cut off", "error", err)
@@ -159,15 +163,19 @@ func (q *queue) cutTail(path string, data []byte, at int64) {
 	log.Warn("the spool ended in the middle of a write that was never acknowledged: it is cut off")
 }
 
-func (q *queue) keepTail(path string, tail []byte, at int64) error {
+// keepTail stores a copy of the rest, with the time of its writing, by which it gets too old.
+func (q *queue) keepTail(path string, tail []byte, at int64, written time.Time) error {
 	if strings.Trim(string(tail), "\x00") == "" {
 		return nil
 	}
-	name := fmt.Sprintf("%s.%d.tail", filepath.Base(path), at)
-	return os.WriteFile(filepath.Join(q.dir, damagedDir, name), tail, 0o600)
+	name := filepath.Join(q.dir, damagedDir, fmt.Sprintf("%s.%d%s", filepath.Base(path), at, tailExtension))
+	if err := os.WriteFile(name, tail, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(name, time.Time{}, written)
 }
 
-func cut(path string, at int64) error {
+func cut(path string, at int64, written time.Time) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -175,7 +183,7 @@ func cut(path string, at int64) error {
 	if err = f.Truncate(at); err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Close(), os.Chtimes(path, time.Time{}, written))
 }
 
 func (q *queue) reportDamage(seg *segment) {

@@ -234,7 +234,10 @@ func (s *Spool) run(ctx context.Context, ready func()) (err error) {
 	s.refused.Store(refusals)
 	s.queue.Store(q)
 	ready()
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() { s.sweep(ctx) })
 	newDrain(s, q, refusals).run(ctx)
+	sweeper.Wait() // it ends with ctx, as the drain did
 	s.report()
 	return ctx.Err()
 }

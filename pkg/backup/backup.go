@@ -23,6 +23,7 @@ import (
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 // Config is the setting of backups.
@@ -168,7 +169,7 @@ func (b *Backups) create(ctx context.Context, base *Manifest) (m Manifest, err e
 		return m, err
 	}
 	b.deps.Progress(fmt.Sprintf("Postgres: %d tables", len(m.Postgres.Tables)))
-	if m.Files, err = b.copyFiles(ctx, files); err != nil {
+	if m.Files, m.Gone, err = b.copyFiles(ctx, files); err != nil {
 		return m, err
 	}
 	m.EndedAt = time.Now().UTC().Truncate(time.Millisecond)
@@ -237,36 +238,62 @@ func (b *Backups) read(ctx context.Context, name string, to io.Writer) (o Object
 
 func fileName(id uuid.UUID) string { return "files/" + id.String() }
 
-// copyFiles copies the files of the bucket that the place has not yet. Their content never changes.
-func (b *Backups) copyFiles(ctx context.Context, files []File) ([]File, error) {
+// copyFiles copies the files of the bucket that the place has not yet, and returns those that are in the place then. Their content never changes. The
+// list is of the snapshot of Postgres: a file that was deleted since is gone, and no backup can have it.
+func (b *Backups) copyFiles(ctx context.Context, files []File) (there []File, gone []uuid.UUID, err error) {
 	if len(files) > 0 && b.deps.Files == nil {
-		return nil, fmt.Errorf("%d files are in a bucket: give --file-store and its settings, so that they are in the backup", len(files))
+		return nil, nil, fmt.Errorf("%d files are in a bucket: give --file-store and its settings, so that they are in the backup", len(files))
 	}
 	copied := 0
 	for _, f := range files {
 		if size, err := b.place.size(ctx, fileName(f.ID)); err == nil && size == f.Bytes {
+			there = append(there, f)
 			continue
 		}
-		object, err := b.deps.Files.Client.GetObject(ctx, b.deps.Files.At.Bucket, b.deps.Files.At.Prefix+f.ID.String(), minio.GetObjectOptions{})
+		err := b.copyFile(ctx, f)
+		if errors.Is(err, fs.ErrNotExist) {
+			stored, failed := store.New(b.deps.Postgres.Unscoped()).IsFileStored(ctx, store.IsFileStoredParams{LeadMagnetID: f.magnet, Version: f.version})
+			if failed == nil && !stored {
+				gone = append(gone, f.ID)
+				continue
+			}
+			err = errors.Join(err, failed)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("copy file %s: %w", f.ID, err)
+			return nil, nil, fmt.Errorf("copy file %s: %w", f.ID, err)
 		}
-		o, err := b.place.create(ctx, fileName(f.ID), func(w io.Writer) error {
-			_, err := io.Copy(w, object)
-			return err //nolint:wrapcheck // the place names the file
-		})
-		if err := errors.Join(err, object.Close()); err != nil {
-			return nil, fmt.Errorf("copy file %s: %w", f.ID, err)
-		}
-		if o.SHA256 != f.SHA256 {
-			return nil, fmt.Errorf("copy file %s: it is not the file that was uploaded (SHA-256)", f.ID)
-		}
+		there = append(there, f)
 		copied++
 	}
 	if len(files) > 0 {
-		b.deps.Progress(fmt.Sprintf("files of the bucket: %d, of which new: %d", len(files), copied))
+		b.deps.Progress(fmt.Sprintf("files of the bucket: %d, of which new: %d", len(there), copied))
 	}
-	return files, nil
+	if len(gone) > 0 {
+		b.deps.Progress(fmt.Sprintf("files that were deleted while the backup was made, and are not in it: %d", len(gone)))
+	}
+	return there, gone, nil
+}
+
+// copyFile copies one file. The error wraps fs.ErrNotExist if the bucket has not got it.
+func (b *Backups) copyFile(ctx context.Context, f File) error {
+	name := b.deps.Files.At.Prefix + f.ID.String()
+	object, err := b.deps.Files.Client.GetObject(ctx, b.deps.Files.At.Bucket, name, minio.GetObjectOptions{})
+	if err != nil {
+		return err //nolint:wrapcheck // the caller does
+	}
+	o, err := b.place.create(ctx, fileName(f.ID), func(w io.Writer) error {
+		if _, err := io.Copy(w, object); err != nil {
+			return missing(name, err)
+		}
+		return nil
+	})
+	if err := errors.Join(err, object.Close()); err != nil {
+		return err //nolint:wrapcheck // the caller does
+	}
+	if o.SHA256 != f.SHA256 {
+		return errors.New("it is not the file that was uploaded (SHA-256)")
+	}
+	return nil
 }
 
 // List returns the backups that ended, the oldest first.
@@ -285,42 +312,4 @@ func (b *Backups) Find(ctx context.Context, name string) (m Manifest, err error)
 		return m, err
 	}
 	return all[len(all)-1], nil
-}
-
-// Check reads a backup, and the listing of what ClickHouse wrote, and returns what is wrong with them. ClickHouse checks its own files when they
-// are restored.
-func (b *Backups) Check(ctx context.Context, m Manifest) (wrong []string, err error) {
-	objects := make([]Object, 0, len(m.Postgres.Tables)+len(m.ClickHouse)+len(m.Files))
-	for _, t := range m.Postgres.Tables {
-		objects = append(objects, t.Object)
-	}
-	for _, s := range m.ClickHouse {
-		objects = append(objects, s.Listing)
-	}
-	for _, f := range m.Files {
-		objects = append(objects, Object{Name: fileName(f.ID), Bytes: f.Bytes, SHA256: f.SHA256})
-	}
-	for _, want := range objects {
-		is, err := b.read(ctx, want.Name, io.Discard)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			wrong = append(wrong, want.Name+" is missing")
-		case err != nil:
-			return wrong, err
-		case is != want:
-			wrong = append(wrong, want.Name+" is not what was written")
-		}
-	}
-	if m.Base == "" {
-		return wrong, nil
-	}
-	base, err := readManifest(ctx, b.place, m.Base)
-	if errors.Is(err, ErrNotFound) {
-		return append(wrong, "the backup "+m.Base+", on which it is based, is missing"), nil
-	}
-	if err != nil {
-		return wrong, err
-	}
-	of, err := b.Check(ctx, base)
-	return append(wrong, of...), err
 }

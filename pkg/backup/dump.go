@@ -110,7 +110,7 @@ func bucketFiles(ctx context.Context, tx pgx.Tx) ([]File, error) {
 	}
 	files := make([]File, len(rows))
 	for i, r := range rows {
-		files[i] = File{ID: *r.ObjectID, Bytes: r.FileSize, SHA256: hex.EncodeToString(r.SHA256)}
+		files[i] = File{ID: *r.ObjectID, Bytes: r.FileSize, SHA256: hex.EncodeToString(r.SHA256), magnet: r.LeadMagnetID, version: r.Version}
 	}
 	return files, nil
 }

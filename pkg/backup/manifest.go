@@ -32,6 +32,9 @@ type Manifest struct {
 	Postgres   Database `json:"postgres"`
 	Files      []File   `json:"files"` // of the bucket of files
 	Lacks      []string `json:"lacks"`
+
+	// Gone are files of the bucket that the copy of Postgres has, and that were deleted before they could be copied.
+	Gone []uuid.UUID `json:"gone,omitempty"`
 }
 
 // Offset is what the consumer group had committed before ClickHouse was backed up: every row below it is in the backup.
@@ -76,6 +79,9 @@ type File struct {
 	ID     uuid.UUID `json:"id"`
 	Bytes  int64     `json:"bytes"`
 	SHA256 string    `json:"sha256"`
+
+	magnet  uuid.UUID // of which it is a version
+	version int32
 }
 
 // Object is something in the place of backups.

@@ -25,6 +25,8 @@ type place interface {
 	open(ctx context.Context, name string) (io.ReadCloser, error)
 	// size returns the size of an object.
 	size(ctx context.Context, name string) (int64, error)
+	// sizes returns the sizes of all objects in a folder, by their names there. A folder that does not exist has none.
+	sizes(ctx context.Context, folder string) (map[string]int64, error)
 	// folders returns the names of what is at the top.
 	folders(ctx context.Context) ([]string, error)
 	// names returns the names of all objects in a folder without folders.
@@ -113,6 +115,26 @@ func (d directory) size(_ context.Context, name string) (int64, error) {
 		return 0, err //nolint:wrapcheck // it names the file
 	}
 	return info.Size(), nil
+}
+
+func (d directory) sizes(_ context.Context, folder string) (map[string]int64, error) {
+	sizes, root := map[string]int64{}, d.file(folder)
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err //nolint:wrapcheck // see below
+		}
+		name, err := filepath.Rel(root, path)
+		sizes[filepath.ToSlash(name)] = info.Size()
+		return err //nolint:wrapcheck // see below
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list %s: %w", folder, err)
+	}
+	return sizes, nil
 }
 
 func (d directory) folders(context.Context) (names []string, err error) {
@@ -213,6 +235,19 @@ func missing(name string, err error) error {
 		return fmt.Errorf("read %s: %w", name, fs.ErrNotExist)
 	}
 	return fmt.Errorf("read %s: %w", name, err)
+}
+
+func (b bucketPlace) sizes(ctx context.Context, folder string) (map[string]int64, error) {
+	ctx, cancel := context.WithCancel(ctx) // ends the listing
+	defer cancel()
+	sizes, prefix := map[string]int64{}, b.at.Prefix+folder+"/"
+	for o := range b.client.ListObjects(ctx, b.at.Bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
+		if o.Err != nil {
+			return nil, fmt.Errorf("list %s: %w", folder, o.Err)
+		}
+		sizes[strings.TrimPrefix(o.Key, prefix)] = o.Size
+	}
+	return sizes, nil
 }
 
 func (b bucketPlace) folders(ctx context.Context) (names []string, err error) {

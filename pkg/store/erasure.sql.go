@@ -358,8 +358,8 @@ func (q *Queries) InsertErasedLinks(ctx context.Context, arg InsertErasedLinksPa
 	return err
 }
 
-const insertErasure = `-- name: InsertErasure :exec
-INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $3, $4, $5)
+const insertErasure = `-- name: InsertErasure :execrows
+INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING
 `
 
 type InsertErasureParams struct {
@@ -370,15 +370,19 @@ type InsertErasureParams struct {
 	Removed   []byte
 }
 
-func (q *Queries) InsertErasure(ctx context.Context, arg InsertErasureParams) error {
-	_, err := q.db.Exec(ctx, insertErasure,
+// Two processes may do the same erasure: the one that was asked for it, and one that starts and finds it in the log. The second waits for the first.
+func (q *Queries) InsertErasure(ctx context.Context, arg InsertErasureParams) (int64, error) {
+	result, err := q.db.Exec(ctx, insertErasure,
 		arg.ID,
 		arg.AccountID,
 		arg.PersonID,
 		arg.ErasedAt,
 		arg.Removed,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const jobsOfAccount = `-- name: JobsOfAccount :many

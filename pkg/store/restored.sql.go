@@ -98,13 +98,15 @@ func (q *Queries) FailWaitingDeliveries(ctx context.Context, arg FailWaitingDeli
 }
 
 const filesInBucket = `-- name: FilesInBucket :many
-SELECT object_id, file_size, sha256 FROM lead_magnet_files WHERE object_id IS NOT NULL ORDER BY object_id
+SELECT lead_magnet_id, version, object_id, file_size, sha256 FROM lead_magnet_files WHERE object_id IS NOT NULL ORDER BY object_id
 `
 
 type FilesInBucketRow struct {
-	ObjectID *uuid.UUID
-	FileSize int64
-	SHA256   []byte
+	LeadMagnetID uuid.UUID
+	Version      int32
+	ObjectID     *uuid.UUID
+	FileSize     int64
+	SHA256       []byte
 }
 
 func (q *Queries) FilesInBucket(ctx context.Context) ([]FilesInBucketRow, error) {
@@ -116,7 +118,13 @@ func (q *Queries) FilesInBucket(ctx context.Context) ([]FilesInBucketRow, error)
 	var items []FilesInBucketRow
 	for rows.Next() {
 		var i FilesInBucketRow
-		if err := rows.Scan(&i.ObjectID, &i.FileSize, &i.SHA256); err != nil {
+		if err := rows.Scan(
+			&i.LeadMagnetID,
+			&i.Version,
+			&i.ObjectID,
+			&i.FileSize,
+			&i.SHA256,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -174,6 +182,22 @@ func (q *Queries) GroupsOnRecord(ctx context.Context) ([]GroupsOnRecordRow, erro
 		return nil, err
 	}
 	return items, nil
+}
+
+const isFileStored = `-- name: IsFileStored :one
+SELECT EXISTS (SELECT FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2 AND discarded_at IS NULL)
+`
+
+type IsFileStoredParams struct {
+	LeadMagnetID uuid.UUID
+	Version      int32
+}
+
+func (q *Queries) IsFileStored(ctx context.Context, arg IsFileStoredParams) (bool, error) {
+	row := q.db.QueryRow(ctx, isFileStored, arg.LeadMagnetID, arg.Version)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const recordPulseShards = `-- name: RecordPulseShards :exec

@@ -11,6 +11,27 @@ import (
 	"github.com/google/uuid"
 )
 
+const deleteAccessLinksOfRevoked = `-- name: DeleteAccessLinksOfRevoked :exec
+DELETE FROM access_links a USING lead_magnets m
+WHERE m.id = ANY ($1::uuid[]) AND a.account_id = m.account_id AND a.lead_magnet_id = m.id
+`
+
+// A lead magnet is deleted after its links, whose deletion may be in a later entry of the record, or in one that was never written.
+func (q *Queries) DeleteAccessLinksOfRevoked(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteAccessLinksOfRevoked, ids)
+	return err
+}
+
+const deleteGenericLinksOfRevoked = `-- name: DeleteGenericLinksOfRevoked :exec
+DELETE FROM generic_links g USING lead_magnets m
+WHERE m.id = ANY ($1::uuid[]) AND g.account_id = m.account_id AND g.lead_magnet_id = m.id
+`
+
+func (q *Queries) DeleteGenericLinksOfRevoked(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteGenericLinksOfRevoked, ids)
+	return err
+}
+
 const deleteRevokedAccessLinks = `-- name: DeleteRevokedAccessLinks :exec
 DELETE FROM access_links WHERE id = ANY ($1::uuid[])
 `

@@ -38,5 +38,5 @@ func Days(ctx context.Context, ch *scope.ClickHouse, account uuid.UUID, from, to
 
 // Stored starts an export, as Parquet, of the events that were stored from one time to another.
 func (e *Exporter) Stored(ctx context.Context, account uuid.UUID, from, to time.Time) (*File, error) {
-	return e.open(ctx, account, statementOf(storedBetween, between(from, to), attachment.Parquet), attachment.Parquet)
+	return e.open(ctx, account, events, storedBetween, between(from, to), attachment.Parquet)
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"lodestone/pkg/attachment"
-	"lodestone/query/eventlist"
 	"lodestone/query/scope"
 )
 
@@ -51,6 +50,14 @@ var events = []column{
 	{name: "received_at", sql: "received_at"},
 }
 
+// visitor lists what else is stored of the visitor of an event. Files have it on request alone: programs read files of many days as one table.
+var visitor = []column{
+	{name: "browser", sql: "nullIf(substringIndex(agent_names, '/', 1), '')", isText: true},
+	{name: "os", sql: "nullIf(substringIndex(agent_names, '/', -1), '')", isText: true},
+	{name: "country", sql: "nullIf(substringIndex(origin, '/', 1), '')", isText: true},
+	{name: "language", sql: "nullIf(substringIndex(origin, '/', -1), '')", isText: true},
+}
+
 // expression returns the SQL of the column in a file. A spreadsheet takes a cell of CSV that begins with one of these
 // characters for a formula, so the cell gets an apostrophe before it. A JSON object begins with none of them.
 func (c column) expression(f attachment.Format) string {
@@ -63,16 +70,10 @@ func (c column) expression(f attachment.Format) string {
 // threads that the server reads a file with. Writing it takes one.
 const threads = 2
 
-// statement reads the events that a filter lets through, in the order in which they are stored.
-func statement(f eventlist.Filter, format attachment.Format) scope.Statement {
-	clause, params := f.Where()
-	return statementOf(clause, params, format)
-}
-
-// statementOf reads the events of a clause.
-func statementOf(clause string, params map[string]string, format attachment.Format) scope.Statement {
-	list := make([]string, len(events))
-	for i, c := range events {
+// statementOf reads the events of a clause, in the order in which they are stored.
+func statementOf(columns []column, clause string, params map[string]string, format attachment.Format) scope.Statement {
+	list := make([]string, len(columns))
+	for i, c := range columns {
 		list[i] = "    " + c.expression(format) + " AS `" + c.name + "`"
 	}
 	return scope.Statement{

@@ -5,6 +5,7 @@ package export
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,12 +74,17 @@ func (e *Exporter) Take(account uuid.UUID) (release func(), err error) {
 	return e.slots.Take(account, 1)
 }
 
-// Events starts an export of the events that the filter lets through, to be closed.
-func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Filter, format attachment.Format) (*File, error) {
-	return e.open(ctx, account, statement(f, format), format)
+// Events starts an export of the events that the filter lets through, to be closed. It is with the columns of visitors if that is asked for.
+func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Filter, format attachment.Format, visitors bool) (*File, error) {
+	columns := events
+	if visitors {
+		columns = slices.Concat(events, visitor)
+	}
+	clause, params := f.Where()
+	return e.open(ctx, account, columns, clause, params, format)
 }
 
-func (e *Exporter) open(ctx context.Context, account uuid.UUID, s scope.Statement, format attachment.Format) (*File, error) {
+func (e *Exporter) open(ctx context.Context, account uuid.UUID, columns []column, clause string, params map[string]string, format attachment.Format) (*File, error) {
 	if e.streams == nil {
 		return nil, ErrNoAddress
 	}
@@ -86,7 +92,7 @@ func (e *Exporter) open(ctx context.Context, account uuid.UUID, s scope.Statemen
 	if err != nil {
 		return nil, err
 	}
-	stream, err := e.streams.Open(ctx, account, s, formatOf(format, events))
+	stream, err := e.streams.Open(ctx, account, statementOf(columns, clause, params, format), formatOf(format, columns))
 	if err != nil {
 		release()
 		return nil, err

@@ -47,8 +47,9 @@ WHERE (access_link_id = ANY (sqlc.arg(access_link_ids)::uuid[]) OR submission_id
 -- name: EraseAccessLinks :exec
 DELETE FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
--- name: InsertErasure :exec
-INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $3, $4, $5);
+-- name: InsertErasure :execrows
+-- Two processes may do the same erasure: the one that was asked for it, and one that starts and finds it in the log. The second waits for the first.
+INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING;
 
 -- name: RecordAccountErasure :exec
 -- The erasure of an account whole, which has the id of the account. Of an account that a restore brought back, it is pending again.

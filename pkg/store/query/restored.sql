@@ -56,7 +56,10 @@ DELETE FROM counter_state;
 SELECT topic_id, topic, consumer_group FROM topic_groups;
 
 -- name: FilesInBucket :many
-SELECT object_id, file_size, sha256 FROM lead_magnet_files WHERE object_id IS NOT NULL ORDER BY object_id;
+SELECT lead_magnet_id, version, object_id, file_size, sha256 FROM lead_magnet_files WHERE object_id IS NOT NULL ORDER BY object_id;
+
+-- name: IsFileStored :one
+SELECT EXISTS (SELECT FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2 AND discarded_at IS NULL);
 
 -- name: StorePulse :one
 SELECT installation, number, beat_at, shards FROM store_pulse;

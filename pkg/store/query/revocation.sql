@@ -38,6 +38,15 @@ UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = ANY (sqlc.arg(ids)
 -- name: DeleteRevokedAccessLinks :exec
 DELETE FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
+-- name: DeleteAccessLinksOfRevoked :exec
+-- A lead magnet is deleted after its links, whose deletion may be in a later entry of the record, or in one that was never written.
+DELETE FROM access_links a USING lead_magnets m
+WHERE m.id = ANY (sqlc.arg(ids)::uuid[]) AND a.account_id = m.account_id AND a.lead_magnet_id = m.id;
+
+-- name: DeleteGenericLinksOfRevoked :exec
+DELETE FROM generic_links g USING lead_magnets m
+WHERE m.id = ANY (sqlc.arg(ids)::uuid[]) AND g.account_id = m.account_id AND g.lead_magnet_id = m.id;
+
 -- name: DeleteRevokedLeadMagnets :exec
 DELETE FROM lead_magnets WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 

@@ -2832,7 +2832,7 @@ export interface components {
             downloads: components["schemas"]["PersonDownload"][];
             /** @description Address that was asked for. */
             email: string;
-            /** @description Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export). */
+            /** @description Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export) with visitor=true. */
             events: {
                 [key: string]: unknown;
             }[];
@@ -2880,7 +2880,7 @@ export interface components {
             account_id: string;
             /**
              * Format: date-time
-             * @description When the last backup that holds the person is deleted, as the installation states it (--backup-days); null: it states nothing.
+             * @description When the last backup that holds the person is deleted, as the installation states it (--backup-days): so many days after the events were blanked, since a backup until then has them; null: not known until the events are blanked, or it states nothing.
              */
             backups_until: string | null;
             /**
@@ -4403,6 +4403,8 @@ export interface operations {
             query?: {
                 /** @description Format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
+                /** @description Whether to add the columns browser, os, country and language. */
+                visitor?: boolean;
                 /** @description Only events of this access link. */
                 access_link_id?: string;
                 /** @description Only events of this lead magnet. */

@@ -34,7 +34,7 @@ class PersonDocument:
         downloads (list[PersonDownload]): Downloads in these sessions, oldest first.
         email (str): Address that was asked for.
         events (list[PersonDocumentEventsItem]): Events of these links and of those that were deleted, as lines of the
-            export of events (GET /api/v1/analytics/export).
+            export of events (GET /api/v1/analytics/export) with visitor=true.
         exported_at (datetime.datetime): When the document was created.
         mails (list[PersonMail]): Mails that wait, were sent within the last minute, or could not be sent within the
             last seven days.

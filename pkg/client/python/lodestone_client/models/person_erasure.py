@@ -19,7 +19,8 @@ class PersonErasure:
     Attributes:
         account_id (str): Account that stored the data.
         backups_until (datetime.datetime | None): When the last backup that holds the person is deleted, as the
-            installation states it (--backup-days); null: it states nothing.
+            installation states it (--backup-days): so many days after the events were blanked, since a backup until then
+            has them; null: not known until the events are blanked, or it states nothing.
         erased_at (datetime.datetime): What was stored until then is erased.
         events_blanked (bool): Whether the events and the copies for SQL hold nothing of the person any more.
         events_blanked_at (datetime.datetime | None): When that was so; null: not yet.

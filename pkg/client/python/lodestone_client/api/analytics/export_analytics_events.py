@@ -18,6 +18,7 @@ from ...types import UNSET, File, Response, Unset
 def _request(
     *,
     format_: ExportAnalyticsEventsFormat | Unset = UNSET,
+    visitor: bool | Unset = UNSET,
     access_link_id: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
     event_type: ExportAnalyticsEventsEventType | Unset = UNSET,
@@ -34,6 +35,8 @@ def _request(
         json_format_ = format_
 
     params["format"] = json_format_
+
+    params["visitor"] = visitor
 
     params["access_link_id"] = access_link_id
 
@@ -82,6 +85,7 @@ def sync_detailed(
     *,
     client: Client,
     format_: ExportAnalyticsEventsFormat | Unset = UNSET,
+    visitor: bool | Unset = UNSET,
     access_link_id: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
     event_type: ExportAnalyticsEventsEventType | Unset = UNSET,
@@ -95,6 +99,7 @@ def sync_detailed(
     response = client.send(
         _request(
             format_=format_,
+            visitor=visitor,
             access_link_id=access_link_id,
             lead_magnet_id=lead_magnet_id,
             event_type=event_type,
@@ -116,6 +121,7 @@ def sync(
     *,
     client: Client,
     format_: ExportAnalyticsEventsFormat | Unset = UNSET,
+    visitor: bool | Unset = UNSET,
     access_link_id: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
     event_type: ExportAnalyticsEventsEventType | Unset = UNSET,
@@ -134,6 +140,7 @@ def sync(
 
     Args:
         format_ (ExportAnalyticsEventsFormat | Unset): Format of the file.
+        visitor (bool | Unset): Whether to add the columns browser, os, country and language.
         access_link_id (str | Unset): Only events of this access link.
         lead_magnet_id (str | Unset): Only events of this lead magnet.
         event_type (ExportAnalyticsEventsEventType | Unset): Only events of this type.
@@ -152,6 +159,7 @@ def sync(
         client.send(
             _request(
                 format_=format_,
+                visitor=visitor,
                 access_link_id=access_link_id,
                 lead_magnet_id=lead_magnet_id,
                 event_type=event_type,

@@ -1,0 +1,67 @@
+package bucket_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/backup"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/objectstore"
+)
+
+// A document that is deleted while a backup is made, after Postgres was copied, is listed as gone; the others are in the backup. One that is in Postgres
+// and not in the bucket is an error.
+func TestABackupWhileADocumentIsDeleted(t *testing.T) {
+	dir := enginetest.Dir(t)
+	server := enginetest.NewClickHouse(t, dir)
+	enginetest.Run(t, server)
+	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2, ClickHouse: server.URL()})
+	l := newLibraryOf(t, nil)
+	files := l.open(l.config)
+	kept, _ := l.add(files, 1000)
+	deleted, _ := l.add(files, 1000)
+	l.age()
+	client, err := l.config.S3.Open("file-")
+	require.NoError(t, err)
+	at, _ := objectstore.ParseLocation(l.config.Store)
+	var during func()
+	deps := backup.Deps{
+		Postgres: l.db, ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, Files: &backup.Bucket{Client: client, At: at}, Log: slog.New(slog.DiscardHandler),
+		Progress: func(line string) {
+			if strings.HasPrefix(line, "Postgres: ") {
+				during()
+			}
+		},
+	}
+	b, err := backup.Open(backup.Config{}, deps, filepath.Join(dir, "backups", "of-tests"))
+	require.NoError(t, err)
+
+	during = func() {
+		_, err := l.db.Unscoped().Exec(t.Context(), "DELETE FROM lead_magnets WHERE id = $1", deleted.LeadMagnetID)
+		require.NoError(t, err)
+		require.NoError(t, files.Sweep(t.Context()))
+		require.Len(t, l.objects(), 1)
+	}
+	m, err := b.Create(t.Context(), false)
+	require.NoError(t, err)
+	require.Equal(t, []uuid.UUID{*deleted.ObjectID}, m.Gone)
+	require.Len(t, m.Files, 1)
+	require.Equal(t, *kept.ObjectID, m.Files[0].ID)
+	found, err := b.Find(t.Context(), m.Name)
+	require.NoError(t, err)
+	require.Equal(t, m.Gone, found.Gone)
+	wrong, err := b.Check(t.Context(), found)
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+
+	lost, _ := l.add(files, 500)
+	during = func() { require.NoError(t, os.Remove(filepath.Join(l.dir, "lodestone", lost.ObjectID.String()))) }
+	_, err = b.Create(t.Context(), false)
+	require.ErrorContains(t, err, lost.ObjectID.String())
+}
