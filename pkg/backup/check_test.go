@@ -30,10 +30,10 @@ func TestACheckSeesMissingFilesOfClickHouse(t *testing.T) {
 			SELECT generateUUIDv4(), generateUUIDv4(1), generateUUIDv4(2), 'page_viewed', '{}', now64(3) - 1, now64(3), generateUUIDv4(3), number FROM numbers(`+events+`)`))
 	}
 	store("1000")
-	full, err := b.Create(t.Context(), false)
+	full, err := b.Create(t.Context(), false, 0)
 	require.NoError(t, err)
 	store("10")
-	m, err := b.Create(t.Context(), true)
+	m, err := b.Create(t.Context(), true, 0)
 	require.NoError(t, err)
 	require.Equal(t, full.Name, m.Base)
 	wrong := func() []string {
