@@ -48,7 +48,7 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 		require.NoError(t, files.Sweep(t.Context()))
 		require.Len(t, l.objects(), 1)
 	}
-	m, err := b.Create(t.Context(), false)
+	m, err := b.Create(t.Context(), false, 0)
 	require.NoError(t, err)
 	require.Equal(t, []uuid.UUID{*deleted.ObjectID}, m.Gone)
 	require.Len(t, m.Files, 1)
@@ -62,6 +62,6 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 
 	lost, _ := l.add(files, 500)
 	during = func() { require.NoError(t, os.Remove(filepath.Join(l.dir, "lodestone", lost.ObjectID.String()))) }
-	_, err = b.Create(t.Context(), false)
+	_, err = b.Create(t.Context(), false, 0)
 	require.ErrorContains(t, err, lost.ObjectID.String())
 }
