@@ -236,7 +236,10 @@ func (b *Backups) read(ctx context.Context, name string, to io.Writer) (o Object
 	return c.object(name), nil
 }
 
-func fileName(id uuid.UUID) string { return "files/" + id.String() }
+// filesFolder has the copies of files.
+const filesFolder = "files"
+
+func fileName(id uuid.UUID) string { return filesFolder + "/" + id.String() }
 
 // copyFiles copies the files of the bucket that the place has not yet, and returns those that are in the place then. Their content never changes. The
 // list is of the snapshot of Postgres: a file that was deleted since is gone, and no backup can have it.

@@ -29,8 +29,6 @@ type place interface {
 	sizes(ctx context.Context, folder string) (map[string]int64, error)
 	// folders returns the names of what is at the top.
 	folders(ctx context.Context) ([]string, error)
-	// names returns the names of all objects in a folder without folders.
-	names(ctx context.Context, folder string) ([]string, error)
 	// remove removes an object, and removeFolder all that are in a folder.
 	remove(ctx context.Context, name string) error
 	removeFolder(ctx context.Context, name string) error
@@ -150,17 +148,6 @@ func (d directory) folders(context.Context) (names []string, err error) {
 	return names, nil
 }
 
-func (d directory) names(_ context.Context, folder string) (names []string, err error) {
-	entries, err := os.ReadDir(d.file(folder))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list %s: %w", folder, err)
-	}
-	for _, e := range entries {
-		names = append(names, folder+"/"+e.Name())
-	}
-	return names, nil
-}
-
 func (d directory) remove(_ context.Context, name string) error {
 	return os.Remove(d.file(name)) //nolint:wrapcheck // it names the file
 }
@@ -264,18 +251,6 @@ func (b bucketPlace) folders(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-func (b bucketPlace) names(ctx context.Context, folder string) (names []string, err error) {
-	ctx, cancel := context.WithCancel(ctx) // ends the listing
-	defer cancel()
-	for o := range b.client.ListObjects(ctx, b.at.Bucket, minio.ListObjectsOptions{Prefix: b.at.Prefix + folder + "/", Recursive: true}) {
-		if o.Err != nil {
-			return nil, fmt.Errorf("list %s: %w", folder, o.Err)
-		}
-		names = append(names, strings.TrimPrefix(o.Key, b.at.Prefix))
-	}
-	return names, nil
-}
-
 func (b bucketPlace) remove(ctx context.Context, name string) error {
 	if err := b.client.RemoveObject(ctx, b.at.Bucket, b.at.Prefix+name, minio.RemoveObjectOptions{}); err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)
@@ -284,12 +259,12 @@ func (b bucketPlace) remove(ctx context.Context, name string) error {
 }
 
 func (b bucketPlace) removeFolder(ctx context.Context, name string) error {
-	names, err := b.names(ctx, name)
+	objects, err := b.sizes(ctx, name)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if err := b.remove(ctx, name); err != nil {
+	for object := range objects {
+		if err := b.remove(ctx, name+"/"+object); err != nil {
 			return err
 		}
 	}

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // keep returns which of the backups, the oldest first, are to stay: those whose state is not older than a time, the newest one, and all on which
@@ -58,11 +55,12 @@ func (b *Backups) prune(ctx context.Context, before time.Time) error {
 		}
 		b.deps.Progress("removed the backup " + name)
 	}
-	files, err := b.place.names(ctx, path.Dir(fileName(uuid.Nil)))
+	files, err := b.place.sizes(ctx, filesFolder)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what failed
 	}
-	for _, name := range files {
+	for file := range files {
+		name := filesFolder + "/" + file
 		if _, ok := needed[name]; ok {
 			continue
 		}
