@@ -67,9 +67,7 @@ func secureMetrics(t *testing.T) string {
 	server, registry := certificatetest.NewAuthority(t).Issue("server"), prometheus.NewRegistry()
 	_, err := certificate.Server{Cert: server.Cert, Key: server.Key}.Open(certificate.Deps{Name: "site", Log: slog.New(slog.DiscardHandler), Registerer: registry})
 	require.NoError(t, err)
-	page := httptest.NewRecorder()
-	httpserver.Admin(registry, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
-	return page.Body.String()
+	return exposed(registry)
 }
 
 // optionalMetrics returns what processes show besides if a daily export, a bucket for files, and a replica of Postgres are set.
@@ -84,11 +82,17 @@ func optionalMetrics(t *testing.T) string {
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: "postgres://127.0.0.1:1/x", MaxConns: 1})
 	require.NoError(t, err)
 	require.NoError(t, pool.AddReplica(t.Context(), postgres.ReadConfig{URL: "postgres://127.0.0.1:1/x"}, 1, log, registry))
-	page := httptest.NewRecorder()
-	httpserver.Admin(registry, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	page := exposed(registry)
 	require.NoError(t, days.Close())
 	files.Close()
 	pool.Close()
+	return page
+}
+
+// exposed returns what a process with these metrics answers to Prometheus.
+func exposed(registry *prometheus.Registry) string {
+	page := httptest.NewRecorder()
+	httpserver.Admin(registry, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	return page.Body.String()
 }
 

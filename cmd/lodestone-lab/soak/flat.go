@@ -126,19 +126,13 @@ func flat(all []calm) (growing []string) {
 			}
 		}
 	}
-	first, last := map[string]calm{}, map[string]calm{}
-	for _, c := range all {
-		if _, known := first[c.process]; !known {
-			first[c.process] = c
-		}
-		last[c.process] = c
-	}
+	of := byProcess(all)
 	for _, q := range quantities {
 		from, to := map[string]float64{}, map[string]float64{}
-		for process := range first {
+		for process, calms := range of {
 			kind := strings.TrimRight(process, "0123456789")
-			from[kind] += q.median(first[process].samples)
-			to[kind] += q.median(last[process].samples)
+			from[kind] += q.median(calms[0].samples)
+			to[kind] += q.median(calms[len(calms)-1].samples)
 		}
 		for _, kind := range slices.Sorted(maps.Keys(from)) {
 			if q.grown(from[kind], to[kind]) {
@@ -149,6 +143,15 @@ func flat(all []calm) (growing []string) {
 	return growing
 }
 
+// byProcess returns the calm times of each process, in order.
+func byProcess(all []calm) map[string][]calm {
+	of := map[string][]calm{}
+	for _, c := range all {
+		of[c.process] = append(of[c.process], c)
+	}
+	return of
+}
+
 func (q quantity) sentence(process, where string, before, after float64) string {
 	return fmt.Sprintf("%s: %s grow %s: from %s to %s", process, q.name, where, q.text(before), q.text(after))
 }
@@ -157,10 +160,7 @@ func (q quantity) sentence(process, where string, before, after float64) string 
 func table(all []calm) string {
 	var b strings.Builder
 	b.WriteString("| Process | Calm times | Resident memory: first | last | Goroutines: first | last | Descriptors: first | last |\n|---|---|--:|--:|--:|--:|--:|--:|\n")
-	of := map[string][]calm{}
-	for _, c := range all {
-		of[c.process] = append(of[c.process], c)
-	}
+	of := byProcess(all)
 	for _, process := range slices.Sorted(maps.Keys(of)) {
 		var long []string
 		for _, c := range of[process] {
