@@ -8,16 +8,19 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"lodestone/pkg/clickhouse"
 )
 
 // Servers of a cluster ask each other how far replicated tables are behind before they read there. This proxy, which they use as the address of each
 // other, answers for tables that are not replicated.
 
-// The protocol's codes of the question and of the answer.
-const (
-	tablesStatusRequest  = 5
-	tablesStatusResponse = 9
-)
+// How the question about one table begins in the protocol: its code, the number of tables, and the database. A new connection may send it in one
+// write with what comes before.
+var tablesStatusRequest = append([]byte{5, 1}, text(clickhouse.Database)...)
+
+// tablesStatusResponse is the code of the answer.
+const tablesStatusResponse = 9
 
 // Lag lets the server be so far behind in the eyes of the others.
 func (r *Copy) Lag(behind time.Duration) {
@@ -58,7 +61,7 @@ func (r *Copy) servePeer(peer net.Conn) {
 	both.Go(func() {
 		defer end()
 		pass(server, peer, func(sent []byte) []byte {
-			if sent[0] == tablesStatusRequest {
+			if bytes.Contains(sent, tablesStatusRequest) {
 				asked <- struct{}{}
 			}
 			return sent
