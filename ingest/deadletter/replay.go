@@ -298,7 +298,7 @@ func (r *Replayer) look(ctx context.Context, rows replica.Storage, batch []candi
 		records[i] = c.record
 	}
 	of, _ := stream.Of(batch[0].letter.Topic)
-	elsewhere, err := of.Places(ctx, r.Conn, records)
+	elsewhere, err := of.Places(ctx, r.Conn, records, stream.AnyTime)
 	if err != nil {
 		return nil, nil, err
 	}

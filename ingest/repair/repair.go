@@ -202,7 +202,7 @@ func (p *part) compare(ctx context.Context, r kafka.Range) (stored []int64, same
 	if err != nil {
 		return nil, nil, err
 	}
-	places, err := p.stream.Places(ctx, p.Conn, records)
+	places, err := p.stream.Places(ctx, p.Conn, records, stream.SameTime)
 	if err != nil {
 		return nil, nil, err
 	}

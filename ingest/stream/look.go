@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
-	native "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"lodestone/pkg/clickhouse"
@@ -65,27 +62,21 @@ func (s *Store) Last(ctx context.Context, from int64) (int64, error) {
 // newestRows is how many rows newest returns.
 const newestRows = 16
 
-// sameStep is the step in which Same names times. An hour of a busy account has millions of rows, which each block of that hour would
-// read again.
-const sameStep = 10 * time.Second
-
 // Same returns at which offsets a row of the same event is stored as in the table, which is not empty. The projection
 // by offset does not have the event's id: the rows are found by account and time.
 func (s *Store) Same(ctx context.Context, rows Table) (*Offsets, error) {
 	offsets := rows.Offsets()
 	first, last := offsets[0], offsets[len(offsets)-1]
-	accounts, steps := map[uuid.UUID]struct{}{}, map[int64]struct{}{}
+	accounts, of := map[uuid.UUID]struct{}{}, times{}
 	for row := range offsets {
 		d := rows.Record(row)
 		accounts[d.Account] = struct{}{}
-		steps[d.CreatedAt/sameStep.Milliseconds()] = struct{}{}
+		of.add(d.CreatedAt)
 	}
 	found := NewOffsets(first, last)
-	err := s.identities(ctx, " AND intDiv(toUnixTimestamp64Milli(created_at), {step:Int64}) IN {steps:Array(Int64)}", map[string]any{
-		"first": first, "last": last,
-		"accounts": list(slices.Collect(maps.Keys(accounts))), "step": sameStep.Milliseconds(),
-		"steps": strings.ReplaceAll(fmt.Sprint(slices.Collect(maps.Keys(steps))), " ", ","),
-	}, func(offset int64, stored Identity) {
+	also, parameters := of.within(SameTime)
+	parameters["first"], parameters["last"], parameters["accounts"] = first, last, list(slices.Collect(maps.Keys(accounts)))
+	err := s.identities(ctx, also, parameters, func(offset int64, stored Identity) {
 		if row, ok := slices.BinarySearch(offsets, offset); ok && rows.Record(row).Identity == stored {
 			found.Add(offset)
 		}
@@ -160,16 +151,6 @@ func (s *Store) Newest(ctx context.Context, first, last int64) (map[int64]Identi
 	return found, nil
 }
 
-// RepeatWithin is how far apart the times of an event and of its repeat may lie for StoredBefore to see that they are
-// the same. Both are between the time of receipt, by the clock of the collector that received the record, and 48 hours
-// before it. So this finds all repeats whose collectors' clocks, together with the time between the two sendings, differ
-// by a day at the most. It bounds what a look reads: without it, each look would read all that an account ever stored,
-// and draining a spool would never catch up.
-const RepeatWithin = 72 * time.Hour
-
-// AnyTime is the duration without such a bound: it covers every time that an event can have.
-const AnyTime = 150 * 365 * 24 * time.Hour
-
 // maxLookedFor is how many events one look names. Each look reads the same rows, so few large ones are faster; but 80,000 in
 // one take 38 s, as beyond some number ClickHouse looks for each in each granule (26.7).
 const maxLookedFor = 20_000
@@ -201,11 +182,13 @@ func (s *Store) StoredBefore(ctx context.Context, events []Record, offset int64,
 // look adds those of the events to found that are stored already on the shard of a connection.
 func (s *Store) look(ctx context.Context, by *Connection, events []Record, offset int64, within time.Duration, found map[Identity]struct{}) error {
 	accounts, links, ids := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
-	oldest, newest := events[0].CreatedAt, events[0].CreatedAt
+	var of times
 	for i, e := range events {
 		accounts[i], links[i], ids[i] = e.Account, e.Link, e.Event
-		oldest, newest = min(oldest, e.CreatedAt), max(newest, e.CreatedAt)
+		of.add(e.CreatedAt)
 	}
+	bounds, parameters := of.within(within)
+	parameters["accounts"], parameters["links"], parameters["ids"], parameters["offset"] = list(accounts), list(links), list(ids), offset
 	var settings []ch.Setting
 	if len(events) >= manyLookedFor {
 		settings = []ch.Setting{{Key: "use_skip_indexes", Value: "0", Important: true}}
@@ -215,13 +198,9 @@ func (s *Store) look(ctx context.Context, by *Connection, events []Record, offse
 		Settings: settings,
 		Body: "SELECT " + s.Stream.Link + " AS link, event_id FROM " + s.Stream.Table +
 			" WHERE account_id IN {accounts:Array(UUID)} AND " + s.Stream.Link + " IN {links:Array(UUID)} AND event_id IN {ids:Array(UUID)}" +
-			" AND created_at >= fromUnixTimestamp64Milli({oldest:Int64}, 'UTC') AND created_at <= fromUnixTimestamp64Milli({newest:Int64}, 'UTC')" +
-			" AND NOT (kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {offset:Int64})",
-		Parameters: s.parameters(map[string]any{
-			"accounts": list(accounts), "links": list(links), "ids": list(ids), "offset": offset,
-			"oldest": max(0, oldest-within.Milliseconds()), "newest": newest + within.Milliseconds(),
-		}),
-		Result: proto.Results{{Name: "link", Data: &link}, {Name: "event_id", Data: &id}},
+			bounds + " AND NOT (kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {offset:Int64})",
+		Parameters: s.parameters(parameters),
+		Result:     proto.Results{{Name: "link", Data: &link}, {Name: "event_id", Data: &id}},
 		OnResult: func(context.Context, proto.Block) error {
 			for i := range link.Rows() {
 				found[Identity{Link: link.Row(i), Event: id.Row(i)}] = struct{}{}
@@ -229,45 +208,6 @@ func (s *Store) look(ctx context.Context, by *Connection, events []Record, offse
 			return nil
 		},
 	})
-}
-
-// placesAtOnce is how many events one query of Places asks for.
-const placesAtOnce = 2_000
-
-// Places returns under which offsets the events of the records are stored. Those that are not stored are not in it.
-func (s Stream) Places(ctx context.Context, conn driver.Conn, records []Record) (map[Identity][]Place, error) {
-	found := map[Identity][]Place{}
-	query := "SELECT " + s.Link + ", event_id, kafka_topic_id, kafka_partition, kafka_offset FROM lodestone." + s.Table +
-		" WHERE account_id IN {accounts:Array(UUID)} AND " + s.Link + " IN {links:Array(UUID)} AND event_id IN {events:Array(UUID)}"
-	for chunk := range slices.Chunk(records, placesAtOnce) {
-		wanted := make(map[Identity]struct{}, len(chunk))
-		accounts, links, events := map[uuid.UUID]struct{}{}, map[uuid.UUID]struct{}{}, map[uuid.UUID]struct{}{}
-		for _, r := range chunk {
-			wanted[r.Identity] = struct{}{}
-			accounts[r.Account], links[r.Link], events[r.Event] = struct{}{}, struct{}{}, struct{}{}
-		}
-		list := func(ids map[uuid.UUID]struct{}) string { return clickhouse.UUIDs(slices.Collect(maps.Keys(ids))) }
-		rows, err := conn.Query(native.Context(ctx, native.WithParameters(native.Parameters{
-			"accounts": list(accounts), "links": list(links), "events": list(events),
-		})), query)
-		if err != nil {
-			return nil, fmt.Errorf("look for stored events: %w", err)
-		}
-		for rows.Next() {
-			var id Identity
-			var at Place
-			if err = rows.Scan(&id.Link, &id.Event, &at.TopicID, &at.Partition, &at.Offset); err != nil {
-				break
-			}
-			if _, ok := wanted[id]; ok {
-				found[id] = append(found[id], at)
-			}
-		}
-		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-			return nil, fmt.Errorf("look for stored events: %w", err)
-		}
-	}
-	return found, nil
 }
 
 // list returns an Array(UUID) parameter as ch-go needs it: it puts quotes around values, but does

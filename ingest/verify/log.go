@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -142,11 +143,10 @@ const comparedRecords = 2_000
 func (v *Verifier) compareRecords(ctx context.Context, p *part, records []judged, differ func(Kind, int64)) error {
 	step := max(1, (len(records)+comparedRecords-1)/comparedRecords)
 	var compared []judged
-	var decoded []stream.Record
 	for i := len(records) - 1; i >= 0; i -= step { // the last one in any case
-		compared, decoded = append(compared, records[i]), append(decoded, records[i].record)
+		compared = append(compared, records[i])
 	}
-	places, err := p.stream.Places(ctx, v.Conn, decoded)
+	places, err := v.places(ctx, p, compared, stream.SameTime)
 	if err != nil {
 		return err
 	}
@@ -168,16 +168,16 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 			return err
 		}
 	}
-	var decoded []stream.Record
-	for _, j := range slices.Concat(missing, suspects) {
-		if j.decodes {
-			decoded = append(decoded, j.record)
-		}
-	}
-	places, err := p.stream.Places(ctx, v.Conn, decoded)
+	places, err := v.places(ctx, p, missing, stream.RepeatWithin)
 	if err != nil {
 		return err
 	}
+	older := slices.DeleteFunc(slices.Clone(missing), func(j judged) bool { return len(places[j.record.Identity]) > 0 })
+	anyTime, err := v.places(ctx, p, slices.Concat(older, suspects), stream.AnyTime)
+	if err != nil {
+		return err
+	}
+	maps.Copy(places, anyTime)
 	known, err := logbook.New(v.Pool).Losses(ctx, true)
 	if err != nil {
 		return err
@@ -205,6 +205,17 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 		}
 	}
 	return nil
+}
+
+// places returns where the events of those records are stored that can be decoded.
+func (v *Verifier) places(ctx context.Context, p *part, records []judged, within time.Duration) (map[stream.Identity][]stream.Place, error) {
+	var decoded []stream.Record
+	for _, j := range records {
+		if j.decodes {
+			decoded = append(decoded, j.record)
+		}
+	}
+	return p.stream.Places(ctx, v.Conn, decoded, within) //nolint:wrapcheck // it says what failed
 }
 
 // readDead reads the origins of dead letters since a record was written, unless they were read. Letters are written
