@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"lodestone/crud/chat"
@@ -14,17 +13,9 @@ import (
 	"lodestone/pkg/service"
 )
 
-// erasureLog returns where erasures are on record: in the bucket of files, if nothing else is set.
-func erasureLog(c Config) string {
-	if c.Erasure.Log == "" && c.Files.Store != "" {
-		return strings.TrimSuffix(c.Files.Store, "/") + "/erasures"
-	}
-	return c.Erasure.Log
-}
-
 // newRevocations puts together the record of what was revoked, in the place of the log of erasures.
 func newRevocations(c Config, d Deps) (*revocation.Record, error) {
-	place, err := revocation.OpenPlace(erasureLog(c), c.Files.S3)
+	place, err := revocation.OpenPlace(c.Erasure.Place(c.Files.Store), c.Files.S3)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +27,7 @@ func (s *Service) Revocations() service.Service { return s.revocations }
 
 // newEraser puts together what erases people.
 func newEraser(c Config, d Deps, jobs *queue.Queue, mails *mail.Queue, chats *chat.Channels) (*person.Eraser, error) {
-	c.Erasure.Log = erasureLog(c)
+	c.Erasure.Log = c.Erasure.Place(c.Files.Store)
 	log, err := person.OpenLog(c.Erasure, c.Files.S3)
 	if err != nil {
 		return nil, err

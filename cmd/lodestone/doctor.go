@@ -8,17 +8,23 @@ import (
 	"github.com/alecthomas/kong"
 
 	"lodestone/cmd/lodestone/doctor"
+	"lodestone/crud/file"
+	"lodestone/crud/person"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
 )
 
-// The settings of engines without their methods: the parser would refuse wrong ones before there is a report.
+// Settings without their methods: the parser would refuse wrong ones before there is a report.
 type (
 	examinedPostgres   postgres.Config
 	examinedClickHouse clickhouse.Config
 	examinedKafka      kafka.Config
+	examinedReads      postgres.ReadConfig
+	examinedFiles      file.Config
+	examinedTokenKeys  token.Config
 )
 
 type doctorCommand struct {
@@ -26,6 +32,10 @@ type doctorCommand struct {
 	Postgres     examinedPostgres   `embed:""`
 	ClickHouse   examinedClickHouse `embed:""`
 	Kafka        examinedKafka      `embed:""`
+	Reads        examinedReads      `embed:""`
+	TokenKeys    examinedTokenKeys  `embed:""`
+	Files        examinedFiles      `embed:""`
+	Erasure      person.Config      `embed:""`
 	SpoolDir     string             `name:"spool-dir" placeholder:"DIR" help:"Directory of a collector's spool on this machine, to look at its disk."`
 	PublicURL    string             `name:"public-url" placeholder:"URL" help:"Address at which visitors reach the site, to look at its certificate."`
 	CollectorURL string             `name:"collector-url" placeholder:"URL" help:"Address at which browsers reach the collector, to look at its certificate."`
@@ -40,12 +50,13 @@ type doctorCommand struct {
 // Run examines the installation, and fails if something does not work. Warnings alone are no failure.
 func (c *doctorCommand) Run(ctx context.Context, app *kong.Kong) error {
 	var r doctor.Report
-	doctor.Engines{Postgres: postgres.Config(c.Postgres), ClickHouse: clickhouse.Config(c.ClickHouse), Kafka: kafka.Config(c.Kafka)}.Check(ctx, &r)
+	doctor.Engines{Postgres: postgres.Config(c.Postgres), Reads: postgres.ReadConfig(c.Reads), ClickHouse: clickhouse.Config(c.ClickHouse), Kafka: kafka.Config(c.Kafka)}.Check(ctx, &r)
+	doctor.Stores{Files: file.Config(c.Files), Erasure: c.Erasure}.Check(ctx, &r)
 	m := doctor.Machine{
 		Spool: c.SpoolDir, Data: c.Data.Data, Addresses: []string{c.PublicURL, c.CollectorURL}, Trust: c.API, Environ: os.Environ(),
-		Unknown: unknownVariables(app.Model, os.Environ()),
+		Unknown: unknownVariables(app.Model, os.Environ()), TokenKeys: c.TokenKeys.Keys,
 	}
-	for _, file := range []string{c.Kafka.Files.CA, c.Kafka.Files.Cert, c.ClickHouse.TLS.CA, c.ClickHouse.TLS.Cert, c.API.CA, c.API.Cert} {
+	for _, file := range []string{c.Kafka.Files.CA, c.Kafka.Files.Cert, c.ClickHouse.TLS.CA, c.ClickHouse.TLS.Cert, c.API.CA, c.API.Cert, c.Files.S3.TLS.CA} {
 		if file != "" {
 			m.Files = append(m.Files, file)
 		}

@@ -2,6 +2,7 @@ package person
 
 import (
 	"errors"
+	"strings"
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/objectstore"
@@ -24,6 +25,16 @@ func (c Config) Validate(s3 objectstore.Config) error {
 	}
 	if _, bucket := objectstore.ParseLocation(c.Log); bucket {
 		errs = append(errs, s3.Validate("file-"))
+	} else if strings.HasPrefix(c.Log, "s3:") {
+		errs = append(errs, config.Invalid("--erasure-log", "is not an address of a bucket", "write s3://bucket/prefix, or a directory"))
 	}
 	return errors.Join(errs...)
+}
+
+// Place returns where the log is: in the bucket of files, which is "" if there is none, if nothing else is set.
+func (c Config) Place(fileStore string) string {
+	if c.Log == "" && fileStore != "" {
+		return strings.TrimSuffix(fileStore, "/") + "/erasures"
+	}
+	return c.Log
 }

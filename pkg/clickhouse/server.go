@@ -32,23 +32,8 @@ var rights = []string{
 	"CREATE FUNCTION, DROP FUNCTION ON *.*", "SELECT ON system.processes",
 }
 
-// Describe asks each server of the topology, and returns what the first that fails answers beside those before it.
-func Describe(ctx context.Context, c Config) (all []Server, err error) {
-	servers, err := c.Servers()
-	if err != nil {
-		return nil, err
-	}
-	for _, server := range servers {
-		s, err := describe(ctx, server)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
-}
-
-func describe(ctx context.Context, c Config) (s Server, err error) {
+// Describe asks one server.
+func Describe(ctx context.Context, c Config) (s Server, err error) {
 	o, err := c.Options()
 	if err != nil {
 		return s, err

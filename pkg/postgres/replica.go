@@ -116,13 +116,13 @@ func (p *Pool) caughtUp(ctx context.Context) *pgxpool.Conn {
 	}
 	// The primary's position is taken first: every commit before this call lies before it, as commits wait until they are
 	// flushed (unless synchronous_commit is off).
-	var cluster, position string
-	if err := p.pool.QueryRow(ctx, "SELECT s.system_identifier::text, pg_current_wal_flush_lsn()::text FROM pg_control_system() s").Scan(&cluster, &position); err != nil {
+	at, err := p.position(ctx)
+	if err != nil {
 		return nil // the read itself tells what is wrong with the primary
 	}
 	limited, cancel := context.WithTimeout(ctx, maxReplicaWait)
 	defer cancel()
-	conn, err := r.await(limited, cluster, position)
+	conn, err := r.await(limited, at)
 	if err == nil {
 		return conn
 	}
@@ -133,13 +133,73 @@ func (p *Pool) caughtUp(ctx context.Context) *pgxpool.Conn {
 	return nil
 }
 
+// CheckReplica returns why a replica would not be used now for what reads much of this Postgres; nil: it would. IsBehind tells
+// whether that is for a time only.
+func (p *Pool) CheckReplica(ctx context.Context, other *Pool) error {
+	at, err := p.position(ctx)
+	if err != nil {
+		return fmt.Errorf("ask Postgres for its position: %w", err)
+	}
+	pause := time.NewTicker(50 * time.Millisecond)
+	defer pause.Stop()
+	for began := time.Now(); ; {
+		reached, err := at.reached(ctx, other.pool)
+		if reached || err != nil {
+			return err
+		}
+		if time.Since(began) > maxReplicaWait {
+			return errBehind
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return errBehind
+		}
+	}
+}
+
+// IsBehind reports whether an error of CheckReplica says that the replica lags behind.
+func IsBehind(err error) bool { return errors.Is(err, errBehind) }
+
 var (
 	errNoStandby = errors.New("it is no standby of this Postgres: give --postgres-read-url the address of one")
+	errDatabase  = errors.New("it is another database: give --postgres-read-url the database of --postgres-url")
 	errBehind    = errors.New("it lags behind by more than a second")
 )
 
+// position is how far the log of a database was.
+type position struct{ cluster, database, lsn string }
+
+func (p *Pool) position(ctx context.Context) (at position, err error) {
+	err = p.pool.QueryRow(ctx, "SELECT s.system_identifier::text, current_database(), pg_current_wal_flush_lsn()::text FROM pg_control_system() s").
+		Scan(&at.cluster, &at.database, &at.lsn)
+	return at, err //nolint:wrapcheck // by the callers
+}
+
+// asker is a pool, or one of its connections.
+type asker interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// reached reports whether a standby has replayed the primary's log up to a position.
+func (at position) reached(ctx context.Context, server asker) (reached bool, err error) {
+	var standby, same bool
+	err = server.QueryRow(ctx, `SELECT pg_is_in_recovery() AND s.system_identifier::text = $1, current_database() = $2, coalesce(pg_last_wal_replay_lsn() >= $3::text::pg_lsn, false)
+		FROM pg_control_system() s`, at.cluster, at.database, at.lsn).Scan(&standby, &same, &reached)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("ask the replica for its position: %w", err)
+	case !standby:
+		return false, errNoStandby
+	case !same:
+		return false, errDatabase
+	default:
+		return reached, nil
+	}
+}
+
 // await returns a connection once the server behind it has replayed the primary's log up to a position.
-func (r *replica) await(ctx context.Context, cluster, position string) (_ *pgxpool.Conn, err error) {
+func (r *replica) await(ctx context.Context, at position) (_ *pgxpool.Conn, err error) {
 	conn, err := r.pool.pool.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the replica: %w", err)
@@ -150,18 +210,13 @@ func (r *replica) await(ctx context.Context, cluster, position string) (_ *pgxpo
 		}
 	}()
 	for pause := 2 * time.Millisecond; ; pause *= 2 {
-		var standby, reached bool
-		if err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery() AND s.system_identifier::text = $1, coalesce(pg_last_wal_replay_lsn() >= $2::text::pg_lsn, false)
-			FROM pg_control_system() s`, cluster, position).Scan(&standby, &reached); err != nil {
-			if ctx.Err() != nil {
-				return nil, errBehind
-			}
-			return nil, fmt.Errorf("ask the replica for its position: %w", err)
-		}
-		if !standby {
-			return nil, errNoStandby
-		}
-		if reached {
+		reached, err := at.reached(ctx, conn)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, errBehind
+		case err != nil:
+			return nil, err
+		case reached:
 			return conn, nil
 		}
 		timer := time.NewTimer(pause)

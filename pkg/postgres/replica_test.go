@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"testing"
 
 	"github.com/google/uuid"
@@ -132,6 +133,22 @@ func TestReadConfig(t *testing.T) {
 	pool := open(t)
 	require.NoError(t, pool.AddReplica(t.Context(), postgres.ReadConfig{}, 1, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))
 	require.NoError(t, pool.Scan(t.Context(), func(tx pgx.Tx) error { return tx.Conn().Ping(context.WithoutCancel(t.Context())) }))
+}
+
+// A replica's other databases are not asked either: the log of all is one.
+func TestAnotherDatabaseOfTheReplicaIsNotAsked(t *testing.T) {
+	t.Parallel()
+	r := enginetest.NewReplicated(t)
+	migrate(t, connect(t, r.Primary.URL()))
+	account := populate(t, connect(t, r.Primary.URL()))
+	other, err := url.Parse(r.URL)
+	require.NoError(t, err)
+	other.Path = "/postgres"
+	d := withReplica(t, r, other.String())
+	titles, byReplica := d.titles(t, account)
+	require.Equal(t, []string{"M"}, titles)
+	require.False(t, byReplica)
+	require.Contains(t, d.log.String(), "it is another database")
 }
 
 // reads returns how many long reads a server answered.

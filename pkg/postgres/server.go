@@ -19,6 +19,7 @@ type Server struct {
 	IsAccount      bool // may take the role whose rows are one account's; also true while there is no such role
 	FreeConns      int  // that a user without privileges can still open
 	Standby        bool
+	Replayed       *time.Time // when the newest transaction that a standby has was committed; nil: unknown
 }
 
 // Describe asks the server.
@@ -28,8 +29,8 @@ func (p *Pool) Describe(ctx context.Context) (s Server, err error) {
 		pg_has_role('pg_read_all_stats', 'USAGE'),
 		coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = 'lodestone_account'), true),
 		current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend'),
-		pg_is_in_recovery()`).
-		Scan(&s.Version, &s.Number, &s.Now, &s.User, &s.CreatesObjects, &s.SeesOthers, &s.IsAccount, &s.FreeConns, &s.Standby)
+		pg_is_in_recovery(), pg_last_xact_replay_timestamp()`).
+		Scan(&s.Version, &s.Number, &s.Now, &s.User, &s.CreatesObjects, &s.SeesOthers, &s.IsAccount, &s.FreeConns, &s.Standby, &s.Replayed)
 	if err != nil {
 		return s, fmt.Errorf("describe Postgres: %w", err)
 	}

@@ -42,6 +42,8 @@ const (
 	accessKey = "access-of-tests"
 	secretKey = "secret-of-tests"
 	region    = "eu-central-1"
+
+	versions = "versions" // directory of old versions, beside that of the buckets
 )
 
 // serve runs an S3 server with a bucket, and returns its address, the directory of the bucket, and how to stop it. There may be one in
@@ -55,12 +57,14 @@ func serve(t *testing.T, name string) (address, dir string, stop func()) {
 func serveAccounts(t *testing.T, name string, accounts auth.IAMService) (address, dir string, stop func()) {
 	t.Helper()
 	t.Chdir(".") // the server changes the working directory, in which the engines are looked for
-	root, sidecar := t.TempDir(), t.TempDir()
+	base, sidecar := t.TempDir(), t.TempDir()
+	root := filepath.Join(base, "root")
 	dir = filepath.Join(root, name)
-	require.NoError(t, os.Mkdir(dir, 0o750))
+	require.NoError(t, os.MkdirAll(dir, 0o750))
+	require.NoError(t, os.Mkdir(filepath.Join(base, versions), 0o750))
 	metadata, err := meta.NewSideCar(sidecar)
 	require.NoError(t, err)
-	backend, err := posix.New(root, metadata, posix.PosixOpts{SideCarDir: sidecar, Concurrency: 16})
+	backend, err := posix.New(root, metadata, posix.PosixOpts{SideCarDir: sidecar, VersioningDir: filepath.Join(base, versions), Concurrency: 16})
 	require.NoError(t, err)
 	host := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
 	ctx, cancel := context.WithCancel(context.Background())

@@ -29,6 +29,7 @@ import (
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/token"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -87,13 +88,24 @@ func TestWhatIsWellAndWhatIsNot(t *testing.T) {
 	f = only(examine(t, e), "clickhouse: does not answer")
 	require.NotContains(t, f.Found, "secret")
 
+	// Of several servers, each is asked.
+	u, err := url.Parse(s.ClickHouse.URL)
+	require.NoError(t, err)
+	away := gone(t)
+	e = well
+	e.ClickHouse.Shards = away + ";" + u.Host
+	r = examine(t, e)
+	require.Contains(t, only(r, "clickhouse: does not answer").Found, away)
+	line(t, r, OK, "clickhouse: "+u.Host+" is version")
+	line(t, r, OK, "clock: clickhouse at "+u.Host+" agrees")
+
 	e = well
 	e.Kafka = kafka.Config{Brokers: []string{gone(t)}}
 	only(examine(t, e), "kafka: does not answer")
 
 	admin := kadm.NewClient(s.Client)
 	compact := "compact"
-	_, err := admin.AlterTopicConfigs(t.Context(), []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "cleanup.policy", Value: &compact}}, event.Topic)
+	_, err = admin.AlterTopicConfigs(t.Context(), []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "cleanup.policy", Value: &compact}}, event.Topic)
 	require.NoError(t, err)
 	require.Contains(t, only(examine(t, well), "kafka: topic lodestone.events: cleanup.policy").Remedy, "kafka-configs.sh")
 	_, err = admin.AlterTopicConfigs(t.Context(), []kadm.AlterConfig{{Op: kadm.DeleteConfig, Name: "cleanup.policy"}}, event.Topic)
@@ -203,6 +215,33 @@ func TestSecrets(t *testing.T) {
 	line(t, &r, Fail, "none cannot be read")
 	line(t, &r, Warn, "LODESTONE_RETENTION_MONTH")
 	require.Equal(t, 2, r.Count(Fail), "the files of other programs are not looked at: %v", r.Findings)
+}
+
+// Token keys are read as processes read them, and what is wrong with them is named without them.
+func TestTokenKeys(t *testing.T) {
+	t.Parallel()
+	examine := func(m Machine) *Report {
+		var r Report
+		m.tokenKeys(&r)
+		return &r
+	}
+	two := token.NewKeys(3).Keys + "," + token.NewKeys(7).Keys
+	line(t, examine(Machine{TokenKeys: two}), OK, "settings: --token-keys (LODESTONE_TOKEN_KEYS) has 2 keys, and key 3 signs")
+	f := line(t, examine(Machine{TokenKeys: token.NewKeys(1).Keys + ",2:hunter2"}), Fail, "settings: --token-keys (LODESTONE_TOKEN_KEYS) has a wrong entry at position 2")
+	require.NotContains(t, f.Found+f.Remedy, "hunter2")
+	line(t, examine(Machine{TokenKeys: two + "," + token.NewKeys(7).Keys}), Fail, "has key id 7 twice")
+
+	// Those of a data directory are used if none are given.
+	dir := t.TempDir()
+	file := filepath.Join(dir, "token-keys")
+	require.Empty(t, examine(Machine{Data: dir}).Findings, "nothing ran there, and not every process needs keys")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "lodestone.env"), nil, 0o600))
+	require.Contains(t, line(t, examine(Machine{Data: dir}), Warn, file+" does not exist").Remedy, "--token-keys")
+	line(t, examine(Machine{Data: dir, TokenKeys: two}), OK, "--token-keys (LODESTONE_TOKEN_KEYS) has 2 keys")
+	require.NoError(t, os.WriteFile(file, []byte(token.NewKeys(1).Keys+"\n"), 0o600))
+	line(t, examine(Machine{Data: dir}), OK, file+" has 1 keys, and key 1 signs")
+	require.NoError(t, os.WriteFile(file, []byte("hunter2"), 0o600))
+	require.NotContains(t, line(t, examine(Machine{Data: dir}), Fail, file+" has a wrong entry at position 1").Found, "hunter2")
 }
 
 func TestCertificates(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 // Engines are how to reach those of an installation.
 type Engines struct {
 	Postgres   postgres.Config
+	Reads      postgres.ReadConfig
 	ClickHouse clickhouse.Config
 	Kafka      kafka.Config
 }
@@ -26,16 +27,12 @@ type Engines struct {
 const (
 	askTimeout = 10 * time.Second // for one engine
 
-	oldestPostgres = 15
-	minConns       = 20 // of Postgres that are free
-	migrate        = "run `lodestone migrate` of this version (`lodestone migrate --check` lists what is pending)"
+	migrate = "run `lodestone migrate` of this version (`lodestone migrate --check` lists what is pending)"
 )
 
 // Check examines the settings and the engines.
 func (e Engines) Check(ctx context.Context, r *Report) {
-	if r.settings(e.Postgres) {
-		e.postgres(ctx, r)
-	}
+	e.postgres(ctx, r)
 	if r.settings(e.ClickHouse) {
 		e.clickhouse(ctx, r)
 	}
@@ -47,56 +44,14 @@ func (e Engines) Check(ctx context.Context, r *Report) {
 // settings reports what is wrong with settings, and whether they can be used.
 func (r *Report) settings(c interface{ Validate() error }) bool {
 	err := c.Validate()
+	seen := map[string]bool{}
 	for _, p := range config.Problems(err) {
-		r.fail("settings", p.Remedy, "%s (%s) %s", p.Setting, config.EnvName(p.Setting), p.Wrong)
+		if !seen[p.Setting+p.Wrong] {
+			r.fail("settings", p.Remedy, "%s (%s) %s", p.Setting, config.EnvName(p.Setting), p.Wrong)
+		}
+		seen[p.Setting+p.Wrong] = true
 	}
 	return err == nil
-}
-
-func (e Engines) postgres(ctx context.Context, r *Report) {
-	const area = "postgres"
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	c := e.Postgres
-	c.MaxConns = 1
-	pool, err := postgres.Open(ctx, c)
-	if err != nil {
-		r.fail(area, "correct --postgres-url", "cannot be used: %v", err)
-		return
-	}
-	defer pool.Close()
-	asked := time.Now()
-	s, err := pool.Describe(ctx)
-	if err != nil {
-		r.fail(area, "start PostgreSQL, or correct --postgres-url: host, port, user, password and database", "does not answer: %v", err)
-		return
-	}
-	r.clock(area, s.Now, asked, time.Now())
-	if s.Number/10_000 < oldestPostgres {
-		r.fail(area, "upgrade PostgreSQL to 15 or newer", "is version %s", s.Version)
-	} else {
-		r.ok(area, "is version %s", s.Version)
-	}
-	if s.Standby {
-		r.fail(area, "give --postgres-url the primary; a replica belongs into --postgres-read-url", "is a standby, which takes no writes")
-	}
-	if !s.CreatesObjects {
-		r.warn(area, "GRANT CREATE ON DATABASE … and ON SCHEMA public TO "+s.User+", or migrate as another user", "the user %s may not create tables: it cannot migrate", s.User)
-	}
-	if !s.IsAccount {
-		r.fail(area, "GRANT lodestone_account TO "+s.User, "the user %s may not take the role lodestone_account: every request of an account fails", s.User)
-	}
-	if !s.SeesOthers {
-		r.ok(area, "the user %s does not see the transactions of others, so all processes have to connect as %[1]s", s.User)
-	}
-	if s.FreeConns < minConns {
-		r.warn(area, "raise max_connections, or lower --postgres-max-conns", "%d connections are free", s.FreeConns)
-	}
-	if s.CreatesObjects && s.IsAccount {
-		r.ok(area, "the user %s has the rights that it needs", s.User)
-	}
-	pending, err := pool.Pending(ctx)
-	r.schema(area, pending, err, pool.CheckSchema(ctx))
 }
 
 // schema reports what an engine lacks of its schema.
@@ -118,30 +73,19 @@ func (r *Report) schema(area string, pending []schema.Migration, pendingErr, mis
 
 func (e Engines) clickhouse(ctx context.Context, r *Report) {
 	const area = "clickhouse"
+	servers, err := e.ClickHouse.Servers()
+	if err != nil {
+		return // its settings were just read
+	}
+	all := true
+	for _, server := range servers {
+		all = r.clickhouseServer(ctx, server, len(servers) > 1) && all
+	}
+	if !all {
+		return // what follows asks every server
+	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	asked := time.Now()
-	servers, err := clickhouse.Describe(ctx, e.ClickHouse)
-	answered := time.Now()
-	for i, s := range servers {
-		if len(servers) == 1 && i == 0 && err == nil {
-			r.clock(area, s.Now, asked, answered)
-		}
-		r.ok(area, "%s is version %s", s.Address, s.Version)
-		for _, d := range s.Disks {
-			r.disk(area, "the disk "+d.Name+" of "+s.Address, d.Free, d.Total, minClickHouse)
-		}
-		for _, right := range s.Missing {
-			r.fail(area, "GRANT "+right+" (docs/operations.md, rights in ClickHouse)", "at %s the user lacks %s", s.Address, right)
-		}
-		if len(s.Missing) == 0 {
-			r.ok(area, "at %s the user has the rights that it needs", s.Address)
-		}
-	}
-	if err != nil {
-		r.fail(area, "start ClickHouse, or correct --clickhouse-url and --clickhouse-shards: address, user and password", "does not answer: %v", err)
-		return
-	}
 	if unconfined, version, err := clickhouse.Unconfined(ctx, e.ClickHouse); err == nil && unconfined {
 		r.warn(area, "update ClickHouse, to the versions in docs/sql.md", "version %s lets SQL users do more than read", version)
 	}
@@ -154,6 +98,35 @@ func (e Engines) clickhouse(ctx context.Context, r *Report) {
 	}
 	pending, err := clickhouse.Pending(ctx, e.ClickHouse)
 	r.schema(area, pending, err, nil)
+}
+
+// clickhouseServer reports on one server, which may be one of several, and whether it answers.
+func (r *Report) clickhouseServer(ctx context.Context, c clickhouse.Config, several bool) bool {
+	const area = "clickhouse"
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	asked := time.Now()
+	s, err := clickhouse.Describe(ctx, c)
+	if err != nil {
+		r.fail(area, "start ClickHouse, or correct --clickhouse-url and --clickhouse-shards: address, user and password", "does not answer: %v", err)
+		return false
+	}
+	name := area
+	if several {
+		name += " at " + s.Address
+	}
+	r.clock(name, s.Now, asked, time.Now())
+	r.ok(area, "%s is version %s", s.Address, s.Version)
+	for _, d := range s.Disks {
+		r.disk(area, "the disk "+d.Name+" of "+s.Address, d.Free, d.Total, minClickHouse)
+	}
+	for _, right := range s.Missing {
+		r.fail(area, "GRANT "+right+" (docs/operations.md, rights in ClickHouse)", "at %s the user lacks %s", s.Address, right)
+	}
+	if len(s.Missing) == 0 {
+		r.ok(area, "at %s the user has the rights that it needs", s.Address)
+	}
+	return true
 }
 
 func (e Engines) kafka(ctx context.Context, r *Report) {

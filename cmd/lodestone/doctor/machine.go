@@ -22,6 +22,7 @@ const (
 	minClickHouse = 1 << 30 // bytes; it refuses inserts below 256 MiB
 	minSpool      = 256 << 20
 	minData       = 1 << 30
+	minErasureLog = 64 << 20 // its entries are small
 
 	warnExpiry = 14 * 24 * time.Hour // of certificates
 
@@ -74,6 +75,7 @@ type Machine struct {
 	Trust     certificate.Client // what addresses are connected to with
 	Environ   []string
 	Unknown   []string // variables that no command has
+	TokenKeys string   // that are given, or ""; secret
 }
 
 // Check examines the machine.
@@ -83,6 +85,7 @@ func (m Machine) Check(ctx context.Context, r *Report) {
 	}
 	m.directories(r)
 	m.secrets(r)
+	m.tokenKeys(r)
 	for _, file := range m.Files {
 		r.certificateFile(file)
 	}
@@ -95,33 +98,41 @@ func (m Machine) Check(ctx context.Context, r *Report) {
 }
 
 func (m Machine) directories(r *Report) {
-	for _, d := range []struct {
-		name, dir string
-		need      uint64
-	}{{"the spool " + m.Spool, m.Spool, minSpool}, {"the data directory " + m.Data, m.Data, minData}} {
-		if d.dir == "" {
-			continue
-		}
-		info, err := os.Stat(d.dir)
-		if errors.Is(err, fs.ErrNotExist) && d.dir == m.Data {
-			continue // nothing runs there
-		}
-		if err != nil || !info.IsDir() {
-			r.fail("disk", "create it for the user of the process, or give another", "%s is no directory that can be read (%v)", d.name, err)
-			continue
-		}
-		if probe, err := os.CreateTemp(d.dir, ".doctor-"); err != nil {
-			r.fail("disk", "give it to the user of the process, and mount it writable", "%s cannot be written: %v", d.name, err)
-		} else if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-			r.warn("disk", "remove files named .doctor-*", "%s: %v", d.name, err)
-		}
-		free, err := install.Free(d.dir)
-		if err != nil {
-			r.warn("disk", "look at the disk", "%s: %v", d.name, err)
-			continue
-		}
-		r.disk("disk", d.name, uint64(max(free, 0)), 0, d.need)
+	if m.Spool != "" {
+		r.directory("the spool "+m.Spool, m.Spool, minSpool)
 	}
+	if _, err := os.Stat(m.Data); m.Data != "" && !errors.Is(err, fs.ErrNotExist) { // else nothing runs there
+		r.directory("the data directory "+m.Data, m.Data, minData)
+	}
+}
+
+// directory reports whether a directory can be written, and its disk.
+func (r *Report) directory(name, dir string, need uint64) {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		r.fail("disk", "create it for the user of the process, or give another", "%s is no directory that can be read (%v)", name, err)
+		return
+	}
+	r.writable(name, dir)
+	free, err := install.Free(dir)
+	if err != nil {
+		r.warn("disk", "look at the disk", "%s: %v", name, err)
+		return
+	}
+	r.disk("disk", name, uint64(max(free, 0)), 0, need)
+}
+
+// writable reports a directory in which no file can be made, or from which it cannot be removed again.
+func (r *Report) writable(name, dir string) bool {
+	probe, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		r.fail("disk", "give it to the user of the process, and mount it writable", "%s cannot be written: %v", name, err)
+		return false
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		r.warn("disk", "remove files named .doctor-*", "%s: %v", name, err)
+	}
+	return true
 }
 
 // secrets examines the files that variables name and those of a data directory.

@@ -1,4 +1,5 @@
-// Package doctor examines what an installation stands on: its settings, engines, rights, clocks, disks and secrets. It changes nothing.
+// Package doctor examines what an installation stands on: its settings, engines, rights, clocks, disks, buckets and secrets. It changes nothing:
+// what it writes to see whether that works, it removes.
 package doctor
 
 import (
