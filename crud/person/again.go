@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/session"
+	"lodestone/pkg/idempotency"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
@@ -24,8 +25,12 @@ const (
 	// maxAgain bounds the tries, which take a week.
 	maxAgain      = 1000
 	longestPause  = 10 * time.Minute
+	againTimeout  = 10 * time.Minute // statistics of large tables take long
 	sealingErased = "addresses of erased people"
 )
+
+// tablesOfPeople have what people typed, or what they were sent.
+var tablesOfPeople = []string{"submissions", "access_links", "verifications", "webhook_deliveries", "idempotency_keys", "user_sessions", "river_job"}
 
 // again is a job: what is outside the transaction of an erasure is removed once more, and what others wrote who had read of the person
 // before. It is inserted by that transaction, so that a crash leaves nothing behind.
@@ -66,6 +71,9 @@ type worker struct {
 	river.WorkerDefaults[again]
 	eraser *Eraser
 }
+
+// Timeout implements river.Worker.
+func (*worker) Timeout(*river.Job[again]) time.Duration { return againTimeout }
 
 // NextRetry implements river.Worker.
 func (w *worker) NextRetry(job *river.Job[again]) time.Time {
@@ -108,7 +116,26 @@ func (w *worker) Work(ctx context.Context, job *river.Job[again]) error {
 	if err != nil {
 		return err
 	}
-	return e.forgetOutside(ctx, a.AccountID, keys, ids, a.Until)
+	if err := e.forgetOutside(ctx, a.AccountID, keys, ids, a.Until); err != nil {
+		return err
+	}
+	return e.forgetStatistics(ctx, a.Until)
+}
+
+// forgetStatistics renews the statistics that Postgres has of tables with data about people, since they hold values of rows. Postgres does so by itself
+// only after a tenth of a table has changed. Those that were renewed since a time are left as they are.
+func (e *Eraser) forgetStatistics(ctx context.Context, since time.Time) error {
+	db := e.deps.Postgres.Unscoped()
+	tables, err := store.New(db).TablesAnalyzedBefore(ctx, store.TablesAnalyzedBeforeParams{Names: tablesOfPeople, At: since})
+	if err != nil {
+		return fmt.Errorf("look for old statistics: %w", err)
+	}
+	for _, table := range tables {
+		if _, err := db.Exec(ctx, "ANALYZE "+pgx.Identifier{table}.Sanitize()); err != nil { //nolint:misspell // the name is pgx's
+			return fmt.Errorf("renew statistics of %s: %w", table, err)
+		}
+	}
+	return nil
 }
 
 // forgetWaiting removes what waits to be sent about an address, and was asked for until a time.
@@ -129,6 +156,9 @@ func (e *Eraser) forgetOutside(ctx context.Context, account uuid.UUID, keys []st
 			}
 		}
 	}
+	if err := e.deps.Forms.Forget(ctx, account, keys); err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
 	// Last, so that no request whose effect was removed leaves an answer. Answers are kept for a day in any case.
-	return e.deps.Answers.Forget(ctx, account, until, about(keys, ids)) //nolint:wrapcheck // it says what failed
+	return e.deps.Answers.Forget(ctx, account, until, idempotency.Meant{Body: about(keys, ids), Key: named(keys)}) //nolint:wrapcheck // as above
 }
