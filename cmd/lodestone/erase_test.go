@@ -188,6 +188,12 @@ func TestDeletingAnAccount(t *testing.T) {
 		return slices.Contains(found, "lodestone.events") && slices.Contains(found, "lodestone.submissions") && slices.Contains(found, "lodestone.lead_magnets")
 	}, enginetest.Timeout, interval)
 
+	other := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
+	kept, err := other.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: u.newGuide("Guide").ID})
+	require.NoError(t, err)
+	v.submit(kept.URL, url.Values{"email": {"bob@example.com"}, "utm_source": {"letter"}})
+	_, err = s.pool.Unscoped().Exec(t.Context(), "ANALYZE") //nolint:misspell // it is SQL
+	require.NoError(t, err)
 	answer = u.command("account", "delete", id, "--name", "Demo")
 	require.Equal(t, exitSettings, answer.code, answer.out)
 	answer = u.command("account", "delete", id, "--name", marker+" Ltd")

@@ -29,9 +29,6 @@ const (
 	sealingErased = "addresses of erased people"
 )
 
-// tablesOfPeople have what people typed, or what they were sent.
-var tablesOfPeople = []string{"submissions", "access_links", "verifications", "webhook_deliveries", "idempotency_keys", "user_sessions", "river_job"}
-
 // again is a job: what is outside the transaction of an erasure is removed once more, and what others wrote who had read of the person
 // before. It is inserted by that transaction, so that a crash leaves nothing behind.
 type again struct {
@@ -123,17 +120,16 @@ func (w *worker) Work(ctx context.Context, job *river.Job[again]) error {
 }
 
 // forgetStatistics renews the statistics that Postgres has of tables with data about people, since they hold values of rows. Postgres does so by itself
-// only after a tenth of a table has changed. Those that were renewed since a time are left as they are.
+// only after a tenth of a table has changed. If all were renewed since a time, they are left as they are. Of a table without rows, Postgres keeps those that
+// it has.
 func (e *Eraser) forgetStatistics(ctx context.Context, since time.Time) error {
-	db := e.deps.Postgres.Unscoped()
-	tables, err := store.New(db).TablesAnalyzedBefore(ctx, store.TablesAnalyzedBeforeParams{Names: tablesOfPeople, At: since})
-	if err != nil {
-		return fmt.Errorf("look for old statistics: %w", err)
+	q := store.New(e.deps.Postgres.Unscoped())
+	old, err := q.StatisticsAreOld(ctx, since)
+	if err == nil && old {
+		err = q.RenewStatisticsOfPeople(ctx)
 	}
-	for _, table := range tables {
-		if _, err := db.Exec(ctx, "ANALYZE "+pgx.Identifier{table}.Sanitize()); err != nil { //nolint:misspell // the name is pgx's
-			return fmt.Errorf("renew statistics of %s: %w", table, err)
-		}
+	if err != nil {
+		return fmt.Errorf("renew statistics: %w", err)
 	}
 	return nil
 }

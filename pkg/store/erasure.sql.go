@@ -724,6 +724,24 @@ func (q *Queries) RemoveUsersOfAccountOnly(ctx context.Context, accountID uuid.U
 	return err
 }
 
+const renewStatistics = `-- name: RenewStatistics :exec
+ANALYZE
+`
+
+func (q *Queries) RenewStatistics(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, renewStatistics)
+	return err
+}
+
+const renewStatisticsOfPeople = `-- name: RenewStatisticsOfPeople :exec
+ANALYZE submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job
+`
+
+func (q *Queries) RenewStatisticsOfPeople(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, renewStatisticsOfPeople)
+	return err
+}
+
 const reopenErasures = `-- name: ReopenErasures :execrows
 UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL
 `
@@ -782,6 +800,19 @@ func (q *Queries) SomeErasedLinks(ctx context.Context, arg SomeErasedLinksParams
 	return items, nil
 }
 
+const statisticsAreOld = `-- name: StatisticsAreOld :one
+SELECT EXISTS (SELECT FROM unnest(ARRAY['submissions', 'access_links', 'verifications', 'webhook_deliveries', 'idempotency_keys', 'user_sessions', 'river_job']::text[]) AS name
+    WHERE coalesce(greatest(pg_stat_get_last_analyze_time(name::regclass), pg_stat_get_last_autoanalyze_time(name::regclass)), '-infinity') <= $1::timestamptz)
+`
+
+// Whether Postgres made its statistics of a table with what people typed, or were sent, before a time.
+func (q *Queries) StatisticsAreOld(ctx context.Context, at time.Time) (bool, error) {
+	row := q.db.QueryRow(ctx, statisticsAreOld, at)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const submissionsToErase = `-- name: SubmissionsToErase :many
 SELECT id, generic_link_id FROM submissions
 WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = $1 AND (submitted_at <= $2::timestamptz OR id = ANY ($3::uuid[]))
@@ -812,37 +843,6 @@ func (q *Queries) SubmissionsToErase(ctx context.Context, arg SubmissionsToErase
 			return nil, err
 		}
 		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const tablesAnalyzedBefore = `-- name: TablesAnalyzedBefore :many
-SELECT name::text FROM unnest($1::text[]) AS name
-WHERE coalesce(greatest(pg_stat_get_last_analyze_time(name::regclass), pg_stat_get_last_autoanalyze_time(name::regclass)), '-infinity') <= $2::timestamptz
-`
-
-type TablesAnalyzedBeforeParams struct {
-	Names []string
-	At    time.Time
-}
-
-// Those of the tables of which Postgres made its statistics before a time.
-func (q *Queries) TablesAnalyzedBefore(ctx context.Context, arg TablesAnalyzedBeforeParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, tablesAnalyzedBefore, arg.Names, arg.At)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		items = append(items, name)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
