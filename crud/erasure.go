@@ -9,6 +9,7 @@ import (
 	"lodestone/crud/person"
 	"lodestone/crud/queue"
 	"lodestone/crud/revocation"
+	"lodestone/crud/signin"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/service"
 )
@@ -35,7 +36,7 @@ func newEraser(c Config, d Deps, jobs *queue.Queue, mails *mail.Queue, chats *ch
 	if log == nil {
 		d.Log.Warn("no one can be erased: there is no --erasure-log")
 	}
-	deps := person.EraserDeps{Postgres: d.Postgres, Queue: jobs, Mails: mails, Chats: chats, Answers: answers(d), Tokens: d.Tokens, Log: log, Logger: d.Log}
+	deps := person.EraserDeps{Postgres: d.Postgres, Queue: jobs, Mails: mails, Chats: chats, Answers: answers(d), Tokens: d.Tokens, Log: log, Logger: d.Log, Forms: signin.Forms{Postgres: d.Postgres, Tokens: d.Tokens}}
 	if d.Mailbox != nil {
 		deps.Mailbox = d.Mailbox
 	}

@@ -162,8 +162,8 @@ func (c *backupCheckCommand) Run(ctx context.Context) error {
 			return fmt.Errorf("%d problems in backup %s", len(wrong), m.Name)
 		}
 		fmt.Println(m.Name, "is complete. Of ClickHouse's files, names and sizes were compared; ClickHouse compares their checksums when it restores them.")
-		if len(m.Gone) > 0 {
-			fmt.Printf("Not in it: %d files of lead magnets that were deleted while it was made.\n", len(m.Gone))
+		for _, g := range m.Gone {
+			fmt.Println(g)
 		}
 		return nil
 	})

@@ -32,7 +32,14 @@ func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uui
 	if err := log.Append(ctx, entry); err != nil {
 		return err //nolint:wrapcheck // it says what failed
 	}
-	return deleteAccount(ctx, db, entry)
+	if err := deleteAccount(ctx, db, entry); err != nil {
+		return err
+	}
+	// Statistics of tables hold values of their rows.
+	if err := store.New(db.Unscoped()).RenewStatistics(ctx); err != nil {
+		return fmt.Errorf("the account is deleted, and the statistics of Postgres are not renewed (run ANALYZE in its database): %w", err) //nolint:misspell // likewise
+	}
+	return nil
 }
 
 func deleteAccount(ctx context.Context, db *postgres.Pool, entry Entry) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/session"
+	"lodestone/pkg/idempotency"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
@@ -24,6 +25,7 @@ const (
 	// maxAgain bounds the tries, which take a week.
 	maxAgain      = 1000
 	longestPause  = 10 * time.Minute
+	againTimeout  = 10 * time.Minute // statistics of large tables take long
 	sealingErased = "addresses of erased people"
 )
 
@@ -67,6 +69,9 @@ type worker struct {
 	eraser *Eraser
 }
 
+// Timeout implements river.Worker.
+func (*worker) Timeout(*river.Job[again]) time.Duration { return againTimeout }
+
 // NextRetry implements river.Worker.
 func (w *worker) NextRetry(job *river.Job[again]) time.Time {
 	return time.Now().Add(min(time.Second<<min(job.Attempt, 12), longestPause))
@@ -108,7 +113,25 @@ func (w *worker) Work(ctx context.Context, job *river.Job[again]) error {
 	if err != nil {
 		return err
 	}
-	return e.forgetOutside(ctx, a.AccountID, keys, ids, a.Until)
+	if err := e.forgetOutside(ctx, a.AccountID, keys, ids, a.Until); err != nil {
+		return err
+	}
+	return e.forgetStatistics(ctx, a.Until)
+}
+
+// forgetStatistics renews the statistics that Postgres has of tables with data about people, since they hold values of rows. Postgres does so by itself
+// only after a tenth of a table has changed. If all were renewed since a time, they are left as they are. Of a table without rows, Postgres keeps those that
+// it has.
+func (e *Eraser) forgetStatistics(ctx context.Context, since time.Time) error {
+	q := store.New(e.deps.Postgres.Unscoped())
+	old, err := q.StatisticsAreOld(ctx, since)
+	if err == nil && old {
+		err = q.RenewStatisticsOfPeople(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("renew statistics: %w", err)
+	}
+	return nil
 }
 
 // forgetWaiting removes what waits to be sent about an address, and was asked for until a time.
@@ -129,6 +152,9 @@ func (e *Eraser) forgetOutside(ctx context.Context, account uuid.UUID, keys []st
 			}
 		}
 	}
+	if err := e.deps.Forms.Forget(ctx, account, keys); err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
 	// Last, so that no request whose effect was removed leaves an answer. Answers are kept for a day in any case.
-	return e.deps.Answers.Forget(ctx, account, until, about(keys, ids)) //nolint:wrapcheck // it says what failed
+	return e.deps.Answers.Forget(ctx, account, until, idempotency.Meant{Body: about(keys, ids), Key: named(keys)}) //nolint:wrapcheck // as above
 }

@@ -31,6 +31,11 @@ type Mailbox interface {
 	Forget(key string, until time.Time) (int, error)
 }
 
+// Forms are forms of the dashboard that wait until their sender has signed in again; it is implemented by signin.Forms.
+type Forms interface {
+	Forget(ctx context.Context, account uuid.UUID, keys []string) error
+}
+
 // EraserDeps is what an eraser works with. All of it but Mailbox and Log is required.
 type EraserDeps struct {
 	Postgres *postgres.Pool
@@ -39,6 +44,7 @@ type EraserDeps struct {
 	Chats    Forgetter
 	Mailbox  Mailbox // nil: mails leave the installation
 	Answers  Answers
+	Forms    Forms
 	Tokens   *token.Ring // sign receipts
 	Log      *Log        // nil: no one can be erased
 	Logger   *slog.Logger

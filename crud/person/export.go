@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -267,6 +268,14 @@ func about(keys []string, ids []uuid.UUID) func(text []byte) bool {
 	return func(text []byte) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return email.MentionsJSON(text, key) }) ||
 			slices.ContainsFunc(ids, func(id uuid.UUID) bool { return bytes.Contains(text, []byte(id.String())) })
+	}
+}
+
+// named returns whether a client's key for a request has one of the addresses in it. Characters that may be of an address may stand before it, as in
+// invite-ada@example.com.
+func named(keys []string) func(text string) bool {
+	return func(text string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return strings.Contains(strings.ToLower(text), key) })
 	}
 }
 

@@ -32,7 +32,7 @@ type Deliveries interface {
 // Answers is what is kept for repeated requests; it is implemented by idempotency.Store.
 type Answers interface {
 	Kept(ctx context.Context, account uuid.UUID) ([]idempotency.Kept, error)
-	Forget(ctx context.Context, account uuid.UUID, until time.Time, meant func(body []byte) bool) error
+	Forget(ctx context.Context, account uuid.UUID, until time.Time, meant idempotency.Meant) error
 }
 
 // Deps is what persons work with. All of it is required.

@@ -3,13 +3,18 @@ package signin
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/riverqueue/river"
 
 	"lodestone/crud/queue"
+	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
+	"lodestone/pkg/token"
 )
 
 // forgetEvery is how often what is over is deleted.
@@ -31,5 +36,37 @@ func Forget(q *queue.Queue, db *postgres.Pool) error {
 		return err
 	}
 	q.AddPeriodic("forget-sign-ins", river.PeriodicInterval(forgetEvery), forgetting{})
+	return nil
+}
+
+// Forms are the forms that were sent after their session had ended, and wait until their senders have signed in again.
+type Forms struct {
+	Postgres *postgres.Pool
+	Tokens   *token.Ring
+}
+
+// Forget removes those forms of an account that mention one of the addresses, given by their keys. Those whose token key is missing can be read by
+// no one, and stay.
+func (f Forms) Forget(ctx context.Context, account uuid.UUID, keys []string) error {
+	q := store.New(f.Postgres.Unscoped())
+	rows, err := q.KeptFormsOfAccount(ctx, account)
+	if err != nil {
+		return fmt.Errorf("read kept forms: %w", err)
+	}
+	for _, row := range rows {
+		text, err := f.Tokens.Open(sealing, row.KeptForm, row.ID[:])
+		if errors.Is(err, token.ErrSealed) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("open kept form: %w", err)
+		}
+		if !slices.ContainsFunc(keys, func(key string) bool { return email.MentionsJSON(text, key) }) {
+			continue
+		}
+		if err := q.ForgetKeptForm(ctx, store.ForgetKeptFormParams{ID: row.ID, Was: row.KeptForm}); err != nil {
+			return fmt.Errorf("remove kept form: %w", err)
+		}
+	}
 	return nil
 }

@@ -243,7 +243,7 @@ func fileName(id uuid.UUID) string { return filesFolder + "/" + id.String() }
 
 // copyFiles copies the files of the bucket that the place has not yet, and returns those that are in the place then. Their content never changes. The
 // list is of the snapshot of Postgres: a file that was deleted since is gone, and no backup can have it.
-func (b *Backups) copyFiles(ctx context.Context, files []File) (there []File, gone []uuid.UUID, err error) {
+func (b *Backups) copyFiles(ctx context.Context, files []File) (there []File, gone []Gone, err error) {
 	if len(files) > 0 && b.deps.Files == nil {
 		return nil, nil, fmt.Errorf("%d files are in a bucket: give --file-store and its settings, so that they are in the backup", len(files))
 	}
@@ -255,9 +255,9 @@ func (b *Backups) copyFiles(ctx context.Context, files []File) (there []File, go
 		}
 		err := b.copyFile(ctx, f)
 		if errors.Is(err, fs.ErrNotExist) {
-			stored, failed := store.New(b.deps.Postgres.Unscoped()).IsFileStored(ctx, store.IsFileStoredParams{LeadMagnetID: f.magnet, Version: f.version})
+			stored, failed := store.New(b.deps.Postgres.Unscoped()).IsFileStored(ctx, store.IsFileStoredParams{LeadMagnetID: f.of.LeadMagnetID, Version: f.of.Version})
 			if failed == nil && !stored {
-				gone = append(gone, f.ID)
+				gone = append(gone, f.of)
 				continue
 			}
 			err = errors.Join(err, failed)
@@ -271,8 +271,8 @@ func (b *Backups) copyFiles(ctx context.Context, files []File) (there []File, go
 	if len(files) > 0 {
 		b.deps.Progress(fmt.Sprintf("files of the bucket: %d, of which new: %d", len(there), copied))
 	}
-	if len(gone) > 0 {
-		b.deps.Progress(fmt.Sprintf("files that were deleted while the backup was made, and are not in it: %d", len(gone)))
+	for _, g := range gone {
+		b.deps.Progress(g.String())
 	}
 	return there, gone, nil
 }

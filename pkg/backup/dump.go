@@ -110,7 +110,10 @@ func bucketFiles(ctx context.Context, tx pgx.Tx) ([]File, error) {
 	}
 	files := make([]File, len(rows))
 	for i, r := range rows {
-		files[i] = File{ID: *r.ObjectID, Bytes: r.FileSize, SHA256: hex.EncodeToString(r.SHA256), magnet: r.LeadMagnetID, version: r.Version}
+		files[i] = File{
+			ID: *r.ObjectID, Bytes: r.FileSize, SHA256: hex.EncodeToString(r.SHA256),
+			of: Gone{ID: *r.ObjectID, LeadMagnetID: r.LeadMagnetID, Version: r.Version, Title: r.Title},
+		}
 	}
 	return files, nil
 }

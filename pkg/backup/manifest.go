@@ -34,7 +34,7 @@ type Manifest struct {
 	Lacks      []string `json:"lacks"`
 
 	// Gone are files of the bucket that the copy of Postgres has, and that were deleted before they could be copied.
-	Gone []uuid.UUID `json:"gone,omitempty"`
+	Gone []Gone `json:"gone,omitempty"`
 }
 
 // Offset is what the consumer group had committed before ClickHouse was backed up: every row below it is in the backup.
@@ -80,8 +80,20 @@ type File struct {
 	Bytes  int64     `json:"bytes"`
 	SHA256 string    `json:"sha256"`
 
-	magnet  uuid.UUID // of which it is a version
-	version int32
+	of Gone // what it is, if the bucket has not got it
+}
+
+// Gone is a version of a document whose file was deleted before it could be copied.
+type Gone struct {
+	ID           uuid.UUID `json:"id"`
+	LeadMagnetID uuid.UUID `json:"lead_magnet_id"`
+	Version      int32     `json:"version"`
+	Title        string    `json:"title"`
+}
+
+// String says to a person which document is not in the backup.
+func (g Gone) String() string {
+	return fmt.Sprintf("not in the backup, since it was deleted while the backup was made: version %d of the document %q (lead magnet %s)", g.Version, g.Title, g.LeadMagnetID)
 }
 
 // Object is something in the place of backups.

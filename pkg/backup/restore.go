@@ -54,6 +54,9 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 		return r, err
 	}
 	b.deps.Progress(fmt.Sprintf("Postgres: %d tables, as of %s", len(m.Postgres.Tables), m.PostgresAt.Format("2006-01-02 15:04:05 MST")))
+	for _, g := range m.Gone {
+		b.deps.Progress(g.String())
+	}
 	of := b.deps
 	of.ClickHouse = first // the only one that has anything
 	return of.catchUp(ctx, m.Offsets)

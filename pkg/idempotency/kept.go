@@ -2,6 +2,8 @@ package idempotency
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -42,20 +44,47 @@ func (s *Store) Kept(ctx context.Context, account uuid.UUID) ([]Kept, error) {
 	return kept, nil
 }
 
+// Meant says which requests Forget is about: by the answer's body, and by the key.
+type Meant struct {
+	Body func(body []byte) bool
+	Key  func(key string) bool
+}
+
 // Forget removes those of the answers kept of an account to requests until a time whose body is one of those that are meant. A repetition of such a request is
-// refused from then on: it took effect.
-func (s *Store) Forget(ctx context.Context, account uuid.UUID, until time.Time, meant func(body []byte) bool) error {
+// refused from then on: it took effect. Of keys that are meant, only a hash is kept, by which repetitions still find them.
+func (s *Store) Forget(ctx context.Context, account uuid.UUID, until time.Time, meant Meant) error {
 	kept, err := s.Kept(ctx, account)
 	if err != nil {
 		return err
 	}
 	for _, k := range kept {
-		if k.At.After(until) || !meant(k.Body) {
+		if k.At.After(until) || !meant.Body(k.Body) {
 			continue
 		}
 		if err := s.queries.ForgetAnswer(ctx, store.ForgetAnswerParams{AccountID: account, Claim: k.claim}); err != nil {
 			return fmt.Errorf("remove kept answer: %w", err)
 		}
 	}
+	rows, err := s.queries.RequestKeysOfAccount(ctx, store.RequestKeysOfAccountParams{AccountID: account, Until: until})
+	if err != nil {
+		return fmt.Errorf("read idempotency keys: %w", err)
+	}
+	for _, row := range rows {
+		if !meant.Key(row.Key) {
+			continue
+		}
+		err := s.queries.HashIdempotencyKey(ctx, store.HashIdempotencyKeyParams{
+			AccountID: account, Operation: row.Operation, Key: row.Key, Claim: row.Claim, Hashed: hashed(row.Key),
+		})
+		if err != nil {
+			return fmt.Errorf("hash idempotency key: %w", err)
+		}
+	}
 	return nil
+}
+
+// hashed returns what stands for a key that names someone who was erased.
+func hashed(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -309,6 +309,20 @@ func (q *Queries) ForgetErasureLook(ctx context.Context) error {
 	return err
 }
 
+const forgetKeptForm = `-- name: ForgetKeptForm :exec
+UPDATE user_sessions SET kept_form = NULL WHERE id = $1 AND kept_form = $2::bytea
+`
+
+type ForgetKeptFormParams struct {
+	ID  uuid.UUID
+	Was []byte
+}
+
+func (q *Queries) ForgetKeptForm(ctx context.Context, arg ForgetKeptFormParams) error {
+	_, err := q.db.Exec(ctx, forgetKeptForm, arg.ID, arg.Was)
+	return err
+}
+
 const getErasure = `-- name: GetErasure :one
 SELECT e.id, e.account_id, e.person_id, e.erased_at, e.removed, e.blanked_at, e.records_until, (SELECT count(*) FROM erased_links l WHERE l.erasure_id = e.id) AS links FROM erasures e WHERE e.id = $1
 `
@@ -410,6 +424,35 @@ func (q *Queries) JobsOfAccount(ctx context.Context, arg JobsOfAccountParams) ([
 	for rows.Next() {
 		var i JobsOfAccountRow
 		if err := rows.Scan(&i.ID, &i.Args); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keptFormsOfAccount = `-- name: KeptFormsOfAccount :many
+SELECT id, kept_form FROM user_sessions WHERE account_id = $1 AND kept_form IS NOT NULL
+`
+
+type KeptFormsOfAccountRow struct {
+	ID       uuid.UUID
+	KeptForm []byte
+}
+
+func (q *Queries) KeptFormsOfAccount(ctx context.Context, accountID uuid.UUID) ([]KeptFormsOfAccountRow, error) {
+	rows, err := q.db.Query(ctx, keptFormsOfAccount, accountID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeptFormsOfAccountRow
+	for rows.Next() {
+		var i KeptFormsOfAccountRow
+		if err := rows.Scan(&i.ID, &i.KeptForm); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -681,6 +724,24 @@ func (q *Queries) RemoveUsersOfAccountOnly(ctx context.Context, accountID uuid.U
 	return err
 }
 
+const renewStatistics = `-- name: RenewStatistics :exec
+ANALYZE
+`
+
+func (q *Queries) RenewStatistics(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, renewStatistics)
+	return err
+}
+
+const renewStatisticsOfPeople = `-- name: RenewStatisticsOfPeople :exec
+ANALYZE submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job
+`
+
+func (q *Queries) RenewStatisticsOfPeople(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, renewStatisticsOfPeople)
+	return err
+}
+
 const reopenErasures = `-- name: ReopenErasures :execrows
 UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL
 `
@@ -737,6 +798,19 @@ func (q *Queries) SomeErasedLinks(ctx context.Context, arg SomeErasedLinksParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const statisticsAreOld = `-- name: StatisticsAreOld :one
+SELECT EXISTS (SELECT FROM unnest(ARRAY['submissions', 'access_links', 'verifications', 'webhook_deliveries', 'idempotency_keys', 'user_sessions', 'river_job']::text[]) AS name
+    WHERE coalesce(greatest(pg_stat_get_last_analyze_time(name::regclass), pg_stat_get_last_autoanalyze_time(name::regclass)), '-infinity') <= $1::timestamptz)
+`
+
+// Whether Postgres made its statistics of a table with what people typed, or were sent, before a time.
+func (q *Queries) StatisticsAreOld(ctx context.Context, at time.Time) (bool, error) {
+	row := q.db.QueryRow(ctx, statisticsAreOld, at)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const submissionsToErase = `-- name: SubmissionsToErase :many

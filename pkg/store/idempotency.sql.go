@@ -7,41 +7,44 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
 
 const answerIdempotencyKey = `-- name: AnswerIdempotencyKey :exec
-UPDATE idempotency_keys SET took_effect = true, answered_at = now(), status = $5::integer, header = $6, sealed = $7
-WHERE account_id = $1 AND operation = $2 AND key = $3 AND claim = $4
+UPDATE idempotency_keys SET took_effect = true, answered_at = now(), status = $3::integer, header = $4, sealed = $5
+WHERE account_id = $1 AND operation = $2 AND key = ANY ($6::text[]) AND claim = $7
 `
 
 type AnswerIdempotencyKeyParams struct {
 	AccountID uuid.UUID
 	Operation string
-	Key       string
-	Claim     uuid.UUID
 	Status    int32
 	Header    []byte
 	Sealed    []byte
+	Keys      []string
+	Claim     uuid.UUID
 }
 
 func (q *Queries) AnswerIdempotencyKey(ctx context.Context, arg AnswerIdempotencyKeyParams) error {
 	_, err := q.db.Exec(ctx, answerIdempotencyKey,
 		arg.AccountID,
 		arg.Operation,
-		arg.Key,
-		arg.Claim,
 		arg.Status,
 		arg.Header,
 		arg.Sealed,
+		arg.Keys,
+		arg.Claim,
 	)
 	return err
 }
 
 const claimIdempotencyKey = `-- name: ClaimIdempotencyKey :execrows
 INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at)
-VALUES ($1, $2, $3, $4, $5, now(), now() + make_interval(secs => $6::float8)) ON CONFLICT DO NOTHING
+SELECT $1, $2, $3, $4, $5, now(), now() + make_interval(secs => $6::float8)
+WHERE NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.account_id = $1 AND k.operation = $2 AND k.key = $7::text)
+ON CONFLICT DO NOTHING
 `
 
 type ClaimIdempotencyKeyParams struct {
@@ -51,8 +54,10 @@ type ClaimIdempotencyKeyParams struct {
 	Request   []byte
 	Claim     uuid.UUID
 	Seconds   float64
+	Hashed    string
 }
 
+// A key that names a person who was erased is there as a hash of it. The other statements look for both.
 func (q *Queries) ClaimIdempotencyKey(ctx context.Context, arg ClaimIdempotencyKeyParams) (int64, error) {
 	result, err := q.db.Exec(ctx, claimIdempotencyKey,
 		arg.AccountID,
@@ -61,6 +66,7 @@ func (q *Queries) ClaimIdempotencyKey(ctx context.Context, arg ClaimIdempotencyK
 		arg.Request,
 		arg.Claim,
 		arg.Seconds,
+		arg.Hashed,
 	)
 	if err != nil {
 		return 0, err
@@ -70,15 +76,15 @@ func (q *Queries) ClaimIdempotencyKey(ctx context.Context, arg ClaimIdempotencyK
 
 const findIdempotencyKey = `-- name: FindIdempotencyKey :one
 SELECT request, claim, took_effect, (answered_at IS NOT NULL)::boolean AS answered, (given_up_at < now())::boolean AS given_up,
-    (claimed_at < now() - make_interval(secs => $4::float8))::boolean AS expired, status, header, sealed
-FROM idempotency_keys WHERE account_id = $1 AND operation = $2 AND key = $3
+    (claimed_at < now() - make_interval(secs => $3::float8))::boolean AS expired, status, header, sealed
+FROM idempotency_keys WHERE account_id = $1 AND operation = $2 AND key = ANY ($4::text[])
 `
 
 type FindIdempotencyKeyParams struct {
 	AccountID   uuid.UUID
 	Operation   string
-	Key         string
 	KeepSeconds float64
+	Keys        []string
 }
 
 type FindIdempotencyKeyRow struct {
@@ -97,8 +103,8 @@ func (q *Queries) FindIdempotencyKey(ctx context.Context, arg FindIdempotencyKey
 	row := q.db.QueryRow(ctx, findIdempotencyKey,
 		arg.AccountID,
 		arg.Operation,
-		arg.Key,
 		arg.KeepSeconds,
+		arg.Keys,
 	)
 	var i FindIdempotencyKeyRow
 	err := row.Scan(
@@ -115,14 +121,37 @@ func (q *Queries) FindIdempotencyKey(ctx context.Context, arg FindIdempotencyKey
 	return i, err
 }
 
+const hashIdempotencyKey = `-- name: HashIdempotencyKey :exec
+UPDATE idempotency_keys SET key = $5 WHERE account_id = $1 AND operation = $2 AND key = $3 AND claim = $4
+`
+
+type HashIdempotencyKeyParams struct {
+	AccountID uuid.UUID
+	Operation string
+	Key       string
+	Claim     uuid.UUID
+	Hashed    string
+}
+
+func (q *Queries) HashIdempotencyKey(ctx context.Context, arg HashIdempotencyKeyParams) error {
+	_, err := q.db.Exec(ctx, hashIdempotencyKey,
+		arg.AccountID,
+		arg.Operation,
+		arg.Key,
+		arg.Claim,
+		arg.Hashed,
+	)
+	return err
+}
+
 const markIdempotencyKey = `-- name: MarkIdempotencyKey :execrows
-UPDATE idempotency_keys SET took_effect = true WHERE account_id = $1 AND operation = $2 AND key = $3 AND claim = $4
+UPDATE idempotency_keys SET took_effect = true WHERE account_id = $1 AND operation = $2 AND key = ANY ($3::text[]) AND claim = $4
 `
 
 type MarkIdempotencyKeyParams struct {
 	AccountID uuid.UUID
 	Operation string
-	Key       string
+	Keys      []string
 	Claim     uuid.UUID
 }
 
@@ -130,7 +159,7 @@ func (q *Queries) MarkIdempotencyKey(ctx context.Context, arg MarkIdempotencyKey
 	result, err := q.db.Exec(ctx, markIdempotencyKey,
 		arg.AccountID,
 		arg.Operation,
-		arg.Key,
+		arg.Keys,
 		arg.Claim,
 	)
 	if err != nil {
@@ -142,15 +171,15 @@ func (q *Queries) MarkIdempotencyKey(ctx context.Context, arg MarkIdempotencyKey
 const releaseIdempotencyKey = `-- name: ReleaseIdempotencyKey :exec
 WITH used AS (
     UPDATE idempotency_keys u SET given_up_at = now() - interval '1 second'
-    WHERE u.account_id = $1 AND u.operation = $2 AND u.key = $3 AND u.claim = $4 AND u.took_effect
+    WHERE u.account_id = $1 AND u.operation = $2 AND u.key = ANY ($3::text[]) AND u.claim = $4 AND u.took_effect
 )
-DELETE FROM idempotency_keys d WHERE d.account_id = $1 AND d.operation = $2 AND d.key = $3 AND d.claim = $4 AND NOT d.took_effect
+DELETE FROM idempotency_keys d WHERE d.account_id = $1 AND d.operation = $2 AND d.key = ANY ($3::text[]) AND d.claim = $4 AND NOT d.took_effect
 `
 
 type ReleaseIdempotencyKeyParams struct {
 	AccountID uuid.UUID
 	Operation string
-	Key       string
+	Keys      []string
 	Claim     uuid.UUID
 }
 
@@ -159,7 +188,7 @@ func (q *Queries) ReleaseIdempotencyKey(ctx context.Context, arg ReleaseIdempote
 	_, err := q.db.Exec(ctx, releaseIdempotencyKey,
 		arg.AccountID,
 		arg.Operation,
-		arg.Key,
+		arg.Keys,
 		arg.Claim,
 	)
 	return err
@@ -174,21 +203,57 @@ func (q *Queries) RemoveExpiredIdempotencyKeys(ctx context.Context, keepSeconds 
 	return err
 }
 
+const requestKeysOfAccount = `-- name: RequestKeysOfAccount :many
+SELECT operation, key, claim FROM idempotency_keys WHERE account_id = $1 AND claimed_at <= $2::timestamptz
+`
+
+type RequestKeysOfAccountParams struct {
+	AccountID uuid.UUID
+	Until     time.Time
+}
+
+type RequestKeysOfAccountRow struct {
+	Operation string
+	Key       string
+	Claim     uuid.UUID
+}
+
+// The keys of an account, until a time. Not scoped, as AnswersOfAccount.
+func (q *Queries) RequestKeysOfAccount(ctx context.Context, arg RequestKeysOfAccountParams) ([]RequestKeysOfAccountRow, error) {
+	rows, err := q.db.Query(ctx, requestKeysOfAccount, arg.AccountID, arg.Until)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RequestKeysOfAccountRow
+	for rows.Next() {
+		var i RequestKeysOfAccountRow
+		if err := rows.Scan(&i.Operation, &i.Key, &i.Claim); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const takeOverIdempotencyKey = `-- name: TakeOverIdempotencyKey :execrows
-UPDATE idempotency_keys SET request = $5, claim = $6, claimed_at = now(), given_up_at = now() + make_interval(secs => $7::float8),
+UPDATE idempotency_keys SET request = $3, claim = $4, claimed_at = now(), given_up_at = now() + make_interval(secs => $5::float8),
     took_effect = false, answered_at = NULL, status = NULL, header = NULL, sealed = NULL
-WHERE account_id = $1 AND operation = $2 AND key = $3 AND claim = $4
+WHERE account_id = $1 AND operation = $2 AND key = ANY ($6::text[]) AND claim = $7
   AND (claimed_at < now() - make_interval(secs => $8::float8) OR NOT took_effect AND given_up_at < now())
 `
 
 type TakeOverIdempotencyKeyParams struct {
 	AccountID   uuid.UUID
 	Operation   string
-	Key         string
-	Claim       uuid.UUID
 	Request     []byte
 	NewClaim    uuid.UUID
 	Seconds     float64
+	Keys        []string
+	Claim       uuid.UUID
 	KeepSeconds float64
 }
 
@@ -197,11 +262,11 @@ func (q *Queries) TakeOverIdempotencyKey(ctx context.Context, arg TakeOverIdempo
 	result, err := q.db.Exec(ctx, takeOverIdempotencyKey,
 		arg.AccountID,
 		arg.Operation,
-		arg.Key,
-		arg.Claim,
 		arg.Request,
 		arg.NewClaim,
 		arg.Seconds,
+		arg.Keys,
+		arg.Claim,
 		arg.KeepSeconds,
 	)
 	if err != nil {

@@ -98,7 +98,8 @@ func (q *Queries) FailWaitingDeliveries(ctx context.Context, arg FailWaitingDeli
 }
 
 const filesInBucket = `-- name: FilesInBucket :many
-SELECT lead_magnet_id, version, object_id, file_size, sha256 FROM lead_magnet_files WHERE object_id IS NOT NULL ORDER BY object_id
+SELECT f.lead_magnet_id, f.version, f.object_id, f.file_size, f.sha256, m.title FROM lead_magnet_files f JOIN lead_magnets m ON m.id = f.lead_magnet_id
+WHERE f.object_id IS NOT NULL ORDER BY f.object_id
 `
 
 type FilesInBucketRow struct {
@@ -107,6 +108,7 @@ type FilesInBucketRow struct {
 	ObjectID     *uuid.UUID
 	FileSize     int64
 	SHA256       []byte
+	Title        string
 }
 
 func (q *Queries) FilesInBucket(ctx context.Context) ([]FilesInBucketRow, error) {
@@ -124,6 +126,7 @@ func (q *Queries) FilesInBucket(ctx context.Context) ([]FilesInBucketRow, error)
 			&i.ObjectID,
 			&i.FileSize,
 			&i.SHA256,
+			&i.Title,
 		); err != nil {
 			return nil, err
 		}

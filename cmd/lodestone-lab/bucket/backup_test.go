@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud/file"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/objectstore"
 )
 
-// A document that is deleted while a backup is made, after Postgres was copied, is listed as gone; the others are in the backup. One that is in Postgres
-// and not in the bucket is an error.
+// A document that is deleted while a backup is made, after Postgres was copied, is listed as gone; the others are in the backup. The backup can be
+// restored, which names the document. The others can be read then, and the document can not. One that is in Postgres and not in the bucket is an error.
 func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	dir := enginetest.Dir(t)
 	server := enginetest.NewClickHouse(t, dir)
@@ -24,16 +24,18 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2, ClickHouse: server.URL()})
 	l := newLibraryOf(t, nil)
 	files := l.open(l.config)
-	kept, _ := l.add(files, 1000)
-	deleted, _ := l.add(files, 1000)
+	kept, text := l.add(files, 1000)
+	deleted, _ := l.add(files, 900)
 	l.age()
 	client, err := l.config.S3.Open("file-")
 	require.NoError(t, err)
 	at, _ := objectstore.ParseLocation(l.config.Store)
 	var during func()
+	var printed []string
 	deps := backup.Deps{
 		Postgres: l.db, ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, Files: &backup.Bucket{Client: client, At: at}, Log: slog.New(slog.DiscardHandler),
 		Progress: func(line string) {
+			printed = append(printed, line)
 			if strings.HasPrefix(line, "Postgres: ") {
 				during()
 			}
@@ -50,7 +52,7 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	}
 	m, err := b.Create(t.Context(), false, 0)
 	require.NoError(t, err)
-	require.Equal(t, []uuid.UUID{*deleted.ObjectID}, m.Gone)
+	require.Equal(t, []backup.Gone{{ID: *deleted.ObjectID, LeadMagnetID: deleted.LeadMagnetID, Version: 1, Title: "x"}}, m.Gone)
 	require.Len(t, m.Files, 1)
 	require.Equal(t, *kept.ObjectID, m.Files[0].ID)
 	found, err := b.Find(t.Context(), m.Name)
@@ -64,4 +66,26 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	during = func() { require.NoError(t, os.Remove(filepath.Join(l.dir, "lodestone", lost.ObjectID.String()))) }
 	_, err = b.Create(t.Context(), false, 0)
 	require.ErrorContains(t, err, lost.ObjectID.String())
+
+	// Everything is lost but the backup.
+	for _, path := range l.objects() {
+		require.NoError(t, os.Remove(path))
+	}
+	for _, database := range []string{"analytics", "lodestone_all", "lodestone"} {
+		require.NoError(t, stack.Conn.Exec(t.Context(), "DROP DATABASE IF EXISTS "+database+" SYNC"))
+	}
+	l.db = enginetest.MigratedPostgres(t)
+	deps.Postgres, printed, during = l.db, nil, func() {}
+	b, err = backup.Open(backup.Config{}, deps, filepath.Join(dir, "backups", "of-tests"))
+	require.NoError(t, err)
+	_, err = b.Restore(t.Context(), found)
+	require.NoError(t, err)
+	require.Contains(t, printed, `not in the backup, since it was deleted while the backup was made: version 1 of the document "x" (lead magnet `+deleted.LeadMagnetID.String()+`)`)
+	require.Len(t, l.objects(), 1)
+	files = l.open(l.config)
+	got, err := l.read(files, l.file(kept.LeadMagnetID))
+	require.NoError(t, err)
+	require.Equal(t, text, got)
+	_, err = l.read(files, l.file(deleted.LeadMagnetID))
+	require.ErrorIs(t, err, file.ErrGone)
 }

@@ -84,6 +84,23 @@ UPDATE river_job SET args = sqlc.arg(args)::jsonb WHERE id = sqlc.arg(id);
 -- Not scoped, as AnswersOfAccount.
 UPDATE idempotency_keys SET sealed = NULL WHERE account_id = $1 AND claim = $2 AND sealed IS NOT NULL;
 
+-- name: KeptFormsOfAccount :many
+SELECT id, kept_form FROM user_sessions WHERE account_id = $1 AND kept_form IS NOT NULL;
+
+-- name: ForgetKeptForm :exec
+UPDATE user_sessions SET kept_form = NULL WHERE id = $1 AND kept_form = sqlc.arg(was)::bytea;
+
+-- name: StatisticsAreOld :one
+-- Whether Postgres made its statistics of a table with what people typed, or were sent, before a time.
+SELECT EXISTS (SELECT FROM unnest(ARRAY['submissions', 'access_links', 'verifications', 'webhook_deliveries', 'idempotency_keys', 'user_sessions', 'river_job']::text[]) AS name
+    WHERE coalesce(greatest(pg_stat_get_last_analyze_time(name::regclass), pg_stat_get_last_autoanalyze_time(name::regclass)), '-infinity') <= sqlc.arg(at)::timestamptz);
+
+-- name: RenewStatisticsOfPeople :exec
+ANALYZE submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job;
+
+-- name: RenewStatistics :exec
+ANALYZE;
+
 -- name: ErasedLinksSince :many
 -- What consumers are to know that was noted at a time or later, and the time of the look by the clock of the database.
 SELECT id, clock_timestamp()::timestamptz(3) AS now FROM erased_links WHERE noted_at >= sqlc.arg(since)::timestamptz;

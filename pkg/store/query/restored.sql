@@ -56,7 +56,8 @@ DELETE FROM counter_state;
 SELECT topic_id, topic, consumer_group FROM topic_groups;
 
 -- name: FilesInBucket :many
-SELECT lead_magnet_id, version, object_id, file_size, sha256 FROM lead_magnet_files WHERE object_id IS NOT NULL ORDER BY object_id;
+SELECT f.lead_magnet_id, f.version, f.object_id, f.file_size, f.sha256, m.title FROM lead_magnet_files f JOIN lead_magnets m ON m.id = f.lead_magnet_id
+WHERE f.object_id IS NOT NULL ORDER BY f.object_id;
 
 -- name: IsFileStored :one
 SELECT EXISTS (SELECT FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2 AND discarded_at IS NULL);
