@@ -279,8 +279,8 @@ func (*rows) Newest(context.Context, int64, int64) (map[int64]stream.Identity, e
 }
 
 // Same implements replica.Reader.
-func (r *rows) Same(_ context.Context, table stream.Table) (*stream.Offsets, error) {
-	offsets := table.Offsets()
+func (r *rows) Same(_ context.Context, table stream.Table, from int) (*stream.Offsets, error) {
+	offsets := table.Offsets()[from:]
 	same := stream.NewOffsets(offsets[0], offsets[len(offsets)-1])
 	for _, offset := range offsets {
 		same.Add(offset)

@@ -3,7 +3,6 @@ package consumer
 import (
 	"context"
 	"maps"
-	"slices"
 	"time"
 
 	"lodestone/ingest/stream"
@@ -112,22 +111,39 @@ func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 // is stored to new records. So a record is passed over only if the row at its offset is of the same event (compare). What is
 // below the commit is passed over without a look: there the last rows are compared with what the builder reads for the
 // window of repeats, since what a log loses is always its end.
-const comparedOffsets = 1_000 // so far below the commit they are looked for
+const (
+	comparedOffsets = 1_000 // so far below the commit they are looked for
+	comparedRows    = 1_000 // of the rows of a block, the last ones that are stored
+)
 
-// compare returns a *differsError if a row that was found stored is not of the event that the block has at its offset.
+// compare returns a *differsError if a row that was found stored is not of the event that the block has at its offset. The last rows tell: from where the
+// log lost its end, every record is another one. All rows of a block take long to compare, since those of all other partitions lie between them.
 func (w *worker) compare(ctx context.Context, stored *stream.Offsets) error {
 	rows := w.block.table
-	if !slices.ContainsFunc(rows.Offsets(), stored.Has) {
+	offsets := rows.Offsets()
+	past := len(offsets)
+	for past > 0 && !stored.Has(offsets[past-1]) {
+		past--
+	}
+	if past == 0 {
 		return nil
 	}
-	same, err := w.store.Same(ctx, rows)
-	if err != nil {
-		return err
-	}
-	for _, offset := range rows.Offsets() {
-		if stored.Has(offset) && !same.Has(offset) {
-			return &differsError{offset, w.builder.end.Load()}
+	var differs *differsError
+	for _, from := range []int{max(0, past-comparedRows), 0} { // all of them, to say where it begins
+		same, err := w.store.Same(ctx, rows, from)
+		if err != nil {
+			return err
+		}
+		differs = nil
+		for _, offset := range offsets[from:past] {
+			if stored.Has(offset) && !same.Has(offset) {
+				differs = &differsError{offset, w.builder.end.Load()}
+				break
+			}
+		}
+		if differs == nil {
+			return nil
 		}
 	}
-	return nil
+	return differs
 }

@@ -110,7 +110,7 @@ type Reader interface {
 	Stored(ctx context.Context, first, last int64) (*stream.Offsets, error)
 	Last(ctx context.Context, from int64) (int64, error)
 	Newest(ctx context.Context, first, last int64) (map[int64]stream.Identity, error)
-	Same(ctx context.Context, rows stream.Table) (*stream.Offsets, error)
+	Same(ctx context.Context, rows stream.Table, from int) (*stream.Offsets, error)
 	StoredBefore(ctx context.Context, events []stream.Record, offset int64, within time.Duration) (map[stream.Identity]struct{}, error)
 }
 

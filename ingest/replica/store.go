@@ -290,10 +290,10 @@ func (s *Store) Newest(ctx context.Context, first, last int64) (found map[int64]
 	return found, err
 }
 
-// Same returns at which offsets a row of the same event is stored as in the table.
-func (s *Store) Same(ctx context.Context, rows stream.Table) (same *stream.Offsets, err error) {
+// Same returns at which offsets a row of the same event is stored as in the table, from one of its rows on.
+func (s *Store) Same(ctx context.Context, rows stream.Table, from int) (same *stream.Offsets, err error) {
 	err = s.atWriter(ctx, func(_ Record, writer Rows) (err error) {
-		same, err = writer.Same(ctx, rows)
+		same, err = writer.Same(ctx, rows, from)
 		return err
 	})
 	return same, err

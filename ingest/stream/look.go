@@ -62,14 +62,14 @@ func (s *Store) Last(ctx context.Context, from int64) (int64, error) {
 // newestRows is how many rows newest returns.
 const newestRows = 16
 
-// Same returns at which offsets a row of the same event is stored as in the table, which is not empty. The projection
-// by offset does not have the event's id: the rows are found by account and time.
-func (s *Store) Same(ctx context.Context, rows Table) (*Offsets, error) {
-	offsets := rows.Offsets()
+// Same returns at which offsets a row of the same event is stored as in the table, which is not empty, from one of its rows on. The projection
+// by offset does not have the event's id: the rows are found by account and time, among those of all partitions.
+func (s *Store) Same(ctx context.Context, rows Table, from int) (*Offsets, error) {
+	offsets := rows.Offsets()[from:]
 	first, last := offsets[0], offsets[len(offsets)-1]
 	accounts, of := map[uuid.UUID]struct{}{}, times{}
 	for row := range offsets {
-		d := rows.Record(row)
+		d := rows.Record(from + row)
 		accounts[d.Account] = struct{}{}
 		of.add(d.CreatedAt)
 	}
@@ -77,7 +77,7 @@ func (s *Store) Same(ctx context.Context, rows Table) (*Offsets, error) {
 	also, parameters := of.within(SameTime)
 	parameters["first"], parameters["last"], parameters["accounts"] = first, last, list(slices.Collect(maps.Keys(accounts)))
 	err := s.identities(ctx, also, parameters, func(offset int64, stored Identity) {
-		if row, ok := slices.BinarySearch(offsets, offset); ok && rows.Record(row).Identity == stored {
+		if row, ok := slices.BinarySearch(offsets, offset); ok && rows.Record(from+row).Identity == stored {
 			found.Add(offset)
 		}
 	})

@@ -52,7 +52,7 @@ func TestABlockWithOtherNamesIsTheSameBlock(t *testing.T) {
 		require.NoError(t, s.Insert(ctx, &s.Connection, rows, "names"+r.token))
 	}
 	r.requireStored(3)
-	same, err := s.Same(ctx, again)
+	same, err := s.Same(ctx, again, 0)
 	require.NoError(t, err)
 	require.True(t, same.Has(0) && same.Has(1) && same.Has(2), "nor does the comparison with what is stored look at names")
 }
