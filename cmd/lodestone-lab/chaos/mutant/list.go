@@ -42,7 +42,7 @@ func caughtByRuns() []Mutant {
 		},
 		{
 			Name:  "spooled events are looked for within two hours of their time only",
-			Edits: []Edit{{"ingest/stream/look.go", "const RepeatWithin = 72 * time.Hour", "const RepeatWithin = 2 * time.Hour"}},
+			Edits: []Edit{{"ingest/stream/place.go", "const RepeatWithin = 72 * time.Hour", "const RepeatWithin = 2 * time.Hour"}},
 			Steps: []string{"clock 3 h ahead: spooled and repeated"}, Sign: Doubled,
 		},
 		{
