@@ -25,7 +25,7 @@ type Engines struct {
 }
 
 const (
-	askTimeout = 10 * time.Second // for one engine
+	askTimeout = 30 * time.Second // for one engine, also one that is busy
 
 	migrate = "run `lodestone migrate` of this version (`lodestone migrate --check` lists what is pending)"
 )
