@@ -70,6 +70,25 @@ func TestAnAccountThatIsDeletedTwice(t *testing.T) {
 	require.Equal(t, 1, f.count(t, "erasures WHERE blanked_at IS NULL"))
 }
 
+// An account that is deleted again after a restore leaves nothing in the statistics of Postgres either.
+func TestStatisticsOfAnAccountThatIsDeletedAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := start(t, withLog(dir))
+	u := f.user(t, account.Team)
+	u.magnet(t)
+	f.user(t, account.Team).magnet(t) // of an empty table, Postgres keeps the statistics that it has
+	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnets SET title = 'The old title' WHERE account_id = $1", u.account)
+	require.NoError(t, err)
+	_, err = f.db.Unscoped().Exec(t.Context(), "ANALYZE lead_magnets") //nolint:misspell // the database spells it
+	require.NoError(t, err)
+	const known = "pg_stats WHERE tablename = 'lead_magnets' AND concat(most_common_vals::text, histogram_bounds::text) LIKE '%The old title%'"
+	require.Equal(t, 1, f.count(t, known))
+	require.NoError(t, openLog(t, dir).Append(t.Context(), person.Entry{Version: 1, ID: u.account, AccountID: u.account, ErasedAt: time.Now()}))
+	f.replay(t)
+	require.Zero(t, f.count(t, known))
+}
+
 // A deletion that waits for a transaction that waits for it goes through all the same.
 func TestAnAccountIsDeletedInSpiteOfADeadlock(t *testing.T) {
 	t.Parallel()

@@ -62,6 +62,9 @@ func TestClients(t *testing.T) {
 	}
 	runTool(t, typescript, nil, "npm", "--silent", "run", "build")
 	runTool(t, typescript, env, "npm", "--silent", "test")
+	readme := filepath.Join(t.TempDir(), "readme.py")
+	require.NoError(t, os.WriteFile(readme, firstBlock(t, filepath.Join(pythonClient, "README.md"), "python"), 0o600))
+	runTool(t, pythonClient, nil, python, "-m", "mypy", "--cache-dir", t.TempDir(), "lodestone_client", "tests", "generate.py", readme)
 	runTool(t, pythonClient, env, python, "-m", "unittest", "discover", "--start-directory", "tests", "--top-level-directory", ".")
 
 	// What the READMEs show first does what it says. The script is in the package, whose name leads to it from there.
@@ -69,7 +72,7 @@ func TestClients(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, firstBlock(t, filepath.Join(typescript, "README.md"), "ts"), 0o600))
 	for _, out := range []string{
 		runTool(t, typescript, env, "node", script),
-		runTool(t, pythonClient, env, python, "-c", string(firstBlock(t, filepath.Join(pythonClient, "README.md"), "python"))),
+		runTool(t, pythonClient, append(env, "PYTHONPATH="+pythonClient), python, readme),
 	} {
 		require.Contains(t, out, "validation_error title ")
 	}

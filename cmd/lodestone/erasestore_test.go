@@ -2,27 +2,35 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/ch-go/compress"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
 )
@@ -68,19 +76,19 @@ var (
 	sealed = []string{"mails", "chat messages", "webhook messages", "answers", "kept forms"}
 )
 
-// marked reports whether a row has the marker: as text, as bytes, or sealed.
-func (s stores) marked(row string) bool {
-	if hasMarker([]byte(row)) {
+// marked reports whether a value of a row in JSON has the marker: as text, as bytes, or sealed.
+func (s stores) marked(row string, value []byte) bool {
+	if hasMarker(value) {
 		return true
 	}
 	var values [][]byte
-	for _, found := range inHex.FindAllStringSubmatch(row, -1) {
-		if value, err := hex.DecodeString(found[1]); err == nil {
+	for _, found := range inHex.FindAllSubmatch(value, -1) {
+		if value, err := hex.DecodeString(string(found[1])); err == nil {
 			values = append(values, value)
 		}
 	}
-	for _, found := range inBase64.FindAllStringSubmatch(row, -1) {
-		if value, err := base64.StdEncoding.DecodeString(found[1]); err == nil {
+	for _, found := range inBase64.FindAllSubmatch(value, -1) {
+		if value, err := base64.StdEncoding.DecodeString(string(found[1])); err == nil {
 			values = append(values, value)
 		}
 	}
@@ -100,7 +108,7 @@ func (s stores) marked(row string) bool {
 	return false
 }
 
-// postgres returns the tables that have the marker in any column, and the columns of which Postgres' own statistics have it.
+// postgres returns the columns that have the marker, as table.column, and those of which Postgres' own statistics have it.
 func (s stores) postgres(t *testing.T) (found []string) {
 	t.Helper()
 	texts := func(query string, args ...any) []string {
@@ -113,8 +121,14 @@ func (s stores) postgres(t *testing.T) (found []string) {
 	tables := texts(`SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema()`)
 	require.Contains(t, tables, "access_links")
 	for _, table := range tables {
-		if slices.ContainsFunc(texts(`SELECT to_jsonb(x)::text FROM `+table+` x`), s.marked) {
-			found = append(found, table)
+		for _, row := range texts(`SELECT to_jsonb(x)::text FROM ` + table + ` x`) {
+			var columns map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal([]byte(row), &columns))
+			for column, value := range columns {
+				if name := table + "." + column; !slices.Contains(found, name) && s.marked(row, value) {
+					found = append(found, name)
+				}
+			}
 		}
 	}
 	return append(found, texts(`SELECT 'pg_stats of ' || tablename || '.' || attname FROM pg_stats
@@ -133,18 +147,34 @@ func (s stores) lookAgain(t *testing.T) {
 	}, enginetest.Timeout, interval)
 }
 
-// clickhouse returns the tables that have the marker in any column, also those that the server keeps about itself. The search itself has
-// the marker in another form.
+// clickhouse returns the columns that have the marker, as database.table.column, also of tables that the server keeps about itself. The search has
+// the marker in another form. Columns of events that no sender writes are found if they have a value where the event is not Bob's.
 func (s stores) clickhouse(t *testing.T) (found []string) {
 	t.Helper()
-	for _, table := range s.tables(t, "") {
-		search := "positionCaseInsensitive(toString(tuple(*)), unhex('" + hex.EncodeToString([]byte(marker)) + "')) > 0"
-		if s.texts(t, "SELECT toString(count()) FROM "+table+" WHERE "+search)[0] != "0" {
-			found = append(found, table)
+	searches := map[string][]string{}
+	for _, name := range s.texts(t, `SELECT concat(database, '.', table, '.', name) FROM system.columns WHERE type LIKE '%String%' AND default_kind != 'ALIAS'
+		AND (database, table) IN (SELECT database, name FROM system.tables WHERE engine LIKE '%MergeTree')`) {
+		part := strings.SplitN(name, ".", 3)
+		table, column := part[0]+"."+part[1], "toString(`"+part[2]+"`)"
+		condition := "positionCaseInsensitive(" + column + ", unhex('" + hex.EncodeToString([]byte(marker)) + "')) > 0"
+		if slices.Contains(derived, name) {
+			condition = "replaceAll(" + column + ", char(0), '') != '' AND user_agent != '" + bobsAgent + "'"
+		}
+		searches[table] = append(searches[table], "if(countIf("+condition+") > 0, '"+name+"', '')")
+	}
+	require.Contains(t, searches, "lodestone.events")
+	for table, search := range searches {
+		for _, name := range s.texts(t, "SELECT arrayJoin(["+strings.Join(search, ", ")+"]) FROM "+table) {
+			if name != "" {
+				found = append(found, name)
+			}
 		}
 	}
 	return found
 }
+
+// derived are the columns of events that Lodestone derives from a request.
+var derived = []string{"lodestone.events.ip_hash", "lodestone.events.agent_names", "lodestone.events.origin"}
 
 // tables returns the tables of ClickHouse that have rows.
 func (s stores) tables(t *testing.T, where string) []string {
@@ -167,53 +197,82 @@ func (s stores) texts(t *testing.T, query string) (list []string) {
 	return list
 }
 
-// compact lets the databases give up the space of rows that were deleted or changed, as Postgres' vacuum and ClickHouse's removal of old parts do in time.
-func (s stores) compact(t *testing.T) {
+// compact lets the engines give up what was deleted or changed, as they do in time: Postgres' vacuum, ClickHouse's removal of old parts, and Kafka's
+// retention of all records until now. It returns when no file of theirs has the marker, and Kafka has no file of records, which may be compressed.
+//
+// A checkpoint renames files of Postgres' write-ahead log to be written later, and they keep what they had until then. So it has all of them written once.
+func (u *up) compact(t *testing.T, s stores) {
 	t.Helper()
-	_, err := s.pool.Unscoped().Exec(t.Context(), "VACUUM (FULL, ANALYZE)") //nolint:misspell // it is SQL
-	require.NoError(t, err)
 	for _, table := range s.tables(t, " AND database = 'lodestone'") {
 		require.NoError(t, s.conn.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING old_parts_lifetime = 1"))
 	}
+	broker, err := kgo.NewClient(u.kafka().Options(slog.New(slog.DiscardHandler))...)
+	require.NoError(t, err)
+	defer broker.Close()
+	ends, err := kadm.NewClient(broker).ListEndOffsets(t.Context(), event.Topic, event.LinkViewTopic, event.DeadLetterTopic)
+	require.NoError(t, errors.Join(err, ends.Error()))
+	records := func() []string {
+		files, err := filepath.Glob(filepath.Join(u.dir, "data", "kafka", "log", "partitions", "lodestone.*", "*.dat"))
+		require.NoError(t, err)
+		return files
+	}
+	require.NotEmpty(t, records())
+	deleted, err := kadm.NewClient(broker).DeleteRecords(t.Context(), ends.Offsets())
+	require.NoError(t, errors.Join(err, deleted.Error()))
+
+	execute, leave := u.administer(t)
+	defer leave()
+	execute("VACUUM (FULL, ANALYZE)") //nolint:misspell // it is SQL
+	require.Eventually(t, func() bool {
+		execute("SELECT pg_logical_emit_message(true, '', '')", "SELECT pg_switch_wal()", "CHECKPOINT")
+		return len(u.marked(t, "postgres")) == 0
+	}, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return len(records()) == 0 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return len(u.marked(t, "clickhouse")) == 0 }, enginetest.Timeout, time.Second)
 }
 
-// marked returns the files of the data directory that have the marker. Logs of changes are left out, which have what is past for a time: Kafka's, until
-// retention.ms, and the write-ahead log of Postgres.
-func (u *up) marked(t *testing.T) (found []string) {
+// administer connects to Postgres as the user that may do everything there.
+func (u *up) administer(t *testing.T) (execute func(statements ...string), leave func()) {
+	t.Helper()
+	var passwords map[string]string
+	text, err := os.ReadFile(filepath.Join(u.dir, "data", "postgres", "passwords.json"))
+	require.NoError(t, errors.Join(err, json.Unmarshal(text, &passwords)))
+	at, err := url.Parse(strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"))
+	require.NoError(t, err)
+	at.User = url.UserPassword("postgres", passwords["postgres"])
+	admin, err := pgx.Connect(t.Context(), at.String())
+	require.NoError(t, err)
+	return func(statements ...string) {
+		for _, statement := range statements {
+			_, err := admin.Exec(t.Context(), statement)
+			require.NoError(t, err)
+		}
+	}, func() { require.NoError(t, admin.Close(context.WithoutCancel(t.Context()))) }
+}
+
+// marked returns the files of a folder of the data directory, "" for all, that have the marker.
+func (u *up) marked(t *testing.T, folder string) (found []string) {
 	t.Helper()
 	root := filepath.Join(u.dir, "data")
-	roots := []string{root}
-	if elsewhere, err := os.ReadFile(filepath.Join(root, "postgres", "location")); err == nil {
-		roots = append(roots, strings.TrimSpace(string(elsewhere)))
-	}
-	for _, root := range roots {
-		require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-				return nil
-			}
-			if err == nil && e.IsDir() && (e.Name() == "pg_wal" || path == filepath.Join(root, "kafka")) {
-				return filepath.SkipDir
-			}
-			if err != nil || !e.Type().IsRegular() {
-				return err
-			}
-			content, err := os.ReadFile(path)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err == nil && (hasMarker(content) || hasMarker(decompress(content))) {
-				name, _ := filepath.Rel(root, path)
-				found = append(found, name)
-			}
+	require.NoFileExists(t, filepath.Join(root, "postgres", "location"), "Postgres has its files elsewhere")
+	require.NoError(t, filepath.WalkDir(filepath.Join(root, folder), func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			return nil
+		}
+		if err != nil || !e.Type().IsRegular() {
 			return err
-		}))
-	}
+		}
+		content, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && (hasMarker(content) || hasMarker(decompress(content))) {
+			name, _ := filepath.Rel(root, path)
+			found = append(found, name)
+		}
+		return err
+	}))
 	return found
-}
-
-// in returns the files of a folder.
-func in(folder string, files []string) []string {
-	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !strings.HasPrefix(file, folder) })
 }
 
 // decompress returns what is in the blocks of a file of ClickHouse, one after the other. Numbers are stored in other ways, and left out. Other files have

@@ -24,7 +24,7 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	env := []string{
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(broker.Brokers(), ","),
 		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
-		"LODESTONE_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
+		"LODESTONE_CLICKHOUSE_URL=" + enginetest.MigratedClickHouse(t).URL,
 		"LODESTONE_ADMIN_LISTEN=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t))),
 	}
 	lodestone := func(code int, args ...string) string {

@@ -24,7 +24,7 @@ type Kept struct {
 // About returns the mails in the queue that go to an address, or tell the owner of it as a lead or a reader, in a transaction of the
 // account. Others that a mail lists are left out. Mails whose token key is missing can be read by no one, and are left out.
 func (q *Queue) About(ctx context.Context, tx pgx.Tx, key string) ([]Kept, error) {
-	rows, err := store.New(tx).MailsOfAccount(ctx, kind)
+	rows, err := store.New(tx).QueueOfAccount(ctx, kind)
 	if err != nil {
 		return nil, fmt.Errorf("read mails: %w", err)
 	}

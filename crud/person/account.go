@@ -35,7 +35,11 @@ func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uui
 	if err := deleteAccount(ctx, db, entry); err != nil {
 		return err
 	}
-	// Statistics of tables hold values of their rows.
+	return renewStatistics(ctx, db)
+}
+
+// renewStatistics renews those that Postgres has of all tables: they hold values of their rows.
+func renewStatistics(ctx context.Context, db *postgres.Pool) error {
 	if err := store.New(db.Unscoped()).RenewStatistics(ctx); err != nil {
 		return fmt.Errorf("the account is deleted, and the statistics of Postgres are not renewed (run ANALYZE in its database): %w", err) //nolint:misspell // likewise
 	}

@@ -24,8 +24,12 @@ type PersonDocument struct { //nolint:revive // the API's schemas have these nam
 	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export) with visitor=true."`
 	Reports       []PersonReport       `json:"reports" nullable:"false" doc:"Downloads of these links and of those that were deleted that wait to be reported as events, were reported within the last minute, or could not be reported within the last seven days."`
 	Mails         []PersonMail         `json:"mails" nullable:"false" doc:"Mails that wait, were sent within the last minute, or could not be sent within the last seven days."`
+	Chats         []PersonChatMessage  `json:"chat_messages" nullable:"false" doc:"Messages to chat channels that mention the address and wait, were sent within the last minute, or could not be sent within the last seven days."`
+	Notices       []PersonNotice       `json:"notices" nullable:"false" doc:"Visits through these links that the owner is to be notified of, or was: a row for each, oldest first."`
+	Forms         []PersonForm         `json:"forms" nullable:"false" doc:"Forms of the dashboard that mention the address and wait until their sender has signed in again."`
 	Deliveries    []webhook.Delivery   `json:"webhook_deliveries" nullable:"false" doc:"Messages to webhooks about these submissions and links."`
 	Answers       []PersonAnswer       `json:"answers" nullable:"false" doc:"Answers that are kept for a day for repeated requests, as far as they mention the address, a link or a submission."`
+	Keys          []PersonKey          `json:"idempotency_keys" nullable:"false" doc:"Keys of repeated requests with the address in them, which are kept for a day."`
 	AuditLog      []user.Entry         `json:"audit_log" nullable:"false" doc:"What was done to these submissions and links, and what a user with the address did."`
 }
 
@@ -140,6 +144,43 @@ type PersonReading struct { //nolint:revive // the API's schemas have these name
 	Pages      int         `json:"pages" doc:"Pages that were viewed."`
 	DurationMS int64       `json:"duration_ms" doc:"Visible time."`
 	StartedAt  api.Time    `json:"started_at"`
+}
+
+// PersonChatMessage is a message in the queue, without its links.
+type PersonChatMessage struct { //nolint:revive // the API's schemas have these names
+	ChannelID uuid.UUID `json:"channel_id" format:"uuid" doc:"Chat channel that it is for."`
+	State     string    `json:"state" doc:"available, scheduled, running, retryable, completed, cancelled or discarded."`
+	CreatedAt api.Time  `json:"created_at"`
+	Text      []string  `json:"text" nullable:"false" doc:"Its lines, the heading first, without those that name others alone."`
+}
+
+// PersonNotice is what the owner is to be notified of about a visit.
+type PersonNotice struct { //nolint:revive // the API's schemas have these names
+	SessionID    uuid.UUID   `json:"session_id" format:"uuid" doc:"Opening of the link."`
+	AccessLinkID uuid.UUID   `json:"access_link_id" format:"uuid"`
+	News         []mail.News `json:"news" nullable:"false" doc:"What the reader did: finished, downloaded, returned, opened."`
+	Send         string      `json:"send" enum:"each,daily" doc:"When the mail is sent: when the visit is over, or once a day."`
+	CreatedAt    api.Time    `json:"created_at"`
+	SettledAt    *api.Time   `json:"settled_at" doc:"When the mail was queued, or none was wanted; null if it waits."`
+}
+
+// PersonForm is what a form of the dashboard that waits has about a person.
+type PersonForm struct { //nolint:revive // the API's schemas have these names
+	Path   string            `json:"path" doc:"Where it was sent to."`
+	Fields []PersonFormField `json:"fields" nullable:"false" doc:"The lines that mention the address. Other addresses in them are left out."`
+}
+
+// PersonFormField is a line of a field.
+type PersonFormField struct { //nolint:revive // the API's schemas have these names
+	Name  string `json:"name" doc:"Name of the field, or file for the name of a file."`
+	Value string `json:"value"`
+}
+
+// PersonKey is a key of repeated requests.
+type PersonKey struct { //nolint:revive // the API's schemas have these names
+	Operation string   `json:"operation" doc:"operationId of the request."`
+	Key       string   `json:"key" doc:"Idempotency-Key."`
+	CreatedAt api.Time `json:"created_at"`
 }
 
 // PersonAnswer is an answer that is kept for repeated requests.

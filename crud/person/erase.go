@@ -31,11 +31,6 @@ type Mailbox interface {
 	Forget(key string, until time.Time) (int, error)
 }
 
-// Forms are forms of the dashboard that wait until their sender has signed in again; it is implemented by signin.Forms.
-type Forms interface {
-	Forget(ctx context.Context, account uuid.UUID, keys []string) error
-}
-
 // EraserDeps is what an eraser works with. All of it but Mailbox and Log is required.
 type EraserDeps struct {
 	Postgres *postgres.Pool

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/mail"
 	"lodestone/crud/session"
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
@@ -57,6 +56,14 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 	}
 	var d PersonDocument
 	var links []uuid.UUID // also those that were deleted
+	keys, err := p.deps.Answers.Named(ctx, caller.AccountID, named([]string{address.Key}))
+	if err != nil {
+		return nil, fmt.Errorf("export person: %w", err)
+	}
+	forms, err := p.deps.Forms.About(ctx, caller.AccountID, address.Key)
+	if err != nil {
+		return nil, fmt.Errorf("export person: %w", err)
+	}
 	err = p.deps.Postgres.AccountSnapshot(ctx, caller.AccountID, func(tx pgx.Tx) error {
 		deleted, err := store.New(tx).DeletedLinksOfPerson(ctx, id)
 		if err != nil {
@@ -74,6 +81,7 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 	if err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
 	}
+	d.Forms, d.Keys = formsOf(forms), keysOf(keys)
 	d.Email, d.PersonID, d.ExportedAt = address.Text, id, api.TimeOf(time.Now())
 	if d.Answers, err = mentions(kept, address, d.ids()); err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
@@ -125,7 +133,7 @@ func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]
 func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, deleted []uuid.UUID) (PersonDocument, error) {
 	d := PersonDocument{
 		Submissions: []PersonSubmission{}, Verifications: []PersonVerification{}, AccessLinks: []PersonAccessLink{}, Sessions: []PersonSession{},
-		Downloads: []PersonDownload{}, Events: []PersonEvent{}, Reports: []PersonReport{}, Mails: []PersonMail{}, AuditLog: []user.Entry{},
+		Downloads: []PersonDownload{}, Events: []PersonEvent{}, Reports: []PersonReport{}, AuditLog: []user.Entry{},
 	}
 	q := store.New(tx)
 	submissions, err := readSubmissions(ctx, q, address)
@@ -189,12 +197,8 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, de
 			r.EventID, r.EventType, r.State, r.AccessLinkID, r.SessionID, api.TimeOf(r.At), orNull(r.UserAgent), orNull(r.Language), orNull(r.Country),
 		})
 	}
-	mails, err := p.deps.Mails.About(ctx, tx, address.Key)
-	if err != nil {
+	if err := p.readWaiting(ctx, tx, address, linkIDs, &d); err != nil {
 		return d, err
-	}
-	for i := range mails {
-		d.Mails = append(d.Mails, mailOf(&mails[i]))
 	}
 	if d.Deliveries, err = p.deps.Deliveries.About(ctx, tx, linkIDs, submissionIDs); err != nil {
 		return d, err
@@ -239,21 +243,6 @@ func parameters(stored []byte) (*map[string]string, error) {
 		return nil, fmt.Errorf("read parameters: %w", err)
 	}
 	return &p, nil
-}
-
-func mailOf(m *mail.Kept) PersonMail {
-	shown := PersonMail{Kind: string(m.Kind), State: m.State, CreatedAt: api.TimeOf(m.At), To: m.To, Title: orNull(m.Title), Leads: []PersonMailLead{}, Readings: []PersonReading{}}
-	if m.Leads != nil {
-		for _, l := range m.Leads.List {
-			shown.Leads = append(shown.Leads, PersonMailLead{l.Email, orNull(l.Name), l.Link, orNull(l.Source), orNull(l.Campaign), api.TimeOf(l.SubmittedAt)})
-		}
-	}
-	if m.Readings != nil {
-		for _, r := range m.Readings.List {
-			shown.Readings = append(shown.Readings, PersonReading{r.Email, r.Title, r.News, r.Pages, r.Duration.Milliseconds(), api.TimeOf(r.StartedAt)})
-		}
-	}
-	return shown
 }
 
 func orNull(text string) *string {

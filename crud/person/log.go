@@ -26,6 +26,9 @@ type Entry struct {
 
 const entryVersion = 1
 
+// ofAccount reports whether the account was deleted whole.
+func (e Entry) ofAccount() bool { return e.PersonID == uuid.Nil }
+
 // Log is where erasures are on record outside the databases: one file or object each, so that any number of processes may write. It is
 // safe for concurrent use.
 type Log struct{ folder objectstore.Folder }

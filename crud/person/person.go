@@ -10,7 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/chat"
 	"lodestone/crud/mail"
+	"lodestone/crud/signin"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -24,6 +26,17 @@ type Mails interface {
 	About(ctx context.Context, tx pgx.Tx, key string) ([]mail.Kept, error)
 }
 
+// Chats is what the queue of messages to chat channels holds; it is implemented by chat.Channels.
+type Chats interface {
+	About(ctx context.Context, tx pgx.Tx, key string) ([]chat.Kept, error)
+}
+
+// Forms are forms of the dashboard that wait until their sender has signed in again; it is implemented by signin.Forms.
+type Forms interface {
+	About(ctx context.Context, account uuid.UUID, key string) ([]signin.KeptForm, error)
+	Forget(ctx context.Context, account uuid.UUID, keys []string) error
+}
+
 // Deliveries is the log of webhooks; it is implemented by webhook.Webhooks.
 type Deliveries interface {
 	About(ctx context.Context, tx pgx.Tx, links, submissions []uuid.UUID) ([]webhook.Delivery, error)
@@ -32,6 +45,7 @@ type Deliveries interface {
 // Answers is what is kept for repeated requests; it is implemented by idempotency.Store.
 type Answers interface {
 	Kept(ctx context.Context, account uuid.UUID) ([]idempotency.Kept, error)
+	Named(ctx context.Context, account uuid.UUID, meant func(key string) bool) ([]idempotency.Named, error)
 	Forget(ctx context.Context, account uuid.UUID, until time.Time, meant idempotency.Meant) error
 }
 
@@ -39,6 +53,8 @@ type Answers interface {
 type Deps struct {
 	Postgres   *postgres.Pool
 	Mails      Mails
+	Chats      Chats
+	Forms      Forms
 	Deliveries Deliveries
 	Answers    Answers
 	Eraser     *Eraser
@@ -68,8 +84,8 @@ func (p *Persons) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,
 		Summary: "Export everything that is stored about an address",
-		Description: "One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, messages to " +
-			"webhooks, answers that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except " +
+		Description: "One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, notices, messages to " +
+			"chat channels and webhooks, forms of the dashboard that wait, answers and keys that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except " +
 			"where messages to webhooks have them. The key needs the scope read as well. Nothing is stored about an address of which all lists are empty.",
 		BodyExample: map[string]any{"email": "ada@example.com"},
 		Errors:      []problem.Code{problem.ValidationError, problem.RateLimited, problem.Conflict},

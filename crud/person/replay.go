@@ -38,6 +38,11 @@ func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
 		}
 		n++
 	}
+	if slices.ContainsFunc(entries, Entry.ofAccount) {
+		if err := renewStatistics(ctx, e.deps.Postgres); err != nil { // no reason to serve nothing
+			e.deps.Logger.Warn("the statistics of Postgres hold what is erased, until it renews them by itself", "error", err)
+		}
+	}
 	if n > 0 {
 		e.deps.Logger.Warn("erased people again whom the databases still had: they were restored to a state of before", "erasures", n)
 	}
@@ -86,7 +91,7 @@ func (e *Eraser) read(ctx context.Context, ids []uuid.UUID) (entries []Entry, er
 }
 
 func (e *Eraser) repeat(ctx context.Context, entry Entry) error {
-	if entry.PersonID == uuid.Nil {
+	if entry.ofAccount() {
 		return deleteAccount(ctx, e.deps.Postgres, entry)
 	}
 	keys, err := store.New(e.deps.Postgres.Unscoped()).AddressesOfPerson(ctx, store.AddressesOfPersonParams{AccountID: entry.AccountID, PersonID: entry.PersonID})

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,6 +45,33 @@ func (s *Store) Kept(ctx context.Context, account uuid.UUID) ([]Kept, error) {
 	return kept, nil
 }
 
+// Named is a request whose key is kept.
+type Named struct {
+	Operation, Key string
+	At             time.Time // of the request
+}
+
+// Named returns the requests of an account whose keys are meant, oldest first.
+func (s *Store) Named(ctx context.Context, account uuid.UUID, meant func(key string) bool) ([]Named, error) {
+	rows, err := s.named(ctx, account, always, meant)
+	list := make([]Named, len(rows))
+	for i, row := range rows {
+		list[i] = Named{row.Operation, row.Key, row.ClaimedAt}
+	}
+	return list, err
+}
+
+// always is later than any request.
+var always = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+func (s *Store) named(ctx context.Context, account uuid.UUID, until time.Time, meant func(key string) bool) ([]store.RequestKeysOfAccountRow, error) {
+	rows, err := s.queries.RequestKeysOfAccount(ctx, store.RequestKeysOfAccountParams{AccountID: account, Until: until})
+	if err != nil {
+		return nil, fmt.Errorf("read idempotency keys: %w", err)
+	}
+	return slices.DeleteFunc(rows, func(row store.RequestKeysOfAccountRow) bool { return !meant(row.Key) }), nil
+}
+
 // Meant says which requests Forget is about: by the answer's body, and by the key.
 type Meant struct {
 	Body func(body []byte) bool
@@ -65,14 +93,11 @@ func (s *Store) Forget(ctx context.Context, account uuid.UUID, until time.Time, 
 			return fmt.Errorf("remove kept answer: %w", err)
 		}
 	}
-	rows, err := s.queries.RequestKeysOfAccount(ctx, store.RequestKeysOfAccountParams{AccountID: account, Until: until})
+	rows, err := s.named(ctx, account, until, meant.Key)
 	if err != nil {
-		return fmt.Errorf("read idempotency keys: %w", err)
+		return err
 	}
 	for _, row := range rows {
-		if !meant.Key(row.Key) {
-			continue
-		}
 		err := s.queries.HashIdempotencyKey(ctx, store.HashIdempotencyKeyParams{
 			AccountID: account, Operation: row.Operation, Key: row.Key, Claim: row.Claim, Hashed: hashed(row.Key),
 		})

@@ -111,23 +111,51 @@ func (q *Queries) CountDeliveries(ctx context.Context, arg CountDeliveriesParams
 	return count, err
 }
 
+const countOfLinks = `-- name: CountOfLinks :one
+SELECT (SELECT count(*) FROM webhook_deliveries d
+        WHERE (d.access_link_id = ANY ($1::uuid[]) OR d.submission_id = ANY ($1::uuid[])) AND num_nonnulls(d.body_clear, d.body_sealed) > 0) AS deliveries,
+    (SELECT count(*) FROM river_job j
+        WHERE j.args ->> 'access_link_id' = ANY ($1::uuid[]::text[]) AND concat(j.args ->> 'user_agent', j.args ->> 'language', j.args ->> 'country') <> '') AS reports
+`
+
+type CountOfLinksRow struct {
+	Deliveries int64
+	Reports    int64
+}
+
+// What is stored of access links and submissions that are gone: messages to webhooks with a body, and downloads that wait to be reported with what they say
+// about the visitor.
+func (q *Queries) CountOfLinks(ctx context.Context, ids []uuid.UUID) (CountOfLinksRow, error) {
+	row := q.db.QueryRow(ctx, countOfLinks, ids)
+	var i CountOfLinksRow
+	err := row.Scan(&i.Deliveries, &i.Reports)
+	return i, err
+}
+
 const countPerson = `-- name: CountPerson :one
 SELECT (SELECT count(*) FROM submissions s WHERE s.email_key = $1::text) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = $1::text) AS access_links,
-    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key = $1::text) AS verifications
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key = $1::text) AS verifications,
+    (SELECT count(*) FROM idempotency_keys k WHERE position($1::text IN lower(k.key)) > 0) AS request_keys
 `
 
 type CountPersonRow struct {
 	Submissions   int64
 	AccessLinks   int64
 	Verifications int64
+	RequestKeys   int64
 }
 
 // What is stored of an address, in all accounts.
 func (q *Queries) CountPerson(ctx context.Context, emailKey string) (CountPersonRow, error) {
 	row := q.db.QueryRow(ctx, countPerson, emailKey)
 	var i CountPersonRow
-	err := row.Scan(&i.Submissions, &i.AccessLinks, &i.Verifications)
+	err := row.Scan(
+		&i.Submissions,
+		&i.AccessLinks,
+		&i.Verifications,
+		&i.RequestKeys,
+	)
 	return i, err
 }
 

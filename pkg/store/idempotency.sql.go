@@ -204,7 +204,7 @@ func (q *Queries) RemoveExpiredIdempotencyKeys(ctx context.Context, keepSeconds 
 }
 
 const requestKeysOfAccount = `-- name: RequestKeysOfAccount :many
-SELECT operation, key, claim FROM idempotency_keys WHERE account_id = $1 AND claimed_at <= $2::timestamptz
+SELECT operation, key, claim, claimed_at FROM idempotency_keys WHERE account_id = $1 AND claimed_at <= $2::timestamptz ORDER BY claimed_at, operation, key
 `
 
 type RequestKeysOfAccountParams struct {
@@ -216,6 +216,7 @@ type RequestKeysOfAccountRow struct {
 	Operation string
 	Key       string
 	Claim     uuid.UUID
+	ClaimedAt time.Time
 }
 
 // The keys of an account, until a time. Not scoped, as AnswersOfAccount.
@@ -228,7 +229,12 @@ func (q *Queries) RequestKeysOfAccount(ctx context.Context, arg RequestKeysOfAcc
 	var items []RequestKeysOfAccountRow
 	for rows.Next() {
 		var i RequestKeysOfAccountRow
-		if err := rows.Scan(&i.Operation, &i.Key, &i.Claim); err != nil {
+		if err := rows.Scan(
+			&i.Operation,
+			&i.Key,
+			&i.Claim,
+			&i.ClaimedAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

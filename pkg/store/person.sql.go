@@ -236,32 +236,36 @@ func (q *Queries) DownloadsOfPerson(ctx context.Context, sessionIds []uuid.UUID)
 	return items, nil
 }
 
-const mailsOfAccount = `-- name: MailsOfAccount :many
-SELECT id, args, state::text AS state, created_at FROM river_job WHERE kind = $1 ORDER BY id
+const noticesOfPerson = `-- name: NoticesOfPerson :many
+SELECT session_id, access_link_id, news, send, recorded_at, settled_at FROM reading_notices
+WHERE access_link_id = ANY ($1::uuid[]) ORDER BY recorded_at, session_id
 `
 
-type MailsOfAccountRow struct {
-	ID        int64
-	Args      []byte
-	State     string
-	CreatedAt time.Time
+type NoticesOfPersonRow struct {
+	SessionID    uuid.UUID
+	AccessLinkID uuid.UUID
+	News         []string
+	Send         string
+	RecordedAt   time.Time
+	SettledAt    *time.Time
 }
 
-// The mails of the account that wait, and those that were sent or given up and are not removed yet.
-func (q *Queries) MailsOfAccount(ctx context.Context, kind string) ([]MailsOfAccountRow, error) {
-	rows, err := q.db.Query(ctx, mailsOfAccount, kind)
+func (q *Queries) NoticesOfPerson(ctx context.Context, accessLinkIds []uuid.UUID) ([]NoticesOfPersonRow, error) {
+	rows, err := q.db.Query(ctx, noticesOfPerson, accessLinkIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []MailsOfAccountRow
+	var items []NoticesOfPersonRow
 	for rows.Next() {
-		var i MailsOfAccountRow
+		var i NoticesOfPersonRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.Args,
-			&i.State,
-			&i.CreatedAt,
+			&i.SessionID,
+			&i.AccessLinkID,
+			&i.News,
+			&i.Send,
+			&i.RecordedAt,
+			&i.SettledAt,
 		); err != nil {
 			return nil, err
 		}
@@ -288,6 +292,43 @@ func (q *Queries) PersonID(ctx context.Context, arg PersonIDParams) (uuid.UUID, 
 	var person_id uuid.UUID
 	err := row.Scan(&person_id)
 	return person_id, err
+}
+
+const queueOfAccount = `-- name: QueueOfAccount :many
+SELECT id, args, state::text AS state, created_at FROM river_job WHERE kind = $1 ORDER BY id
+`
+
+type QueueOfAccountRow struct {
+	ID        int64
+	Args      []byte
+	State     string
+	CreatedAt time.Time
+}
+
+// The mails or chat messages of the account that wait, and those that were sent or given up and are not removed yet.
+func (q *Queries) QueueOfAccount(ctx context.Context, kind string) ([]QueueOfAccountRow, error) {
+	rows, err := q.db.Query(ctx, queueOfAccount, kind)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []QueueOfAccountRow
+	for rows.Next() {
+		var i QueueOfAccountRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Args,
+			&i.State,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const sessionsOfPerson = `-- name: SessionsOfPerson :many

@@ -5,7 +5,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 GENERATED = ("api", "models", "types.py")
 HERE = Path(__file__).parent
@@ -32,7 +34,7 @@ def simplify_schemas(node: object) -> None:
             simplify_schemas(value)
 
 
-def simplify(description: dict) -> None:
+def simplify(description: dict[str, Any]) -> None:
     """Leaves what a client needs: problems are raised, so answers are those of success; a file has one form."""
     simplify_schemas(description)
     for operations in description["paths"].values():
@@ -48,6 +50,20 @@ def simplify(description: dict) -> None:
                 operation["requestBody"]["content"] = {"multipart/form-data": content["multipart/form-data"]}
 
 
+def write_templates(directory: Path) -> None:
+    """Writes our templates, and the generator's for a model, in which the object has another variable than a field of the same name."""
+    shutil.copytree(HERE / "templates", directory)
+    model = files("openapi_python_client").joinpath("templates", "model.py.jinja").read_text()
+    name = "{% set module_name = model.class_info.module_name %}\n"
+    other = """{% if module_name in (model.required_properties + model.optional_properties) | map(attribute="python_name") | list %}
+{% set module_name = module_name ~ "_" %}
+{% endif %}
+"""
+    if model.count(name) != 1:
+        sys.exit("the generator's model.py.jinja does not name its variable as write_templates expects")
+    (directory / "model.py.jinja").write_text(model.replace(name, name + other))
+
+
 def main() -> None:
     source, target = Path(sys.argv[1]), Path(sys.argv[2])
     description = json.loads(source.read_text())
@@ -55,6 +71,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         simple, out = Path(directory, "openapi.json"), Path(directory, "out")
         simple.write_text(json.dumps(description))
+        templates = Path(directory, "templates")
+        write_templates(templates)
         config = Path(directory, "config.json")
         ruff = str(Path(sys.executable).parent / "ruff")
         config.write_text(
@@ -70,7 +88,7 @@ def main() -> None:
         )
         made = subprocess.run(
             [str(Path(sys.executable).parent / "openapi-python-client"), "generate", "--path", str(simple), "--meta", "none", "--output-path", str(out),
-             "--config", str(config), "--custom-template-path", str(HERE / "templates"), "--fail-on-warning"],
+             "--config", str(config), "--custom-template-path", str(templates), "--fail-on-warning"],
             check=False, capture_output=True, text=True,
         )  # fmt: skip
         if made.returncode != 0:

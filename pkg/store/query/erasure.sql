@@ -139,7 +139,16 @@ SELECT person_id(a.id, sqlc.arg(email_key)::text)::uuid FROM (SELECT id FROM acc
 -- What is stored of an address, in all accounts.
 SELECT (SELECT count(*) FROM submissions s WHERE s.email_key = sqlc.arg(email_key)::text) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = sqlc.arg(email_key)::text) AS access_links,
-    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key = sqlc.arg(email_key)::text) AS verifications;
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key = sqlc.arg(email_key)::text) AS verifications,
+    (SELECT count(*) FROM idempotency_keys k WHERE position(sqlc.arg(email_key)::text IN lower(k.key)) > 0) AS request_keys;
+
+-- name: CountOfLinks :one
+-- What is stored of access links and submissions that are gone: messages to webhooks with a body, and downloads that wait to be reported with what they say
+-- about the visitor.
+SELECT (SELECT count(*) FROM webhook_deliveries d
+        WHERE (d.access_link_id = ANY (sqlc.arg(ids)::uuid[]) OR d.submission_id = ANY (sqlc.arg(ids)::uuid[])) AND num_nonnulls(d.body_clear, d.body_sealed) > 0) AS deliveries,
+    (SELECT count(*) FROM river_job j
+        WHERE j.args ->> 'access_link_id' = ANY (sqlc.arg(ids)::uuid[]::text[]) AND concat(j.args ->> 'user_agent', j.args ->> 'language', j.args ->> 'country') <> '') AS reports;
 
 -- name: LinksOfPeople :many
 -- What was erased of people, and what was deleted of them before.

@@ -37,7 +37,7 @@ DELETE FROM idempotency_keys WHERE claimed_at < now() - make_interval(secs => sq
 
 -- name: RequestKeysOfAccount :many
 -- The keys of an account, until a time. Not scoped, as AnswersOfAccount.
-SELECT operation, key, claim FROM idempotency_keys WHERE account_id = $1 AND claimed_at <= sqlc.arg(until)::timestamptz;
+SELECT operation, key, claim, claimed_at FROM idempotency_keys WHERE account_id = $1 AND claimed_at <= sqlc.arg(until)::timestamptz ORDER BY claimed_at, operation, key;
 
 -- name: HashIdempotencyKey :exec
 UPDATE idempotency_keys SET key = sqlc.arg(hashed) WHERE account_id = $1 AND operation = $2 AND key = $3 AND claim = $4;

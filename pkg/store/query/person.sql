@@ -25,8 +25,12 @@ SELECT id, at, action, object_id, actor, user_id, session_id, key_id, request_id
 WHERE object_id = ANY (sqlc.arg(object_ids)::uuid[]) OR lower(actor) = sqlc.arg(email_key)::text
 ORDER BY id;
 
--- name: MailsOfAccount :many
--- The mails of the account that wait, and those that were sent or given up and are not removed yet.
+-- name: NoticesOfPerson :many
+SELECT session_id, access_link_id, news, send, recorded_at, settled_at FROM reading_notices
+WHERE access_link_id = ANY (sqlc.arg(access_link_ids)::uuid[]) ORDER BY recorded_at, session_id;
+
+-- name: QueueOfAccount :many
+-- The mails or chat messages of the account that wait, and those that were sent or given up and are not removed yet.
 SELECT id, args, state::text AS state, created_at FROM river_job WHERE kind = $1 ORDER BY id;
 
 -- name: AnswersOfAccount :many

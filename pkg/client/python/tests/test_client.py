@@ -157,5 +157,17 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(raised.exception.code, "rate_limited")
 
 
+def typed(client: Client) -> None:
+    """Checked by mypy alone. It reports a line that has no error of this kind."""
+    NewLeadMagnet(title=5)  # type: ignore[arg-type]  # a field of another type
+    NewLeadMagnet()  # type: ignore[call-arg]  # a required field
+    list_analytics_events.sync(client=client, event_type="page_seen")  # type: ignore[arg-type]  # an unknown value
+    get_lead_magnet.sync(client=client)  # type: ignore[call-arg]  # a required parameter
+    print(get_lead_magnet.sync("x", client=client).name)  # type: ignore[attr-defined]  # a field that no answer has
+    for magnet in each(list_lead_magnets.sync, client=client):
+        print(magnet.event_type)  # type: ignore[attr-defined]  # a field of the elements of another list
+    each(list_lead_magnets.sync, client=client, event_type="x")  # type: ignore[call-arg]  # an unknown parameter
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -954,7 +954,7 @@ export interface paths {
         put?: never;
         /**
          * Export everything that is stored about an address
-         * @description One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, messages to webhooks, answers that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except where messages to webhooks have them. The key needs the scope read as well. Nothing is stored about an address of which all lists are empty.
+         * @description One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, notices, messages to chat channels and webhooks, forms of the dashboard that wait, answers and keys that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except where messages to webhooks have them. The key needs the scope read as well. Nothing is stored about an address of which all lists are empty.
          */
         post: operations["export-person"];
         delete?: never;
@@ -2821,6 +2821,19 @@ export interface components {
             /** @description operationId of the request. */
             operation: string;
         };
+        PersonChatMessage: {
+            /**
+             * Format: uuid
+             * @description Chat channel that it is for.
+             */
+            channel_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description available, scheduled, running, retryable, completed, cancelled or discarded. */
+            state: string;
+            /** @description Its lines, the heading first, without those that name others alone. */
+            text: string[];
+        };
         PersonDocument: {
             /** @description Personal links, oldest first. */
             access_links: components["schemas"]["PersonAccessLink"][];
@@ -2828,6 +2841,8 @@ export interface components {
             answers: components["schemas"]["PersonAnswer"][];
             /** @description What was done to these submissions and links, and what a user with the address did. */
             audit_log: components["schemas"]["Entry"][];
+            /** @description Messages to chat channels that mention the address and wait, were sent within the last minute, or could not be sent within the last seven days. */
+            chat_messages: components["schemas"]["PersonChatMessage"][];
             /** @description Downloads in these sessions, oldest first. */
             downloads: components["schemas"]["PersonDownload"][];
             /** @description Address that was asked for. */
@@ -2841,8 +2856,14 @@ export interface components {
              * @description When the document was created.
              */
             exported_at: string;
+            /** @description Forms of the dashboard that mention the address and wait until their sender has signed in again. */
+            forms: components["schemas"]["PersonForm"][];
+            /** @description Keys of repeated requests with the address in them, which are kept for a day. */
+            idempotency_keys: components["schemas"]["PersonKey"][];
             /** @description Mails that wait, were sent within the last minute, or could not be sent within the last seven days. */
             mails: components["schemas"]["PersonMail"][];
+            /** @description Visits through these links that the owner is to be notified of, or was: a row for each, oldest first. */
+            notices: components["schemas"]["PersonNotice"][];
             /**
              * Format: uuid
              * @description The person in reports, in SQL, and in the audit log: a keyed hash of the address.
@@ -2920,6 +2941,25 @@ export interface components {
             /** @description What was removed from Postgres. */
             removed: components["schemas"]["Removed"];
         };
+        PersonForm: {
+            /** @description The lines that mention the address. Other addresses in them are left out. */
+            fields: components["schemas"]["PersonFormField"][];
+            /** @description Where it was sent to. */
+            path: string;
+        };
+        PersonFormField: {
+            /** @description Name of the field, or file for the name of a file. */
+            name: string;
+            value: string;
+        };
+        PersonKey: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description Idempotency-Key. */
+            key: string;
+            /** @description operationId of the request. */
+            operation: string;
+        };
         PersonMail: {
             /** Format: date-time */
             created_at: string;
@@ -2946,6 +2986,29 @@ export interface components {
             source: string | null;
             /** Format: date-time */
             submitted_at: string;
+        };
+        PersonNotice: {
+            /** Format: uuid */
+            access_link_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description What the reader did: finished, downloaded, returned, opened. */
+            news: string[];
+            /**
+             * @description When the mail is sent: when the visit is over, or once a day.
+             * @enum {string}
+             */
+            send: "each" | "daily";
+            /**
+             * Format: uuid
+             * @description Opening of the link.
+             */
+            session_id: string;
+            /**
+             * Format: date-time
+             * @description When the mail was queued, or none was wanted; null if it waits.
+             */
+            settled_at: string | null;
         };
         PersonReading: {
             /**

@@ -139,12 +139,18 @@ from .person_access_link_utm_type_0 import PersonAccessLinkUtmType0
 from .person_address import PersonAddress
 from .person_answer import PersonAnswer
 from .person_answer_body import PersonAnswerBody
+from .person_chat_message import PersonChatMessage
 from .person_document import PersonDocument
 from .person_document_events_item import PersonDocumentEventsItem
 from .person_download import PersonDownload
 from .person_erasure import PersonErasure
+from .person_form import PersonForm
+from .person_form_field import PersonFormField
+from .person_key import PersonKey
 from .person_mail import PersonMail
 from .person_mail_lead import PersonMailLead
+from .person_notice import PersonNotice
+from .person_notice_send import PersonNoticeSend
 from .person_reading import PersonReading
 from .person_report import PersonReport
 from .person_report_event_type import PersonReportEventType
@@ -356,12 +362,18 @@ __all__ = (
     "PersonAddress",
     "PersonAnswer",
     "PersonAnswerBody",
+    "PersonChatMessage",
     "PersonDocument",
     "PersonDocumentEventsItem",
     "PersonDownload",
     "PersonErasure",
+    "PersonForm",
+    "PersonFormField",
+    "PersonKey",
     "PersonMail",
     "PersonMailLead",
+    "PersonNotice",
+    "PersonNoticeSend",
     "PersonReading",
     "PersonReport",
     "PersonReportEventType",

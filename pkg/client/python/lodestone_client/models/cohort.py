@@ -74,11 +74,11 @@ class Cohort:
 
         partial = d.pop("partial", UNSET)
 
-        cohort = cls(
+        cohort_ = cls(
             cohort=cohort,
             returned=returned,
             size=size,
             partial=partial,
         )
 
-        return cohort
+        return cohort_

@@ -42,9 +42,9 @@ class Field:
 
         message = d.pop("message")
 
-        field = cls(
+        field_ = cls(
             field=field,
             message=message,
         )
 
-        return field
+        return field_

@@ -98,7 +98,7 @@ class Page:
 
         views = d.pop("views")
 
-        page = cls(
+        page_ = cls(
             median_ms=median_ms,
             p90_ms=p90_ms,
             page=page,
@@ -109,4 +109,4 @@ class Page:
             views=views,
         )
 
-        return page
+        return page_

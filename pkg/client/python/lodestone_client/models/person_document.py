@@ -11,9 +11,13 @@ if TYPE_CHECKING:
     from ..models.entry import Entry
     from ..models.person_access_link import PersonAccessLink
     from ..models.person_answer import PersonAnswer
+    from ..models.person_chat_message import PersonChatMessage
     from ..models.person_document_events_item import PersonDocumentEventsItem
     from ..models.person_download import PersonDownload
+    from ..models.person_form import PersonForm
+    from ..models.person_key import PersonKey
     from ..models.person_mail import PersonMail
+    from ..models.person_notice import PersonNotice
     from ..models.person_report import PersonReport
     from ..models.person_session import PersonSession
     from ..models.person_submission import PersonSubmission
@@ -31,13 +35,21 @@ class PersonDocument:
         answers (list[PersonAnswer]): Answers that are kept for a day for repeated requests, as far as they mention the
             address, a link or a submission.
         audit_log (list[Entry]): What was done to these submissions and links, and what a user with the address did.
+        chat_messages (list[PersonChatMessage]): Messages to chat channels that mention the address and wait, were sent
+            within the last minute, or could not be sent within the last seven days.
         downloads (list[PersonDownload]): Downloads in these sessions, oldest first.
         email (str): Address that was asked for.
         events (list[PersonDocumentEventsItem]): Events of these links and of those that were deleted, as lines of the
             export of events (GET /api/v1/analytics/export) with visitor=true.
         exported_at (datetime.datetime): When the document was created.
+        forms (list[PersonForm]): Forms of the dashboard that mention the address and wait until their sender has signed
+            in again.
+        idempotency_keys (list[PersonKey]): Keys of repeated requests with the address in them, which are kept for a
+            day.
         mails (list[PersonMail]): Mails that wait, were sent within the last minute, or could not be sent within the
             last seven days.
+        notices (list[PersonNotice]): Visits through these links that the owner is to be notified of, or was: a row for
+            each, oldest first.
         person_id (str): The person in reports, in SQL, and in the audit log: a keyed hash of the address.
         reports (list[PersonReport]): Downloads of these links and of those that were deleted that wait to be reported
             as events, were reported within the last minute, or could not be reported within the last seven days.
@@ -51,11 +63,15 @@ class PersonDocument:
     access_links: list[PersonAccessLink]
     answers: list[PersonAnswer]
     audit_log: list[Entry]
+    chat_messages: list[PersonChatMessage]
     downloads: list[PersonDownload]
     email: str
     events: list[PersonDocumentEventsItem]
     exported_at: datetime.datetime
+    forms: list[PersonForm]
+    idempotency_keys: list[PersonKey]
     mails: list[PersonMail]
+    notices: list[PersonNotice]
     person_id: str
     reports: list[PersonReport]
     sessions: list[PersonSession]
@@ -79,6 +95,11 @@ class PersonDocument:
             audit_log_item = audit_log_item_data.to_dict()
             audit_log.append(audit_log_item)
 
+        chat_messages = []
+        for chat_messages_item_data in self.chat_messages:
+            chat_messages_item = chat_messages_item_data.to_dict()
+            chat_messages.append(chat_messages_item)
+
         downloads = []
         for downloads_item_data in self.downloads:
             downloads_item = downloads_item_data.to_dict()
@@ -93,10 +114,25 @@ class PersonDocument:
 
         exported_at = self.exported_at.isoformat()
 
+        forms = []
+        for forms_item_data in self.forms:
+            forms_item = forms_item_data.to_dict()
+            forms.append(forms_item)
+
+        idempotency_keys = []
+        for idempotency_keys_item_data in self.idempotency_keys:
+            idempotency_keys_item = idempotency_keys_item_data.to_dict()
+            idempotency_keys.append(idempotency_keys_item)
+
         mails = []
         for mails_item_data in self.mails:
             mails_item = mails_item_data.to_dict()
             mails.append(mails_item)
+
+        notices = []
+        for notices_item_data in self.notices:
+            notices_item = notices_item_data.to_dict()
+            notices.append(notices_item)
 
         person_id = self.person_id
 
@@ -132,11 +168,15 @@ class PersonDocument:
                 "access_links": access_links,
                 "answers": answers,
                 "audit_log": audit_log,
+                "chat_messages": chat_messages,
                 "downloads": downloads,
                 "email": email,
                 "events": events,
                 "exported_at": exported_at,
+                "forms": forms,
+                "idempotency_keys": idempotency_keys,
                 "mails": mails,
+                "notices": notices,
                 "person_id": person_id,
                 "reports": reports,
                 "sessions": sessions,
@@ -154,9 +194,13 @@ class PersonDocument:
         from ..models.entry import Entry  # noqa: PLC0415
         from ..models.person_access_link import PersonAccessLink  # noqa: PLC0415
         from ..models.person_answer import PersonAnswer  # noqa: PLC0415
+        from ..models.person_chat_message import PersonChatMessage  # noqa: PLC0415
         from ..models.person_document_events_item import PersonDocumentEventsItem  # noqa: PLC0415
         from ..models.person_download import PersonDownload  # noqa: PLC0415
+        from ..models.person_form import PersonForm  # noqa: PLC0415
+        from ..models.person_key import PersonKey  # noqa: PLC0415
         from ..models.person_mail import PersonMail  # noqa: PLC0415
+        from ..models.person_notice import PersonNotice  # noqa: PLC0415
         from ..models.person_report import PersonReport  # noqa: PLC0415
         from ..models.person_session import PersonSession  # noqa: PLC0415
         from ..models.person_submission import PersonSubmission  # noqa: PLC0415
@@ -184,6 +228,13 @@ class PersonDocument:
 
             audit_log.append(audit_log_item)
 
+        chat_messages = []
+        _chat_messages = d.pop("chat_messages")
+        for chat_messages_item_data in _chat_messages:
+            chat_messages_item = PersonChatMessage.from_dict(chat_messages_item_data)
+
+            chat_messages.append(chat_messages_item)
+
         downloads = []
         _downloads = d.pop("downloads")
         for downloads_item_data in _downloads:
@@ -202,12 +253,33 @@ class PersonDocument:
 
         exported_at = datetime.datetime.fromisoformat(d.pop("exported_at"))
 
+        forms = []
+        _forms = d.pop("forms")
+        for forms_item_data in _forms:
+            forms_item = PersonForm.from_dict(forms_item_data)
+
+            forms.append(forms_item)
+
+        idempotency_keys = []
+        _idempotency_keys = d.pop("idempotency_keys")
+        for idempotency_keys_item_data in _idempotency_keys:
+            idempotency_keys_item = PersonKey.from_dict(idempotency_keys_item_data)
+
+            idempotency_keys.append(idempotency_keys_item)
+
         mails = []
         _mails = d.pop("mails")
         for mails_item_data in _mails:
             mails_item = PersonMail.from_dict(mails_item_data)
 
             mails.append(mails_item)
+
+        notices = []
+        _notices = d.pop("notices")
+        for notices_item_data in _notices:
+            notices_item = PersonNotice.from_dict(notices_item_data)
+
+            notices.append(notices_item)
 
         person_id = d.pop("person_id")
 
@@ -250,11 +322,15 @@ class PersonDocument:
             access_links=access_links,
             answers=answers,
             audit_log=audit_log,
+            chat_messages=chat_messages,
             downloads=downloads,
             email=email,
             events=events,
             exported_at=exported_at,
+            forms=forms,
+            idempotency_keys=idempotency_keys,
             mails=mails,
+            notices=notices,
             person_id=person_id,
             reports=reports,
             sessions=sessions,

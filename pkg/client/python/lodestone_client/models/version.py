@@ -71,7 +71,7 @@ class Version:
 
         version = d.pop("version")
 
-        version = cls(
+        version_ = cls(
             file_name=file_name,
             file_size=file_size,
             page_count=page_count,
@@ -80,4 +80,4 @@ class Version:
             version=version,
         )
 
-        return version
+        return version_

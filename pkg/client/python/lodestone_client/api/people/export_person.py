@@ -60,10 +60,11 @@ def sync(
     """Export everything that is stored about an address
 
     One document with what the account stores about an address: submissions, access links with their
-    sessions, downloads and events, mails, messages to webhooks, answers that are kept for repeated
-    requests, and entries of the audit log. Secrets that open documents or confirm addresses are left
-    out, except where messages to webhooks have them. The key needs the scope read as well. Nothing is
-    stored about an address of which all lists are empty.
+    sessions, downloads and events, mails, notices, messages to chat channels and webhooks, forms of the
+    dashboard that wait, answers and keys that are kept for repeated requests, and entries of the audit
+    log. Secrets that open documents or confirm addresses are left out, except where messages to
+    webhooks have them. The key needs the scope read as well. Nothing is stored about an address of
+    which all lists are empty.
 
     Args:
         body (PersonAddress):
