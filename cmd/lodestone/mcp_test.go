@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -27,9 +28,10 @@ type agent struct {
 type answered struct {
 	AsOf    string `json:"as_of"`
 	LeftOut *struct {
-		Further *int64         `json:"further_items"`
-		Next    map[string]any `json:"next"`
-		Bots    int64          `json:"events_of_bots"`
+		Further   *int64         `json:"further_items"`
+		Next      map[string]any `json:"next"`
+		Bots      int64          `json:"events_of_bots"`
+		Truncated []any          `json:"truncated"`
 	} `json:"left_out"`
 	Data struct {
 		Untrusted bool           `json:"untrusted"`
@@ -163,12 +165,18 @@ func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	words := strings.Fields(made.out.String())
 	reader := words[len(words)-1]
 	magnet := map[string]any{"body": map[string]any{"title": "By an agent"}}
-	b, second := local([]string{"LODESTONE_API_KEY=" + reader}, "--write")
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte(reader+"\n"), 0o600))
+	b, second := local([]string{"LODESTONE_API_KEY_FILE=" + file}, "--write")
 	_, writes = b.tools()
 	require.True(t, writes)
 	got, wrong = b.call("create-lead-magnet", magnet)
 	require.True(t, wrong)
 	require.Equal(t, http.StatusForbidden, got.Error.Status)
+
+	// The server follows the file of its key.
+	require.NoError(t, os.WriteFile(file, []byte(key+"\n"), 0o600))
+	require.Eventually(t, func() bool { _, wrong := b.call("create-lead-magnet", magnet); return !wrong }, enginetest.Timeout, interval)
 
 	// Over HTTP, each request has the key of its caller.
 	address := "127.0.0.1:" + strconv.Itoa(enginetest.FreePort(t))

@@ -70,8 +70,9 @@ func uniform(_ []string, a slog.Attr) slog.Attr {
 
 // adminConfig is the setting of the server for operators.
 type adminConfig struct {
-	Listen string             `name:"admin-listen" default:"127.0.0.1:8090" help:"Address to listen on for /metrics, /healthz and /readyz. Do not expose it to the public."`
-	TLS    certificate.Server `embed:"" prefix:"admin-"`
+	Listen   string             `name:"admin-listen" default:"127.0.0.1:8090" help:"Address to listen on for /metrics, /healthz and /readyz. Do not expose it to the public."`
+	Profiles bool               `name:"admin-profiles" help:"Serve profiles of Go at /debug/pprof/ of --admin-listen."`
+	TLS      certificate.Server `embed:"" prefix:"admin-"`
 }
 
 // Validate returns every problem of the settings.
@@ -169,7 +170,7 @@ func (p *process) addAdmin(c adminConfig) {
 	needCertificate := c.TLS.ClientCA != ""
 	p.stack.Add("admin server", httpserver.New(
 		httpserver.Config{Name: "admin server", Setting: "--admin-listen", Address: c.Listen, TLS: c.TLS, OptionalClients: needCertificate},
-		httpserver.Deps{Handler: httpserver.Admin(p.metrics, p.checks, needCertificate), Log: p.log, Registerer: p.metrics}))
+		httpserver.Deps{Handler: httpserver.Admin(p.metrics, p.checks, httpserver.AdminConfig{NeedCertificate: needCertificate, Profiles: c.Profiles}), Log: p.log, Registerer: p.metrics}))
 }
 
 // run starts the services of the stack, waits for the end of ctx or of a service, and stops everything.

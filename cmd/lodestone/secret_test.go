@@ -35,9 +35,9 @@ func TestEverySecretIsFollowed(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
 		"postgres-url": "postgres://u:p@127.0.0.1:1/d", "postgres-read-url": "postgres://u:p@127.0.0.1:1/d", "clickhouse-url": "clickhouse://u:p@127.0.0.1:1/lodestone",
-		"token-keys": token.NewKeys(1).Keys, "smtp-url": "smtp://u:p@127.0.0.1:1",
+		"token-keys": token.NewKeys(1).Keys, "smtp-url": "smtp://u:p@127.0.0.1:1", "trace-headers": "authorization=secret",
 	}
-	for _, name := range []string{"up", "collector", "consumer", "query", "crud", "export daily"} {
+	for _, name := range []string{"up", "collector", "consumer", "query", "crud", "export daily", "mcp"} {
 		env, want := map[string]string{}, []string(nil)
 		given := &config.Files{Getenv: func(name string) string { return env[name] }}
 		parser, err := newParser(&commands{}, given)

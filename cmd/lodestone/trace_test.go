@@ -66,6 +66,36 @@ func (r *receiver) trace(name string) map[string]*otlp.Span {
 	return found
 }
 
+// has reports whether a span has an attribute that is true.
+func has(of *otlp.Span, name string) bool {
+	for _, a := range of.GetAttributes() {
+		if a.GetKey() == name {
+			return a.GetValue().GetBoolValue()
+		}
+	}
+	return false
+}
+
+// A record in the spool carries no trace. The trace of its request says that it went there.
+func TestATraceSaysThatItsEventsWentToTheSpool(t *testing.T) {
+	t.Parallel()
+	r := &receiver{}
+	server := httptest.NewServer(r)
+	defer server.Close()
+	s := newStation(t)
+	s.collector("LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_TRACE_ENDPOINT="+server.URL, "LODESTONE_TRACE_SHARE=1") // Kafka is away
+	for range 2 {                                                                                                 // the first finds out, the second goes straight to the spool
+		answer, err := s.post(1, newIDs(1)...)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusAccepted, answer.status)
+	}
+	s.await("both traces say so", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.spans) == 2 && has(r.spans[0], "spooled") && has(r.spans[1], "spooled")
+	})
+}
+
 // An event's trace goes from its request through Kafka to the insert, and that of an answer to the queries. Neither has what is secret or a person's.
 func TestTracesGoFromTheRequestToTheInsertAndFromTheAnswerToItsQueries(t *testing.T) {
 	t.Parallel()
@@ -73,7 +103,7 @@ func TestTracesGoFromTheRequestToTheInsertAndFromTheAnswerToItsQueries(t *testin
 	server := httptest.NewServer(r)
 	defer server.Close()
 	u := newUp(t)
-	u.more = []string{"--trace-endpoint", server.URL, "--trace-share", "1"}
+	u.more = []string{"--trace-endpoint", server.URL, "--trace-share", "1", "--spool-after", "40s"} // a slow disk sends no event to the spool
 	u.start()
 	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "Guide"})
@@ -95,6 +125,7 @@ func TestTracesGoFromTheRequestToTheInsertAndFromTheAnswerToItsQueries(t *testin
 	require.Equal(t, http.StatusAccepted, response.StatusCode)
 	require.Eventually(t, func() bool { return len(r.trace("POST /v1/events")) == 2 }, enginetest.Timeout, 50*time.Millisecond)
 	event := r.trace("POST /v1/events")
+	require.False(t, has(event["POST /v1/events"], "spooled"))
 	require.NotNil(t, event["store"], "%v", slices.Collect(maps.Keys(event)))
 	require.Equal(t, event["POST /v1/events"].GetSpanId(), event["store"].GetParentSpanId())
 	require.Equal(t, sender, hex.EncodeToString(event["POST /v1/events"].GetLinks()[0].GetTraceId()))

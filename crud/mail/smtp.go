@@ -25,14 +25,14 @@ type smtpSender struct {
 	config Config
 	server server // of the present mail
 	tls    string
-	trust  *certificate.Dialer
-	roots  *x509.CertPool // of a test; nil: those of trust
+	files  *certificate.Dialer
+	roots  *x509.CertPool // of a test; nil: those of files
 	dial   dialer
 }
 
 func newSMTPSender(c Config, roots *x509.CertPool) (*smtpSender, error) {
 	s, err := parseServer(c.URL)
-	return &smtpSender{config: c, server: s, tls: c.TLS, trust: c.Trust.Dialer("smtp-"), roots: roots, dial: (&net.Dialer{}).DialContext}, err
+	return &smtpSender{config: c, server: s, tls: c.TLS, files: c.Files.Dialer("smtp-"), roots: roots, dial: (&net.Dialer{}).DialContext}, err
 }
 
 // client returns a client for one mail; the connection it makes is closed when ctx ends, in whatever it
@@ -42,7 +42,7 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read SMTP port: %w", err)
 	}
-	config, err := s.trust.TLS(s.server.host)
+	config, err := s.files.TLS(s.server.host)
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare TLS with the SMTP server: %w", err)
 	}
@@ -140,7 +140,7 @@ func (s *smtpSender) sendOnce(ctx context.Context, m *gomail.Msg) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("send mail: %w", context.Cause(ctx))
 	}
-	return classify(s.trust.Explain(err, s.server.host))
+	return classify(s.files.Explain(err, s.server.host))
 }
 
 // replyError is a server's answer that is no success.

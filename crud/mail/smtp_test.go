@@ -216,11 +216,11 @@ func TestAnAuthorityOfItsOwn(t *testing.T) {
 	pair, err := tls.LoadX509KeyPair(issued.Cert, issued.Key)
 	require.NoError(t, err)
 	s := startServer(t, false, withTLS(&tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}))
-	c := Config{URL: "smtp://mail.example", TLS: tlsRequired, From: "hello@example.com", Trust: certificate.Authority{CA: filepath.Join(a.Dir, "trusted.pem")}}
+	c := Config{URL: "smtp://mail.example", TLS: tlsRequired, From: "hello@example.com", Files: certificate.Client{CA: filepath.Join(a.Dir, "trusted.pem")}}
 	trust := func(file string) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(c.Trust.CA, text, 0o600))
+		require.NoError(t, os.WriteFile(c.Files.CA, text, 0o600))
 	}
 	trust(certificatetest.NewAuthority(t).CA)
 	require.NoError(t, c.Validate())
@@ -230,6 +230,33 @@ func TestAnAuthorityOfItsOwn(t *testing.T) {
 	trust(a.CA)
 	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
 	require.True(t, wait(t.Context(), t, s.got).tls)
-	c.Trust.CA = ""
+	c.Files.CA = ""
 	require.ErrorContains(t, sendBy(t.Context(), t, s, c, nil), "name a file with that authority's certificate in --smtp-tls-ca")
+}
+
+// The server asks for a certificate of the client, whose files are read for each mail.
+func TestASenderWithACertificate(t *testing.T) {
+	t.Parallel()
+	a, login := certificatetest.NewAuthority(t), certificatetest.NewAuthority(t).Issue("client")
+	issued := a.IssueFor("mail", time.Now().Add(time.Hour), "mail.example")
+	pair, err := tls.LoadX509KeyPair(issued.Cert, issued.Key)
+	require.NoError(t, err)
+	text, err := os.ReadFile(a.CA)
+	require.NoError(t, err)
+	clients := x509.NewCertPool()
+	require.True(t, clients.AppendCertsFromPEM(text))
+	s := startServer(t, false, withTLS(&tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients}))
+	c := Config{URL: "smtp://mail.example", TLS: tlsRequired, From: "hello@example.com", Files: certificate.Client{CA: a.CA}}
+	require.NoError(t, c.Validate())
+	err = sendBy(t.Context(), t, s, c, nil)
+	require.ErrorContains(t, err, "name files with one in --smtp-tls-cert and --smtp-tls-key")
+	require.False(t, isPermanent(err))
+	c.Files.Cert = login.Cert
+	require.ErrorContains(t, c.Validate(), "--smtp-tls-key")
+	c.Files.Key = login.Key
+	require.NoError(t, c.Validate())
+	require.ErrorContains(t, sendBy(t.Context(), t, s, c, nil), "does not take the certificate of --smtp-tls-cert")
+	login.Replace(t, a.Issue("client"))
+	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
+	require.True(t, wait(t.Context(), t, s.got).tls)
 }

@@ -20,12 +20,12 @@ import (
 
 // Config is the setting of signing in.
 type Config struct {
-	OpenIDIssuer       string                `name:"openid-issuer" placeholder:"URL" help:"Issuer of an OpenID Connect provider, by which people can sign in to the dashboard. The redirect URI to register there is the public URL with /dashboard/sign-in/openid/callback. If empty, there is none."`
-	OpenIDClientID     string                `name:"openid-client-id" placeholder:"ID" help:"Client id of this installation at the OpenID Connect provider."`
-	OpenIDClientSecret string                `name:"openid-client-secret" placeholder:"SECRET" help:"Client secret at the OpenID Connect provider. Empty for a public client. Secret."`
-	OpenIDName         string                `name:"openid-name" default:"OpenID Connect" help:"Name of the provider on the sign-in page."`
-	OpenIDTLS          certificate.Authority `embed:"" prefix:"openid-"`
-	OpenIDAccount      string                `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
+	OpenIDIssuer       string             `name:"openid-issuer" placeholder:"URL" help:"Issuer of an OpenID Connect provider, by which people can sign in to the dashboard. The redirect URI to register there is the public URL with /dashboard/sign-in/openid/callback. If empty, there is none."`
+	OpenIDClientID     string             `name:"openid-client-id" placeholder:"ID" help:"Client id of this installation at the OpenID Connect provider."`
+	OpenIDClientSecret string             `name:"openid-client-secret" placeholder:"SECRET" help:"Client secret at the OpenID Connect provider. Empty for a public client. Secret."`
+	OpenIDName         string             `name:"openid-name" default:"OpenID Connect" help:"Name of the provider on the sign-in page."`
+	OpenIDTLS          certificate.Client `embed:"" prefix:"openid-"`
+	OpenIDAccount      string             `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
 	// Secret is the client secret's file, if it is in one.
 	Secret *config.Secret `kong:"-"`
 }

@@ -9,24 +9,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/signin"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/certificate/certificatetest"
 )
 
-// A provider with a certificate of an authority of its own; the file is read for each connection.
+// A provider with a certificate of an authority of its own, which asks for one of the client. The files are read for each connection.
 func TestOpenIDOverTLS(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
+	a, stranger := certificatetest.NewAuthority(t), certificatetest.NewAuthority(t)
 	p := newIssuer(t)
-	p.url = "https://" + certificatetest.Proxy(t, strings.TrimPrefix(p.url, "http://"), a.Issue("provider"), "")
-	trusted := filepath.Join(a.Dir, "trusted.pem")
+	p.url = "https://" + certificatetest.Proxy(t, strings.TrimPrefix(p.url, "http://"), a.Issue("provider"), a.CA)
+	trusted, login := filepath.Join(a.Dir, "trusted.pem"), stranger.Issue("client")
 	trust := func(file string) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(trusted, text, 0o600))
 	}
-	trust(certificatetest.NewAuthority(t).CA)
-	f := start(t, p.settings, func(c *signin.Config) { c.OpenIDTLS.CA = trusted })
-	require.Equal(t, 400, f.browser().get(t, "/dashboard/sign-in/openid").status)
+	trust(stranger.CA)
+	f := start(t, p.settings, func(c *signin.Config) {
+		c.OpenIDTLS = certificate.Client{CA: trusted, Cert: login.Cert, Key: login.Key}
+		require.NoError(t, c.Validate())
+	})
+	refused := func() { require.Equal(t, 400, f.browser().get(t, "/dashboard/sign-in/openid").status) }
+	refused()
 	trust(a.CA)
+	refused()
+	login.Replace(t, a.Issue("client"))
 	require.NotEmpty(t, f.browser().leave(t))
 }

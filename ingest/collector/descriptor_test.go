@@ -22,7 +22,11 @@ import (
 //nolint:paralleltest // see above
 func TestRunningOutOfDescriptorsEndsNothing(t *testing.T) {
 	s := newStack(t)
-	require.Equal(t, 202, s.post(t, s.event()).status)
+	first, reader := s.dial(t, sized("POST", "/v1/events", "Content-Type: application/json\r\nConnection: close\r\n", s.event()))
+	require.Equal(t, 202, status(t, reader))
+	_, err := reader.ReadByte()
+	require.ErrorIs(t, err, io.EOF) // the collector has closed it, so its descriptor does not become free below
+	require.NoError(t, first.Close())
 
 	var before syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
@@ -45,7 +49,7 @@ func TestRunningOutOfDescriptorsEndsNothing(t *testing.T) {
 
 	restore()
 	body := s.event()
-	_, err := io.WriteString(client, "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"+
+	_, err = io.WriteString(client, "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"+
 		"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
 	require.NoError(t, err)
 	text, err := io.ReadAll(client)
@@ -60,6 +64,14 @@ func exhaust(t *testing.T, address string, limit syscall.Rlimit) net.Conn {
 	require.NoError(t, err)
 	limit.Cur = uint64(lowest.Fd()) + 1
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+	for { // take those that have become free meanwhile
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			require.ErrorIs(t, err, syscall.EMFILE)
+			break
+		}
+		t.Cleanup(func() { _ = f.Close() })
+	}
 	require.NoError(t, lowest.Close())
 	client, err := net.Dial("tcp", address)
 	require.NoError(t, err)

@@ -163,7 +163,11 @@ func setRetryAfter(ctx *fasthttp.RequestCtx, wait time.Duration) {
 func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) error {
 	begin := time.Now()
 	span := c.traced(ctx, s)
-	err := c.deps.Sink.Write(c.deadlines.At(s.arrived.Add(c.config.AckTimeout)), s.records)
+	until := c.deadlines.At(s.arrived.Add(c.config.AckTimeout))
+	if span.IsRecording() {
+		until = trace.ContextWithSpan(until, span)
+	}
+	err := c.deps.Sink.Write(until, s.records)
 	c.metrics.ack.Observe(time.Since(begin).Seconds())
 	tracing.End(span, err)
 	if err != nil {

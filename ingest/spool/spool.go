@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
 	"lodestone/ingest/producer"
 	"lodestone/pkg/deadline"
@@ -162,6 +164,7 @@ func (s *Spool) Write(ctx context.Context, records []producer.Record) error {
 		return err
 	}
 	s.metrics.spooled.Add(float64(len(records)))
+	trace.SpanFromContext(ctx).SetAttributes(attribute.Bool("spooled", true)) // the records lose their trace
 	if kafka != nil && !s.circuit.open.Swap(true) {
 		s.metrics.open.Set(1)
 		s.deps.Log.Warn("Kafka does not take events in time: they go to the spool", "error", kafka)

@@ -20,11 +20,6 @@ type Client struct {
 	Key  string `name:"tls-key" placeholder:"FILE" help:"Key of the certificate, in PEM. Read for each connection."`
 }
 
-// Authority is a Client that logs in by other means than a certificate.
-type Authority struct {
-	CA string `name:"tls-ca" placeholder:"FILE" help:"Certificate authorities to trust instead of the system's, in PEM. Read for each connection."`
-}
-
 // IsSet reports whether any file is named.
 func (c Client) IsSet() bool { return c != Client{} }
 
@@ -37,9 +32,6 @@ func (c Client) Validate(prefix string) error {
 	return errors.Join(append(errs, validatePair(prefix, c.Cert, c.Key))...)
 }
 
-// Validate returns the problem of the setting whose name has a prefix such as "smtp-". It reads the file.
-func (a Authority) Validate(prefix string) error { return Client{CA: a.CA}.Validate(prefix) }
-
 // Dialer returns what connects with the files of settings whose names have a prefix.
 func (c Client) Dialer(prefix string) *Dialer {
 	return c.Named(Names{CA: "--" + prefix + "tls-ca", Cert: "--" + prefix + "tls-cert", Key: "--" + prefix + "tls-key"})
@@ -50,11 +42,6 @@ type Names struct{ CA, Cert, Key string }
 
 // Named returns what connects with the files of settings that have other names.
 func (c Client) Named(n Names) *Dialer { return &Dialer{files: c, names: n} }
-
-// Dialer returns what connects with the file of a setting whose name has a prefix.
-func (a Authority) Dialer(prefix string) *Dialer {
-	return &Dialer{files: Client{CA: a.CA}, names: Names{CA: "--" + prefix + "tls-ca"}}
-}
 
 // TLS reads the files, and returns the setting of one connection. The name of the server is the caller's to set.
 func (c Client) TLS() (*tls.Config, error) {

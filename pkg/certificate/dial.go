@@ -27,8 +27,8 @@ type Dialer struct {
 	ServerName string
 
 	files Client
-	self  bool  // the server is one of this process
-	names Names // without that of Cert: there is no such setting
+	self  bool // the server is one of this process
+	names Names
 }
 
 // IsSet reports whether any file is named.
@@ -170,10 +170,8 @@ func (d *Dialer) explanation(err error, address string) string {
 	alert := remote.Err.Error()
 	none := strings.HasSuffix(alert, "certificate required") || d.files.Cert == "" && (strings.HasSuffix(alert, "bad certificate") || strings.HasSuffix(alert, "handshake failure"))
 	switch {
-	case none && d.names.Cert != "":
-		return fmt.Sprintf("%s asks for a client certificate (%s): name files with one in %s and %s", address, alert, d.names.Cert, d.names.Key)
 	case none:
-		return fmt.Sprintf("%s asks for a client certificate (%s), and there is no setting for one: let the server do without", address, alert)
+		return fmt.Sprintf("%s asks for a client certificate (%s): name files with one in %s and %s", address, alert, d.names.Cert, d.names.Key)
 	case d.files.Cert != "" && strings.Contains(alert, "certificate"):
 		return fmt.Sprintf("%s does not take the certificate of %s (%s): use one that is valid, for clients, and of an authority that the server trusts", address, d.names.Cert, alert)
 	}

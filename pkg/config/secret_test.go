@@ -38,7 +38,7 @@ func (c *followed) AfterApply(f *config.Files) error {
 }
 
 const (
-	limit = 30 * time.Second
+	limit = enginetest.Timeout
 	step  = 5 * time.Millisecond
 )
 
@@ -133,9 +133,9 @@ func TestABadFileKeepsTheSecret(t *testing.T) {
 		require.Eventually(t, refused(0), limit, step)
 	}
 	write("good hunter3")
-	require.Eventually(t, func() bool { return c.Secret.Value("") == "good hunter3" }, limit, step)
+	require.Eventually(t, func() bool { return strings.Contains(lines.String(), "has a new value") }, limit, step)
+	require.Equal(t, "good hunter3", c.Secret.Value(""))
 	require.Contains(t, lines.String(), "is empty")
 	require.Contains(t, lines.String(), errBad.Error())
-	require.Contains(t, lines.String(), "has a new value")
 	require.NotContains(t, lines.String(), "hunter")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/pprof"
 	"sync"
 	"time"
 
@@ -27,24 +28,41 @@ func (d Degraded) Error() string { return "degraded: " + d.Err.Error() }
 // Unwrap returns what is wrong.
 func (d Degraded) Unwrap() error { return d.Err }
 
+// AdminConfig are settings of the pages for operators.
+type AdminConfig struct {
+	NeedCertificate bool // clients need a certificate for all but probes
+	Profiles        bool
+}
+
 // Admin returns the handler of the pages for operators:
 //   - /metrics: what the gatherer has, in Prometheus's format;
 //   - /healthz: 200 as long as the process answers;
 //   - /readyz: 200 if every check passes, else 503, with the outcome by name. Errors are shown:
-//     the address is for operators, and none of them holds a password.
+//     the address is for operators, and none of them holds a password;
+//   - /debug/pprof/, if asked for: profiles of Go, without the command line, which may hold secrets.
 //
-// If clients need a certificate, probes of a platform do without: /metrics is refused to them, and /readyz says only which checks fail.
-func Admin(metrics prometheus.Gatherer, checks map[string]Check, needCertificate bool) http.Handler {
+// If clients need a certificate, probes of a platform do without: metrics and profiles are refused to them, and /readyz says only which checks fail.
+func Admin(metrics prometheus.Gatherer, checks map[string]Check, c AdminConfig) http.Handler {
 	mux := http.NewServeMux()
-	stranger := func(r *http.Request) bool { return needCertificate && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0) }
-	all := promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		if stranger(r) {
-			http.Error(w, "A client certificate of an authority of --admin-tls-client-ca is needed.", http.StatusForbidden)
-			return
-		}
-		all.ServeHTTP(w, r)
-	})
+	stranger := func(r *http.Request) bool {
+		return c.NeedCertificate && (r.TLS == nil || len(r.TLS.VerifiedChains) == 0)
+	}
+	private := func(pattern string, h http.Handler) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if stranger(r) {
+				http.Error(w, "A client certificate of an authority of --admin-tls-client-ca is needed.", http.StatusForbidden)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}
+	private("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	if c.Profiles {
+		private("GET /debug/pprof/", http.HandlerFunc(pprof.Index))
+		private("GET /debug/pprof/cmdline", http.NotFoundHandler())
+		private("GET /debug/pprof/profile", http.HandlerFunc(pprof.Profile))
+		private("GET /debug/pprof/trace", http.HandlerFunc(pprof.Trace))
+	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // a caller that left needs no answer
 	})

@@ -126,7 +126,7 @@ func TestAdmin(t *testing.T) {
 	h := httpserver.Admin(registry, map[string]httpserver.Check{
 		"good":  func(context.Context) error { return nil },
 		"shaky": func(context.Context) error { return broken },
-	}, false)
+	}, httpserver.AdminConfig{})
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
@@ -144,4 +144,13 @@ func TestAdmin(t *testing.T) {
 	code, body = get("/readyz")
 	require.Equal(t, 503, code)
 	require.JSONEq(t, `{"ready":false,"checks":{"good":"ok","shaky":"gone"}}`, body)
+	code, _ = get("/debug/pprof/goroutine?debug=1")
+	require.Equal(t, 404, code)
+
+	h = httpserver.Admin(registry, nil, httpserver.AdminConfig{Profiles: true})
+	code, body = get("/debug/pprof/goroutine?debug=1")
+	require.Equal(t, 200, code)
+	require.Contains(t, body, "TestAdmin")
+	code, _ = get("/debug/pprof/cmdline")
+	require.Equal(t, 404, code, "flags may be secrets")
 }

@@ -71,7 +71,7 @@ func TestAdminNeedsACertificateForMetrics(t *testing.T) {
 	t.Parallel()
 	a := certificatetest.NewAuthority(t)
 	server, client := a.Issue("server"), a.Issue("client")
-	h := httpserver.Admin(prometheus.NewRegistry(), map[string]httpserver.Check{"store": func(context.Context) error { return errors.New("a secret address") }}, true)
+	h := httpserver.Admin(prometheus.NewRegistry(), map[string]httpserver.Check{"store": func(context.Context) error { return errors.New("a secret address") }}, httpserver.AdminConfig{NeedCertificate: true, Profiles: true})
 	s := startSecure(t, httpserver.Config{TLS: certificate.Server{Cert: server.Cert, Key: server.Key, ClientCA: a.CA}, OptionalClients: true}, h)
 	stranger, ours := secureClient(t, certificate.Client{CA: a.CA}), secureClient(t, certificate.Client{CA: a.CA, Cert: client.Cert, Key: client.Key})
 	url := "https://" + s.Addr().String()
@@ -82,6 +82,7 @@ func TestAdminNeedsACertificateForMetrics(t *testing.T) {
 		says   string
 	}{
 		{stranger, "/metrics", 403, "--admin-tls-client-ca"}, {ours, "/metrics", 200, ""},
+		{stranger, "/debug/pprof/heap", 403, "--admin-tls-client-ca"}, {stranger, "/debug/pprof/profile", 403, "--admin-tls-client-ca"}, {ours, "/debug/pprof/heap?debug=1", 200, "heap profile"},
 		{stranger, "/healthz", 200, "ok"}, {stranger, "/readyz", 503, `"store":"failed"`}, {ours, "/readyz", 503, "a secret address"},
 	} {
 		status, _, text := get(t, test.client, url+test.path)

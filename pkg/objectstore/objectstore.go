@@ -21,11 +21,11 @@ import (
 
 // Config says how a store is reached. Each part that uses a store embeds it with a prefix of its own.
 type Config struct {
-	Endpoint  string                `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
-	Region    string                `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
-	AccessKey string                `name:"s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
-	SecretKey string                `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
-	TLS       certificate.Authority `embed:"" prefix:"s3-"`
+	Endpoint  string             `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
+	Region    string             `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
+	AccessKey string             `name:"s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
+	SecretKey string             `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
+	TLS       certificate.Client `embed:"" prefix:"s3-"`
 
 	keys *keys // of files; nil: both keys are in none
 }

@@ -51,6 +51,9 @@ func New(c Config, d Deps) (*Tracer, error) {
 		return nil, fmt.Errorf("parse --trace-endpoint: %w", err)
 	}
 	connections := &http.Client{Timeout: exportTimeout, Transport: dialer().Default()}
+	if c.Headers != "" {
+		connections.Transport = &login{c, target, connections.Transport}
+	}
 	exporter, err := otlptracehttp.New(context.Background(), otlptracehttp.WithEndpointURL(target.JoinPath("v1/traces").String()), otlptracehttp.WithHTTPClient(connections))
 	if err != nil {
 		return nil, fmt.Errorf("make exporter of traces: %w", err)

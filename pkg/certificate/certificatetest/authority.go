@@ -101,3 +101,13 @@ func (a *Authority) IssueFor(name string, until time.Time, hosts ...string) Issu
 	cert, key := block("CERTIFICATE", signed.Raw), block("PRIVATE KEY", der)
 	return Issued{Cert: a.write(name+".pem", cert), Key: a.write(name+"-key.pem", key), Both: a.write(name+"-both.pem", cert, key)}
 }
+
+// Replace gives the files of a certificate the text of another's.
+func (i Issued) Replace(t testing.TB, by Issued) {
+	t.Helper()
+	for to, from := range map[string]string{i.Cert: by.Cert, i.Key: by.Key, i.Both: by.Both} {
+		text, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(to, text, 0o600))
+	}
+}
