@@ -95,7 +95,7 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 			metrics: c.metrics,
 			buffer:  c.buffer,
 			slots:   c.slots,
-			busy:    &c.busy,
+			pace:    &c.pace,
 			queue: newQueue(c.cfg.QueueBytes, c.buffer,
 				func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
 			window:   stream.NewWindow(stream.RepeatWindow),

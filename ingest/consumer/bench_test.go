@@ -41,6 +41,7 @@ func BenchmarkFill(b *testing.B) {
 		cfg: Config{BlockRows: benchRows, BlockBytes: 1 << 30}, log: testLog(),
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		window:  stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), block: &block{tables: s.Tables}, intent: stream.NoIntent,
+		pace: &pace{},
 	}
 	f.block.reset(0)
 	b.ReportAllocs()

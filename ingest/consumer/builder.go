@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +23,7 @@ type blockBuilder struct {
 	metrics *metrics
 	buffer  *buffer
 	slots   chan *slot
-	busy    *atomic.Int32 // partitions of this consumer with a block that is being filled; nil: few
+	pace    *pace // of this consumer
 
 	queue   *queue
 	window  *stream.Window
@@ -55,45 +54,6 @@ type blockBuilder struct {
 
 	end   atomic.Int64              // of the log, as of the last answer of a broker that had records
 	since atomic.Pointer[time.Time] // when the first record of the block was read; nil: it is empty
-}
-
-// Every block of every partition is an insert, which costs ClickHouse about 15 ms of CPU time besides its rows. So the age of blocks
-// grows with the number of partitions that have records: all of them together begin at most 67 inserts a second, until blocks are as old
-// as readers can wait. A block's end may depend on time, since it is announced, so its age may change at any moment.
-const (
-	agePerPartition = 15 * time.Millisecond
-	maxSharedAge    = 8 * time.Second
-	// ageSpread is how much the ages of blocks differ. Partitions begin their blocks together, at the start and after an outage, and would
-	// insert together from then on, each time in a queue of hundreds.
-	ageSpread = 0.25
-)
-
-// blockAge is how old a block may get that is not full.
-func (f *blockBuilder) blockAge() time.Duration {
-	if f.busy == nil {
-		return f.cfg.BlockAge
-	}
-	return max(f.cfg.BlockAge, time.Duration(f.spread*float64(f.cfg.AgeOf(int(f.busy.Load())))))
-}
-
-// begun notes that the block has its first record.
-func (f *blockBuilder) begun(at time.Time) {
-	f.spread = 1 + ageSpread*(2*rand.Float64()-1)
-	if f.since.Swap(&at) == nil && f.busy != nil {
-		f.busy.Add(1)
-	}
-}
-
-// ended notes that the block is handed over, or dropped.
-func (f *blockBuilder) ended() {
-	if f.since.Swap(nil) != nil && f.busy != nil {
-		f.busy.Add(-1)
-	}
-}
-
-// AgeOf returns the age of blocks of a consumer of which so many partitions have records, without the spread.
-func (c Config) AgeOf(partitions int) time.Duration {
-	return max(c.BlockAge, min(time.Duration(partitions)*agePerPartition, maxSharedAge))
 }
 
 // behindAge takes the place of the age of blocks while more than a block waits in the log: until then a block waits

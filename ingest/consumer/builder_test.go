@@ -156,7 +156,7 @@ func plannedBuilder(next, intent, fetch, window int64, rows int) *blockBuilder {
 		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		queue:   newQueue(1<<20, nil, func() {}, func() {}),
 		window:  stream.NewWindow(window), decoder: s.Decoder(), block: &block{tables: s.Tables},
-		started: next, read: fetch, intent: intent,
+		started: next, read: fetch, intent: intent, pace: &pace{},
 	}
 	f.block.reset(next)
 	return f

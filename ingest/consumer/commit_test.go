@@ -31,7 +31,7 @@ func TestPartitionsCommitTogether(t *testing.T) {
 		most <- n
 		return false
 	}})
-	config := r.config()
+	config := r.steady()
 	config.BlockRows = 100_000 // so that no partition waits for a slot
 	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)

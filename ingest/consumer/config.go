@@ -12,7 +12,7 @@ type Config struct {
 	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
 	BlockRows        int           `name:"consumer-block-rows" default:"100000" help:"Maximum rows of an insert into ClickHouse. An insert also ends after 100,000 offsets of its partition."`
 	BlockBytes       int           `name:"consumer-block-bytes" default:"33554432" help:"Maximum total size of the records of an insert, in bytes."`
-	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Maximum time that a record waits for its block to fill. While more than 33 partitions of a consumer have records, they wait 15ms for each of them, up to 8s."`
+	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Maximum time that a record waits for its block to fill. With many partitions it is as long as an insert for each of them takes, two at a time, up to 8s."`
 	BufferBytes      int           `name:"consumer-buffer-bytes" default:"100663296" help:"Approximate memory for records that are not stored yet, over all partitions of this consumer, in bytes. When memory runs short, blocks get smaller and fetching pauses."`
 	QueueBytes       int           `name:"consumer-queue-bytes" default:"4194304" help:"Total size of waiting records of a partition above which its fetching pauses, in bytes."`
 	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"8s" help:"Maximum duration of an insert. Must be below the session and the rebalance timeout."`

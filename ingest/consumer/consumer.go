@@ -56,7 +56,7 @@ type Consumer struct {
 	commits *committer              // of the present membership
 
 	owned atomic.Int32 // number of workers
-	busy  atomic.Int32 // of which have a block that is being filled
+	pace  pace
 
 	mu      sync.Mutex
 	workers map[assignment]*worker

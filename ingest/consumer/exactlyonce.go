@@ -101,7 +101,9 @@ func (w *worker) attempt(ctx context.Context, by *stream.Connection, maybeStored
 		if err := w.store.Insert(ctx, by, b.table, b.token(w.at.TopicID, w.at.Partition, 0)); err != nil {
 			return false, err
 		}
-		w.metrics.insert.Observe(time.Since(begin).Seconds())
+		took := time.Since(begin)
+		w.metrics.insert.Observe(took.Seconds())
+		w.builder.pace.inserted(len(b.rows()), took)
 		return true, nil
 	}
 	if err := w.store.EndInserts(ctx); err != nil {

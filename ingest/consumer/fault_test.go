@@ -69,8 +69,9 @@ func TestARefusedBlockStandsStillUntilTheCauseIsFixed(t *testing.T) {
 	}
 	t.Cleanup(repair)
 
-	c := r.config()
+	c := r.steady()
 	c.QueueBytes = 1 << 16
+	require.NoError(t, c.Validate())
 	metrics := prometheus.NewRegistry()
 	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
@@ -133,7 +134,7 @@ func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
 		}
 		r.produce(p, large...)
 	}
-	c := r.config()
+	c := r.steady()
 	c.BlockRows, c.BlockBytes = 2*minShare/1_000, 16<<20
 	metrics := prometheus.NewRegistry()
 	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})

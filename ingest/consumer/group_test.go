@@ -21,7 +21,7 @@ import (
 func TestASecondConsumerGroupIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
-	blue := r.config()
+	blue := r.steady()
 	stopBlue := r.consume(blue)
 	green := blue
 	green.Group = "green-" + uuid.NewString()

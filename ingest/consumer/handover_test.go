@@ -12,8 +12,15 @@ import (
 	"lodestone/pkg/event"
 )
 
-// handOverSession is longer than a test waits: a member of which the group has to find out that it is gone would fail it.
-const handOverSession = waitLimit + time.Minute
+// longSession is longer than a test waits: a member of which the group has to find out that it is gone would fail it.
+const longSession = waitLimit + time.Minute
+
+// steady is config for members that stay in their group until they leave it, though the machine may stand still for seconds.
+func (r *rig) steady() Config {
+	c := r.config()
+	c.SessionTimeout, c.RebalanceTimeout = longSession, time.Minute
+	return c
+}
 
 // owner is a consumer behind a gate of its own.
 type owner struct {
@@ -24,8 +31,7 @@ type owner struct {
 // owner starts a consumer of the long session.
 func (r *rig) owner() owner {
 	r.t.Helper()
-	config := r.config()
-	config.SessionTimeout, config.RebalanceTimeout = handOverSession, time.Minute
+	config := r.steady()
 	require.NoError(r.t, config.Validate())
 	g := newGate(r.t, r.ClickHouse)
 	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: g.config, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})

@@ -81,11 +81,11 @@ func TestAConsumerThatStartsWithoutPostgresWaitsForIt(t *testing.T) {
 func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
-	wrong, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	wrong, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(r.t, err)
 	require.Error(r.t, wrong.probe(r.t.Context()))
 	started := r.start(wrong)
-	r.consume(r.config())
+	r.consume(r.steady())
 	for partition := range int32(2) {
 		r.produce(partition, r.events(100)...)
 		r.awaitCommit(partition, 100)
@@ -137,7 +137,7 @@ func TestAConsumerThatCannotWriteLeavesItsPartitionsToOthers(t *testing.T) {
 func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	t := r.t
 	t.Helper()
-	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+	c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: config, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	c.leaveAfter = 100 * time.Millisecond
 	require.NoError(t, <-r.start(c))
@@ -161,7 +161,7 @@ func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 		err := c.Check(t.Context()) // readiness
 		return r.members() == 0 && err != nil && strings.Contains(err.Error(), "not a member of the consumer group")
 	}, waitLimit, 20*time.Millisecond)
-	stop := r.consume(r.config())
+	stop := r.consume(r.steady())
 	await(100)
 	produce()
 	await(150)

@@ -213,7 +213,7 @@ func (w *world) assign(p *owned, tries int) {
 		shard = w.shards[generation%len(w.shards)]
 	}
 	k := &worker{
-		store: w.store(p, shard), at: stream.Place{Partition: p.number}, log: slog.New(slog.DiscardHandler), metrics: modelMetrics, builder: &blockBuilder{},
+		store: w.store(p, shard), at: stream.Place{Partition: p.number}, log: slog.New(slog.DiscardHandler), metrics: modelMetrics, builder: &blockBuilder{pace: &pace{}},
 	}
 	last, err := k.lastStored(context.Background(), p.next)
 	for ; err != nil; last, err = k.lastStored(context.Background(), p.next) {

@@ -30,14 +30,15 @@ func TestAConsumerThatMayNotWriteDoesNotJoin(t *testing.T) {
 			address, err := url.Parse(r.ClickHouse.URL)
 			require.NoError(t, err)
 			address.User = user
-			c, err := New(r.config(), Deps{
+			c, err := New(r.steady(), Deps{
 				Kafka: r.Kafka, ClickHouse: clickhouse.Config{URL: address.String()}, Postgres: r.Postgres, Log: testLog(), Registerer: metrics,
 			})
 			require.NoError(t, err)
-			err = c.probe(t.Context())
-			require.True(t, clickhouse.IsForbidden(err), "%v", err)
+			require.Eventually(t, func() bool { // a probe that takes seconds ends with another error
+				return clickhouse.IsForbidden(c.probe(t.Context()))
+			}, waitLimit, 20*time.Millisecond)
 			r.start(c)
-			r.consume(r.config())
+			r.consume(r.steady())
 			for partition := range int32(2) {
 				r.produce(partition, r.events(100)...)
 				r.awaitCommit(partition, 100)
@@ -65,7 +66,7 @@ func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 			r.ClickHouse = clickhouse.Config{URL: server.URL()}
 			_, err := clickhouse.Migrate(t.Context(), r.ClickHouse)
 			require.NoError(t, err)
-			c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
+			c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 			require.NoError(t, err)
 			c.leaveAfter = 100 * time.Millisecond
 			require.NoError(t, <-r.start(c))

@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"time"
 
@@ -119,8 +120,7 @@ const (
 // compare returns a *differsError if a row that was found stored is not of the event that the block has at its offset. The last rows tell: from where the
 // log lost its end, every record is another one. All rows of a block take long to compare, since those of all other partitions lie between them.
 func (w *worker) compare(ctx context.Context, stored *stream.Offsets) error {
-	rows := w.block.table
-	offsets := rows.Offsets()
+	offsets := w.block.table.Offsets()
 	past := len(offsets)
 	for past > 0 && !stored.Has(offsets[past-1]) {
 		past--
@@ -128,22 +128,25 @@ func (w *worker) compare(ctx context.Context, stored *stream.Offsets) error {
 	if past == 0 {
 		return nil
 	}
-	var differs *differsError
-	for _, from := range []int{max(0, past-comparedRows), 0} { // all of them, to say where it begins
-		same, err := w.store.Same(ctx, rows, from)
-		if err != nil {
-			return err
-		}
-		differs = nil
-		for _, offset := range offsets[from:past] {
-			if stored.Has(offset) && !same.Has(offset) {
-				differs = &differsError{offset, w.builder.end.Load()}
-				break
-			}
-		}
-		if differs == nil {
-			return nil
+	from := max(0, past-comparedRows)
+	err := w.compareRows(ctx, stored, from, past)
+	if _, differs := errors.AsType[*differsError](err); differs && from > 0 { // all rows, to say where it begins
+		return w.compareRows(ctx, stored, 0, past)
+	}
+	return err
+}
+
+// compareRows compares some rows of the block.
+func (w *worker) compareRows(ctx context.Context, stored *stream.Offsets, from, past int) error {
+	rows := w.block.table
+	same, err := w.store.Same(ctx, rows, from)
+	if err != nil {
+		return err
+	}
+	for _, offset := range rows.Offsets()[from:past] {
+		if stored.Has(offset) && !same.Has(offset) {
+			return &differsError{offset, w.builder.end.Load()}
 		}
 	}
-	return differs
+	return nil
 }

@@ -19,7 +19,7 @@ import (
 func (r *rig) requireHalted(reason, message string) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
-	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	c, err := New(r.steady(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(r.t, err)
 	require.NoError(r.t, <-r.start(c))
 	halted := func() float64 {

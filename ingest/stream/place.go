@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -50,8 +49,8 @@ func (t *times) add(at int64) {
 // within returns the condition that selects rows whose times lie within the duration of these, and its parameters.
 func (t *times) within(d time.Duration) (condition string, parameters map[string]any) {
 	if d == SameTime {
-		steps := strings.ReplaceAll(fmt.Sprint(slices.Collect(maps.Keys(t.steps))), " ", ",")
-		return " AND intDiv(toUnixTimestamp64Milli(created_at), {step:Int64}) IN {steps:Array(Int64)}", map[string]any{"step": step.Milliseconds(), "steps": steps}
+		return " AND intDiv(toUnixTimestamp64Milli(created_at), {step:Int64}) IN {steps:Array(Int64)}",
+			map[string]any{"step": step.Milliseconds(), "steps": clickhouse.Numbers(slices.Collect(maps.Keys(t.steps)))}
 	}
 	return " AND created_at >= fromUnixTimestamp64Milli({oldest:Int64}, 'UTC') AND created_at <= fromUnixTimestamp64Milli({newest:Int64}, 'UTC')",
 		map[string]any{"oldest": max(0, t.oldest-d.Milliseconds()), "newest": t.newest + d.Milliseconds()}

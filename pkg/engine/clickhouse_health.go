@@ -14,12 +14,14 @@ import (
 	"github.com/ClickHouse/ch-go"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine/blockgroup"
 	"lodestone/pkg/service"
 )
 
 // probe asks both ports for an answer as Lodestone's own user: with a wrong configuration the server may run, and even
 // end with status 0, without serving, and one port can be closed while the other answers. It creates the workload of
-// SQL users if there is none: the library forgets it with each process.
+// SQL users if there is none: the library forgets it with each process. Tables that were created since the last probe get their files
+// spread over the disk.
 func (c *ClickHouse) probe(ctx context.Context) error {
 	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping", ""); err != nil || text != "Ok." {
 		return fmt.Errorf("ping: %q: %w", text, cmpErr(err))
@@ -35,6 +37,9 @@ func (c *ClickHouse) probe(ctx context.Context) error {
 		if err := c.makeWorkload(ctx, c.workload()); err != nil {
 			c.config.Log.Warn("queries of SQL users do not wait their turn", "error", err)
 		}
+	}
+	if err := blockgroup.Spread(c.path("data/store/*/*")); err != nil { // the directories of tables
+		c.config.Log.Debug("ClickHouse's files are not spread over the disk", "error", err)
 	}
 	return nil
 }

@@ -24,6 +24,9 @@ const (
 	// took, with the reason and origin added.
 	DeadLetterBytes = 4 << 20
 
+	// A backup of days ago needs the records since then, and erased records have to go in known time.
+	eventRetention = 7 * 24 * time.Hour
+
 	// Dead letters wait for a person, but not without bound: whatever else writes to the topics of events would fill the disk.
 	deadLetterRetention      = 90 * 24 * time.Hour
 	deadLetterRetentionBytes = 256 << 20 // of each partition
@@ -183,6 +186,12 @@ func alter(topic, setting string) string {
 	return "`kafka-configs.sh --alter --entity-type topics --entity-name " + topic + " --add-config " + setting + "`"
 }
 
+// milliseconds is a time as topics' settings have it.
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// endless is what is wrong with a topic that no time bounds.
+const endless = "is -1: records of erased people never leave Kafka, and no receipt of an erasure has a records_until"
+
 // topic judges the settings of one topic. Those that are not there, because they could not be
 // read or the broker has no such setting, are not judged.
 func (c *checker) topic(name string, copies int, values map[string]string) { //nolint:cyclop // a list of settings
@@ -229,9 +238,12 @@ func (c *checker) topic(name string, copies int, values map[string]string) { //n
 		c.deadLetterTopic(where, name, number)
 		return
 	}
-	if ms, ok := number("retention.ms"); ok && ms >= 0 && ms < minRetention.Milliseconds() {
+	switch ms, ok := number("retention.ms"); {
+	case ok && ms < 0:
+		c.warn(where, "retention.ms", endless, alter(name, "retention.ms="+milliseconds(eventRetention))+", which is a week")
+	case ok && ms < minRetention.Milliseconds():
 		c.warn(where, "retention.ms", fmt.Sprintf("is %s: a longer standstill of the consumer or of ClickHouse loses events", time.Duration(ms)*time.Millisecond),
-			alter(name, "retention.ms=604800000")+", which is a week")
+			alter(name, "retention.ms="+milliseconds(eventRetention))+", which is a week")
 	}
 	if size, ok := number("retention.bytes"); ok && size >= 0 && size < minRetentionBytes {
 		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: a standstill of the consumer may lose events before retention.ms has passed", size),
@@ -245,9 +257,12 @@ func (c *checker) topic(name string, copies int, values map[string]string) { //n
 
 // deadLetterTopic judges what differs for dead letters: they wait for a person, however long.
 func (c *checker) deadLetterTopic(where, name string, number func(string) (int64, bool)) {
-	if ms, ok := number("retention.ms"); ok && ms >= 0 && ms < minDeadLetterRetention.Milliseconds() {
+	switch ms, ok := number("retention.ms"); {
+	case ok && ms < 0:
+		c.warn(where, "retention.ms", endless, alter(name, "retention.ms="+milliseconds(deadLetterRetention))+", which is 90 days")
+	case ok && ms < minDeadLetterRetention.Milliseconds():
 		c.warn(where, "retention.ms", fmt.Sprintf("is %s: dead letters that no one looked at are lost after that", time.Duration(ms)*time.Millisecond),
-			alter(name, "retention.ms="+strconv.FormatInt(deadLetterRetention.Milliseconds(), 10))+", which is 90 days")
+			alter(name, "retention.ms="+milliseconds(deadLetterRetention))+", which is 90 days")
 	}
 	if size, ok := number("retention.bytes"); ok && size >= 0 && size < minDeadLetterBytes {
 		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: the oldest dead letters are lost above that", size),

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"lodestone/pkg/engine/enginetest"
@@ -84,6 +85,51 @@ func TestTopicsAsMadeHaveNoFindings(t *testing.T) {
 	require.Empty(t, warnings)
 }
 
+// Erased records leave Kafka in known time, whatever the brokers' default is. Topics that exist stay as they are.
+func TestTopicsAreCreatedWithARetention(t *testing.T) {
+	t.Parallel()
+	_, cl := cluster(t, kfake.NumBrokers(1))
+	create(t, cl, 1)
+	require.Equal(t, "604800000", retention(t, cl, event.Topic))
+	require.Equal(t, "604800000", retention(t, cl, event.LinkViewTopic))
+	require.Equal(t, "7776000000", retention(t, cl, event.DeadLetterTopic))
+
+	set(t, cl, event.Topic, "retention.ms", "2592000000")
+	create(t, cl, 1)
+	require.Equal(t, "2592000000", retention(t, cl, event.Topic))
+}
+
+// The receipt of an erasure has this time.
+func TestHowLongTopicsKeepRecords(t *testing.T) {
+	t.Parallel()
+	_, cl := cluster(t, kfake.NumBrokers(1))
+	create(t, cl, 1)
+	longest, bounded, err := kafka.Retention(t.Context(), cl, event.Topic, event.DeadLetterTopic)
+	require.NoError(t, err)
+	require.True(t, bounded)
+	require.GreaterOrEqual(t, longest, 90*24*time.Hour)
+	for _, forever := range []string{"-1", "9223372036854775807", "9223372036854"} { // the last one is too long with the time of a segment
+		set(t, cl, event.Topic, "retention.ms", forever)
+		_, bounded, err := kafka.Retention(t.Context(), cl, event.Topic, event.DeadLetterTopic)
+		require.NoError(t, err)
+		require.False(t, bounded, forever)
+	}
+}
+
+// retention returns the topic's own retention.ms, which is "" if the brokers' applies.
+func retention(t *testing.T, cl *kgo.Client, topic string) string {
+	t.Helper()
+	all, err := kadm.NewClient(cl).DescribeTopicConfigs(t.Context(), topic)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	for _, c := range all[0].Configs {
+		if c.Key == "retention.ms" && c.Source == kmsg.ConfigSourceDynamicTopicConfig {
+			return c.MaybeValue()
+		}
+	}
+	return ""
+}
+
 func TestEachDangerousSettingIsFound(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -93,11 +139,13 @@ func TestEachDangerousSettingIsFound(t *testing.T) {
 		"compaction":             {event.Topic, "cleanup.policy", "compact", "cleanup.policy", true},
 		"compaction and more":    {event.LinkViewTopic, "cleanup.policy", "compact,delete", "cleanup.policy", true},
 		"short retention":        {event.Topic, "retention.ms", "3600000", "retention.ms", false},
+		"endless retention":      {event.LinkViewTopic, "retention.ms", "-1", "retention.ms", false},
 		"small log":              {event.Topic, "retention.bytes", "1000000", "retention.bytes", false},
 		"small messages":         {event.Topic, "max.message.bytes", "65536", "max.message.bytes", true},
 		"acks impossible":        {event.Topic, "min.insync.replicas", "2", "min.insync.replicas", true},
 		"collectors' clocks":     {event.LinkViewTopic, "message.timestamp.type", "CreateTime", "message.timestamp.type", false},
 		"dead letters that end":  {event.DeadLetterTopic, "retention.ms", "604800000", "retention.ms", false},
+		"endless dead letters":   {event.DeadLetterTopic, "retention.ms", "-1", "retention.ms", false},
 		"few dead letters":       {event.DeadLetterTopic, "retention.bytes", "1000000", "retention.bytes", false},
 		"dead letters too small": {event.DeadLetterTopic, "max.message.bytes", "1048588", "max.message.bytes", false},
 		"dead letters compacted": {event.DeadLetterTopic, "cleanup.policy", "compact", "cleanup.policy", true},

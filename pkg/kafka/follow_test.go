@@ -82,7 +82,7 @@ func TestRequestsOutliveANewPassword(t *testing.T) {
 	more := func() {
 		t.Helper()
 		before := served.Load()
-		require.Eventually(t, func() bool { return served.Load() > before+20 || t.Failed() }, time.Minute, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return served.Load() > before+20 || t.Failed() }, enginetest.Timeout, 5*time.Millisecond)
 	}
 	more()
 	require.NoError(t, os.WriteFile(file, []byte("second\n"), 0o600))
@@ -93,7 +93,7 @@ func TestRequestsOutliveANewPassword(t *testing.T) {
 	require.True(t, taken)
 	more()
 	set("second")
-	require.Eventually(t, func() bool { return len(secret.Candidates("")) == 1 || t.Failed() }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(secret.Candidates("")) == 1 || t.Failed() }, enginetest.Timeout, 5*time.Millisecond)
 	more()
 	close(stop)
 	load.Wait()

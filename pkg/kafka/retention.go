@@ -3,12 +3,16 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
+
+// forever is the longest time that a Duration can be, in milliseconds: nearly 300 years.
+const forever = int64(math.MaxInt64 / time.Millisecond)
 
 // Retention returns how long the topics keep a record at most: their retention time, and that of a segment, which goes as a whole. It
 // reports false if one of them keeps records forever, or does not say.
@@ -29,6 +33,9 @@ func Retention(ctx context.Context, cl *kgo.Client, topics ...string) (longest t
 		segment, err := strconv.ParseInt(values["segment.ms"], 10, 64)
 		if err != nil {
 			segment = 0 // the broker has no segments
+		}
+		if keep > forever || segment > forever-keep {
+			return 0, false, nil
 		}
 		longest = max(longest, time.Duration(keep+segment)*time.Millisecond)
 	}

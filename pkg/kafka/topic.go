@@ -65,10 +65,10 @@ const (
 // topicSettings are the settings that a topic is created with; everything else is the brokers' default.
 func topicSettings(topic string) map[string]*string {
 	value := func(v string) *string { return &v }
-	settings := map[string]*string{"cleanup.policy": value("delete"), timestampType: value(appendTime)}
+	settings := map[string]*string{"cleanup.policy": value("delete"), timestampType: value(appendTime), "retention.ms": value(milliseconds(eventRetention))}
 	if topic == event.DeadLetterTopic {
 		// They wait for a person. What was done about them stands in the topic as well.
-		settings["retention.ms"] = value(strconv.FormatInt(deadLetterRetention.Milliseconds(), 10))
+		settings["retention.ms"] = value(milliseconds(deadLetterRetention))
 		settings["retention.bytes"] = value(strconv.Itoa(deadLetterRetentionBytes))
 		settings["max.message.bytes"] = value(strconv.Itoa(DeadLetterBytes))
 	}

@@ -211,7 +211,7 @@ func TestALoadIsAnsweredForEveryEvent(t *testing.T) {
 			w.WriteHeader(http.StatusAccepted)
 			fmt.Fprintf(w, `{"accepted":%d,"rejected":[]}`, batchEvents)
 		}))
-		found, err := load{address: collector.Listener.Addr().String(), connections: 4, rate: rate, request: batch}.run(t.Context(), 0, 500*time.Millisecond, Client())
+		found, err := load{address: collector.Listener.Addr().String(), connections: 4, rate: rate, request: batch}.run(t.Context(), 0, 3*time.Second, Client())
 		collector.Close()
 		require.NoError(t, err)
 		require.Zero(t, repeats.Load())

@@ -126,7 +126,7 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 			address: p.collector, connections: endToEndConnections, rate: float64(o.Rate) / float64(o.Batch), seed: b.Seed,
 			request: func() request { return m.batch(o.Batch) },
 		}
-		probes := &probes{collector: "http://" + p.collector + "/v1/events", base: base, key: key, messages: m, account: account, magnet: uuid.New()}
+		probes := &probes{collector: "http://" + p.collector + "/v1/events", base: base, key: key, messages: m, account: account}
 		both, ctx := errgroup.WithContext(ctx) // an error of one ends the other
 		var under measured
 		both.Go(func() (err error) {
@@ -148,6 +148,10 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 		return s, nil
 	}
 	const second = 1000
+	slowest := 1.5 // seconds: the target of few partitions, and of hundreds
+	if o.Partitions >= 100 {
+		slowest = 10
+	}
 	return b.Measure(ctx, Case{
 		Name:  e.on(endToEndCase),
 		Title: fmt.Sprintf("from the acknowledgement of an event until GET /api/v1/analytics has it, while %s events/s are sent", number(float64(o.Rate))),
@@ -155,7 +159,7 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 		Targets: []Target{
 			{What: "the events are taken as fast as they are sent", Value: Rate, Min: 0.98 * float64(o.Rate)},
 			{What: "p50 ≤ 1 s from acknowledgement to answer", Value: Latency(0.5), Max: second},
-			{What: "p99 ≤ 2 s from acknowledgement to answer", Value: Latency(0.99), Max: 2 * second},
+			{What: fmt.Sprintf("p99 ≤ %g s from acknowledgement to answer", slowest), Value: Latency(0.99), Max: slowest * second},
 			collectorMemory, consumerMemory, queryMemory, clickhouseMemory,
 		},
 		Show: []string{Rate, Latency(0.5), Latency(0.9), Latency(0.99), collectorP99, insertRate,
@@ -165,36 +169,47 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 }
 
 // probes are single events that are followed: each is sent as a reader's browser would send it, and looked for
-// in the list of the lead magnet that only they are of.
+// in the list of a lead magnet that a page of them is of: events show out of order, so a list of all would hide those that show late.
 type probes struct {
 	collector, base, key string
 	messages             *messages
-	account, magnet      uuid.UUID
+	account              uuid.UUID
 
 	mu      sync.Mutex
-	pending map[uuid.UUID]time.Time // when they were acknowledged; zero: not yet
+	pending map[uuid.UUID]pendingProbe
 	took    []time.Duration
+}
+
+// pendingProbe is a probe that was in no answer yet.
+type pendingProbe struct {
+	magnet       uuid.UUID
+	acknowledged time.Time // zero: not yet
 }
 
 const (
 	// probeInterval is the time between two probes, and between two looks. What is seen was there for up to that long already: the
 	// latencies have it in them.
 	probeInterval = 50 * time.Millisecond
-	probePage     = 100 // of a list: the probes of five seconds
+	probePage     = 100 // of a lead magnet: the most that an answer has
 	probeTimeout  = 30 * time.Second
 )
 
 // run sends probes for a while and waits until all of them were in an answer.
 func (p *probes) run(ctx context.Context, after, long time.Duration) error {
-	p.pending = map[uuid.UUID]time.Time{}
+	p.pending = map[uuid.UUID]pendingProbe{}
 	if err := service.Sleep(ctx, after); err != nil {
 		return err
 	}
 	all, ctx := errgroup.WithContext(ctx)
 	end := time.Now().Add(long)
 	all.Go(func() error {
-		for time.Now().Before(end) {
-			all.Go(func() error { return p.send(ctx) })
+		magnet := uuid.New()
+		for sent := 1; time.Now().Before(end); sent++ {
+			of := magnet
+			all.Go(func() error { return p.send(ctx, of) })
+			if sent%probePage == 0 {
+				magnet = uuid.New()
+			}
 			if err := service.Sleep(ctx, probeInterval); err != nil {
 				return err
 			}
@@ -220,14 +235,14 @@ func (p *probes) run(ctx context.Context, after, long time.Duration) error {
 	return all.Wait()
 }
 
-// send sends one probe and notes its acknowledgement.
-func (p *probes) send(ctx context.Context) error {
+// send sends one probe of a lead magnet and notes its acknowledgement.
+func (p *probes) send(ctx context.Context, magnet uuid.UUID) error {
 	e := event.Event{
-		AccountID: p.account, LeadMagnetID: p.magnet, AccessLinkID: uuid.New(), SessionID: uuid.New(), EventID: uuid.New(),
+		AccountID: p.account, LeadMagnetID: magnet, AccessLinkID: uuid.New(), SessionID: uuid.New(), EventID: uuid.New(),
 		MagnetVersion: 1, Type: event.PageViewed, Page: 1, DurationMS: 1000,
 	}
 	p.mu.Lock()
-	p.pending[e.EventID] = time.Time{}
+	p.pending[e.EventID] = pendingProbe{magnet: magnet}
 	p.mu.Unlock()
 	r, err := exchange(ctx, http.DefaultClient, http.MethodPost, p.collector, "", p.messages.appendEvent(nil, &e, time.Now()))
 	if err != nil || r.status != http.StatusAccepted {
@@ -236,33 +251,51 @@ func (p *probes) send(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, missing := p.pending[e.EventID]; missing {
-		p.pending[e.EventID] = time.Now()
+		p.pending[e.EventID] = pendingProbe{magnet, time.Now()}
 	} else {
 		p.took = append(p.took, 0) // seen before its acknowledgement arrived
 	}
 	return nil
 }
 
-// look asks for the newest probes, notes those that it sees for the first time, and returns how many were sent and not seen.
+// look asks for the probes that are missing, notes those that it sees for the first time, and returns how many were sent and not seen.
 func (p *probes) look(ctx context.Context) (left int, err error) {
-	body, _, err := get(ctx, http.DefaultClient, fmt.Sprintf("%s?lead_magnet_id=%s&per_page=%d", p.base, p.magnet, probePage), p.key)
+	p.mu.Lock()
+	magnets := map[uuid.UUID]bool{}
+	for _, missing := range p.pending {
+		magnets[missing.magnet] = true
+	}
+	p.mu.Unlock()
+	for magnet := range magnets {
+		if err := p.lookFor(ctx, magnet); err != nil {
+			return 0, fmt.Errorf("look for probes: %w", err)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pending), nil
+}
+
+// lookFor asks for the probes of a lead magnet.
+func (p *probes) lookFor(ctx context.Context, magnet uuid.UUID) error {
+	body, _, err := get(ctx, http.DefaultClient, fmt.Sprintf("%s?lead_magnet_id=%s&per_page=%d", p.base, magnet, probePage), p.key)
 	if err != nil {
-		return 0, fmt.Errorf("look for probes: %w", err)
+		return err
 	}
 	var answer listAnswer
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return 0, err
+		return err
 	}
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, item := range answer.Data {
-		if acknowledged, sent := p.pending[item.ID]; sent {
+		if probe, sent := p.pending[item.ID]; sent {
 			delete(p.pending, item.ID)
-			if !acknowledged.IsZero() {
-				p.took = append(p.took, now.Sub(acknowledged))
+			if !probe.acknowledged.IsZero() {
+				p.took = append(p.took, now.Sub(probe.acknowledged))
 			}
 		}
 	}
-	return len(p.pending), nil
+	return nil
 }

@@ -60,12 +60,13 @@ func TestPlansHoldAtTheirPeak(t *testing.T) {
 	}
 }
 
-// With 300 partitions of one consumer, blocks are older and the shard does less for each event.
+// With 300 partitions of one consumer, blocks are older and the shard does less for each event. An insert takes 20 ms here. On the two cores of
+// the benchmark it took longer, so blocks got as old as they may, and there were fewer (docs/performance.md).
 func TestManyPartitionsOfOneConsumer(t *testing.T) {
 	t.Parallel()
 	p := Plan{PerDay: 20_000.0 / peak * day, Partitions: 300, Consumers: 1, Shards: 1, Cores: 2}
 	r := Simulate(p, 300, 1)
-	require.InEpsilon(t, 67, r.Inserts, 0.1, "as many inserts a second as the consumer allows itself")
+	require.InEpsilon(t, 100, r.Inserts, 0.1, "as many inserts a second as the consumer allows itself")
 	require.Less(t, r.P99, 10.0)
 }
 
@@ -78,13 +79,13 @@ func TestAShardThatIsTooSmall(t *testing.T) {
 	require.Greater(t, r.Used, 0.95)
 }
 
-// The measured run of bench end-to-end: 20,000 events/s by 12 partitions on two cores took 29.5 µs of ClickHouse's time for an event, and the
-// answer had one after 0.35 s, 99 of 100 after 0.63 s.
+// The measured run of bench end-to-end: 20,000 events/s by 12 partitions on two cores took 48 µs of ClickHouse's time for an event, and the
+// answer had one after 0.38 s, 99 of 100 after 0.67 s (docs/performance.md, docs/decisions/012-inserts-of-one-partition.md).
 func TestSimulationAgreesWithTheBenchmark(t *testing.T) {
 	t.Parallel()
 	p := Plan{PerDay: 20_000.0 / peak * day, Partitions: 12, Consumers: 1, Shards: 1, Cores: 2}
 	r := Simulate(p, 120, 1)
-	require.InEpsilon(t, 29.5e-6, r.Used*2/20_000, 0.35)
-	require.InDelta(t, 0.35, r.P50, 0.15)
-	require.InDelta(t, 0.63, r.P99, 0.25)
+	require.InEpsilon(t, 48e-6, r.Used*2/20_000, 0.35)
+	require.InDelta(t, 0.38, r.P50, 0.15)
+	require.InDelta(t, 0.67, r.P99, 0.25)
 }

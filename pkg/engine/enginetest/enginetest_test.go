@@ -3,6 +3,7 @@ package enginetest_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
@@ -58,7 +59,8 @@ func requireTopic(t *testing.T, brokers []string) {
 	admin, name := kadm.NewClient(client), "topic-"+uuid.NewString()
 	_, err = admin.CreateTopic(t.Context(), -1, -1, nil, name)
 	require.NoError(t, err)
-	topics, err := admin.ListTopics(t.Context(), name)
-	require.NoError(t, err)
-	require.Len(t, topics[name].Partitions, 4)
+	require.Eventually(t, func() bool { // the brokers know the topic shortly after
+		topics, err := admin.ListTopics(t.Context(), name)
+		return err == nil && len(topics[name].Partitions) == 4
+	}, enginetest.Timeout, 50*time.Millisecond)
 }

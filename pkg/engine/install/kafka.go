@@ -37,7 +37,7 @@ func (i *Installer) ApacheKafka(ctx context.Context) (ApacheKafka, error) {
 		name:     "kafka",
 		files:    map[string][]byte{"pom.xml": pom},
 		size:     150 << 20,
-		progress: "downloading Apache Kafka (44 MB; once)",
+		progress: "downloading Apache Kafka (45 MB; once)",
 		fetch:    mavenCopy,
 	})
 	if err != nil {

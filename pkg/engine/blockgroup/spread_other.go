@@ -1,0 +1,5 @@
+//go:build !linux
+
+package blockgroup
+
+func spread(string) error { return nil }
