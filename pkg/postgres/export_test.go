@@ -1,6 +1,9 @@
 package postgres
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // WriteASCIIDomains is the migration of keys of addresses.
 var WriteASCIIDomains = writeASCIIDomains
@@ -16,3 +19,6 @@ func (p *Pool) EachConnection(ctx context.Context, statement string) error {
 	}
 	return nil
 }
+
+// WaitForReplica sets how long a read waits for the replica.
+func (p *Pool) WaitForReplica(limit time.Duration) { p.replica.wait = limit }

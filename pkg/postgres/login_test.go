@@ -75,7 +75,7 @@ func TestRequestsOutliveANewPassword(t *testing.T) {
 	more := func() {
 		t.Helper()
 		before := served.Load()
-		require.Eventually(t, func() bool { return served.Load() > before+20 || t.Failed() }, time.Minute, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return served.Load() > before+20 || t.Failed() }, enginetest.Timeout, 5*time.Millisecond)
 	}
 	more()
 	write(address(user, "second"))

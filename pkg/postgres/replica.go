@@ -52,6 +52,7 @@ const (
 type replica struct {
 	pool *Pool
 	log  *slog.Logger
+	wait time.Duration // maxReplicaWait, but for tests
 	// pausedUntil is a time in nanoseconds.
 	pausedUntil atomic.Int64
 	reads       *prometheus.CounterVec
@@ -73,7 +74,7 @@ func (p *Pool) AddReplica(ctx context.Context, c ReadConfig, maxConns int32, log
 	if err != nil {
 		return err
 	}
-	p.replica = &replica{pool: pool, log: log, reads: prometheus.NewCounterVec(prometheus.CounterOpts{
+	p.replica = &replica{pool: pool, log: log, wait: maxReplicaWait, reads: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_postgres_reads_total", Help: "Reads that a replica may answer, by who answered: replica, or primary because the replica was behind or away.",
 	}, []string{"server"})}
 	p.replica.reads.WithLabelValues(byReplica)
@@ -120,7 +121,7 @@ func (p *Pool) caughtUp(ctx context.Context) *pgxpool.Conn {
 	if err != nil {
 		return nil // the read itself tells what is wrong with the primary
 	}
-	limited, cancel := context.WithTimeout(ctx, maxReplicaWait)
+	limited, cancel := context.WithTimeout(ctx, r.wait)
 	defer cancel()
 	conn, err := r.await(limited, at)
 	if err == nil {
@@ -140,22 +141,7 @@ func (p *Pool) CheckReplica(ctx context.Context, other *Pool) error {
 	if err != nil {
 		return fmt.Errorf("ask Postgres for its position: %w", err)
 	}
-	pause := time.NewTicker(50 * time.Millisecond)
-	defer pause.Stop()
-	for began := time.Now(); ; {
-		reached, err := at.reached(ctx, other.pool)
-		if reached || err != nil {
-			return err
-		}
-		if time.Since(began) > maxReplicaWait {
-			return errBehind
-		}
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			return errBehind
-		}
-	}
+	return at.await(ctx, other.pool, maxReplicaWait)
 }
 
 // IsBehind reports whether an error of CheckReplica says that the replica lags behind.
@@ -199,32 +185,39 @@ func (at position) reached(ctx context.Context, server asker) (reached bool, err
 }
 
 // await returns a connection once the server behind it has replayed the primary's log up to a position.
-func (r *replica) await(ctx context.Context, at position) (_ *pgxpool.Conn, err error) {
+func (r *replica) await(ctx context.Context, at position) (*pgxpool.Conn, error) {
 	conn, err := r.pool.pool.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the replica: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			conn.Release()
-		}
-	}()
+	err = at.await(ctx, conn, r.wait)
+	if err == nil {
+		return conn, nil
+	}
+	conn.Release()
+	if ctx.Err() != nil {
+		return nil, errBehind
+	}
+	return nil, err
+}
+
+// await returns once a standby has replayed the primary's log up to the position, or errBehind after a time.
+func (at position) await(ctx context.Context, server asker, wait time.Duration) error {
+	began := time.Now()
 	for pause := 2 * time.Millisecond; ; pause *= 2 {
-		reached, err := at.reached(ctx, conn)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return nil, errBehind
-		case err != nil:
-			return nil, err
-		case reached:
-			return conn, nil
+		reached, err := at.reached(ctx, server)
+		if reached || err != nil {
+			return err
+		}
+		if time.Since(began) > wait {
+			return errBehind
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, errBehind
+			return errBehind
 		}
 	}
 }

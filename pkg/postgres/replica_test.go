@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -28,6 +29,7 @@ func withReplica(t *testing.T, r *enginetest.Replicated, replica string) reading
 	pool := connect(t, r.Primary.URL())
 	d := reading{Pool: pool, Replicated: r, registry: prometheus.NewRegistry(), log: &enginetest.Log{}}
 	require.NoError(t, pool.AddReplica(t.Context(), postgres.ReadConfig{URL: replica}, 4, slog.New(slog.NewTextHandler(d.log, nil)), d.registry))
+	d.WaitForReplica(enginetest.Timeout) // a busy machine takes its time
 	return d
 }
 
@@ -82,6 +84,7 @@ func TestLongReadsGoToTheReplica(t *testing.T) {
 
 	// A replica that lags behind is not asked, and no read waits for it again soon.
 	d.Exec(t, true, "SELECT pg_wal_replay_pause()")
+	d.WaitForReplica(time.Second)
 	d.rename(t, account, "later")
 	for range 3 {
 		titles, byReplica := d.titles(t, account)
