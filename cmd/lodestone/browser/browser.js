@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core';
 
 import { newLink } from './api.js';
 import { watchBytes } from './measure.js';
-import { collector, site, timeout } from './suite.js';
+import { collector, eventually, site, timeout } from './suite.js';
 
 /** Where screenshots and measurements go. They stay after the run, to be looked at. */
 export const artefacts = process.env.BROWSER_ARTEFACTS
@@ -48,6 +48,9 @@ function browser() {
  */
 export const leave = async (page) => page.goto((await newLink()).url);
 
+/** Takes a picture of a page or of an element. Chromium at times never answers a request for one; it answers the next one. */
+export const picture = (of, options) => of.screenshot({ ...options, timeout: 20_000 }).catch(() => of.screenshot(options));
+
 /** Waits until a page has nothing to do. @param {import('playwright-core').Page} page */
 export const idle = (page) => page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
 
@@ -59,6 +62,9 @@ export async function signIn(v, key, screen = '/dashboard') {
   await v.page.getByRole('button', { name: 'Sign in with the key' }).click();
   await v.page.waitForURL(site + screen);
 }
+
+/** On the console: the live part of a screen asks once more while its person is signing out. */
+export const signedOut = /status of 401 .*\/(dashboard|analytics)\/live\b/;
 
 /** Closes the browsers. */
 export async function stop() {
@@ -192,8 +198,11 @@ export class Visitor {
     if (this.options.scripts === false) return; // only scripts can do the rest
     for (const page of this.context.pages()) {
       if (!page.url().startsWith('http')) continue;
-      assert.equal(await page.evaluate(() => origin === 'null' ? 0 : sessionStorage.length), 0, 'session storage');
-      assert.deepEqual(await page.evaluate(async () => origin === 'null' ? [] : await globalThis.caches?.keys() ?? []), [], 'caches');
+      // A page that is just being left does not answer; the next one does.
+      const stored = await eventually(() => page.evaluate(async () => origin === 'null' ? { session: 0, caches: [] }
+        : { session: sessionStorage.length, caches: await globalThis.caches?.keys() ?? [] }), `an answer of ${page.url()}`);
+      assert.equal(stored.session, 0, 'session storage');
+      assert.deepEqual(stored.caches, [], 'caches');
     }
     assert.deepEqual(this.context.serviceWorkers().map((w) => w.url()), [], 'service workers');
   }
@@ -205,9 +214,13 @@ export class Visitor {
   async accessible(page = this.page, except = () => false) {
     if (this.options.scripts === false) return this.#accessibleCopy(page);
     await page.evaluate(axe.source);
-    const { violations } = await page.evaluate(() => globalThis.axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'],
-    }));
+    const { violations } = await page.evaluate(() => {
+      // What fades in has its contrast at the end.
+      for (const a of document.getAnimations()) if (a.effect?.getComputedTiming().endTime !== Infinity) a.finish();
+      return globalThis.axe.run(document, {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'],
+      });
+    });
     const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
       .flatMap((v) => v.nodes.filter((n) => !except(v.id, n.html)).map((n) => `${v.impact} ${v.id}: ${v.help}\n  ${n.html}\n  ${n.failureSummary}`));
     assert.deepEqual(serious, [], `axe on ${page.url()}`);
@@ -223,6 +236,7 @@ export class Visitor {
       await other.page.route(page.url(), (r) => r.fulfill({
         body, contentType: 'text/html; charset=utf-8', headers: { 'content-security-policy': "script-src 'none'" },
       }), { times: 1 });
+      await other.page.route(`${collector}/**`, (r) => r.abort()); // the copy of a page is no further view
       await other.page.goto(page.url());
       await other.accessible();
     } finally {
@@ -232,7 +246,12 @@ export class Visitor {
 
   /** Asserts that nothing is wider than the window. */
   async fits(page = this.page) {
-    const { wide, window } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, window: innerWidth }));
+    const sizes = () => page.evaluate(() => ({ wide: document.documentElement.scrollWidth, window: innerWidth }));
+    let { wide, window } = await sizes();
+    if (wide > window && this.options.scripts !== false) { // scripts learn of another size of the window with the next frame
+      await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+      ({ wide, window } = await sizes());
+    }
     assert.ok(wide <= window, `${page.url()} is ${wide} px wide in a window of ${window} px`);
   }
 
@@ -244,9 +263,7 @@ export class Visitor {
   async #picture(marks, page, full) {
     const directory = path.join(artefacts, 'screenshots');
     await mkdir(directory, { recursive: true });
-    const options = { path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: full };
-    // Chromium at times never answers a request for a picture; it answers the next one.
-    await page.screenshot({ ...options, timeout: 20_000 }).catch(() => page.screenshot(options));
+    await picture(page, { path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: full });
   }
 
   /**

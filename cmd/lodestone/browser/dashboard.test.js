@@ -144,6 +144,62 @@ test('dashboard: the period, filters and search are drawn in place', async (t) =
   await v.accessible();
 });
 
+test('dashboard: what is typed while an answer comes is searched for', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.clock.install();
+  let ask, go;
+  const asked = new Promise((resolve) => { ask = resolve; }), typed = new Promise((resolve) => { go = resolve; });
+  await v.page.route(/[?&]q=no-one(&|$)/, async (route) => {
+    ask();
+    await typed;
+    await route.continue();
+  });
+  await v.page.goto(`${site}/dashboard/readers`);
+  await v.page.locator('button.keys').waitFor();
+  await v.page.clock.pauseAt(Date.now() + 60_000);
+  const field = v.page.locator('#content input[type=search]');
+  await field.focus();
+  await v.page.keyboard.type('no-one');
+  await v.page.clock.runFor(300);
+  await asked;
+  await v.page.keyboard.type('-has-this');
+  go(); // the answer comes before the pause in typing is over
+  await v.page.waitForURL(/[?&]q=no-one(&|$)/);
+  assert.equal(await field.inputValue(), 'no-one-has-this');
+  await v.page.clock.runFor(300);
+  await v.page.waitForURL(/q=no-one-has-this/);
+  assert.equal(await field.inputValue(), 'no-one-has-this');
+  assert.equal(await field.evaluate((e) => e === document.activeElement), true, 'typing goes on');
+});
+
+test('dashboard: back and forward at once leave the screen of the address', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.locator('button.keys').waitFor();
+  const period = v.page.locator('.seg a').first();
+  await period.click();
+  await v.page.waitForURL(/days=/);
+  let go;
+  const forward = new Promise((resolve) => { go = resolve; });
+  await v.page.route(`${site}/dashboard`, async (route) => {
+    const answer = await route.fetch();
+    await forward;
+    await route.fulfill({ response: answer }).catch(() => {}); // no one waits for it any more
+  });
+  const asked = v.page.waitForRequest(`${site}/dashboard`);
+  await v.page.goBack();
+  const request = await asked;
+  const ended = ['requestfinished', 'requestfailed'].map((event) => v.page.waitForEvent(event, (r) => r === request));
+  await v.page.goForward();
+  go();
+  await Promise.any(ended);
+  await v.page.locator('#content:not([aria-busy])').waitFor();
+  assert.equal(await period.getAttribute('aria-current'), 'true');
+  assert.match(v.page.url(), /days=/);
+  await v.page.unrouteAll({ behavior: 'ignoreErrors' });
+});
+
 test('dashboard: a time is marked in line charts, with the values of the table', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
@@ -194,9 +250,10 @@ test('dashboard: keys lead through the screens', async (t) => {
   await list.waitFor();
   await v.accessible();
   await v.screenshot('dashboard-keys');
-  await v.page.keyboard.press('Escape');
-  await list.waitFor({ state: 'hidden' });
-  await Promise.all([v.page.keyboard.press('g'), v.page.keyboard.press('r')]); // within the time that a letter may follow
+  await list.evaluate((dialog) => {
+    dialog.close(); // its box has the focus until the next frame
+    for (const key of 'gr') document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  });
   await v.page.waitForURL(/\/dashboard\/readers/);
   await v.page.locator('button.keys').waitFor();
   await v.page.keyboard.press('j');

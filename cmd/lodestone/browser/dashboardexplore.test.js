@@ -87,7 +87,7 @@ test('charts: bars and grids say their values to the pointer and to keys', async
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.goto(`${site}/dashboard`);
   await v.page.locator('table.magnets th[scope=row] a').first().click();
-  const heat = v.page.locator('svg.heat').first();
+  const heat = v.page.locator('svg.heat[tabindex]').first(); // its script listens
   await heat.waitFor();
   await heat.focus();
   await v.page.keyboard.press('ArrowRight');
@@ -106,7 +106,7 @@ test('charts: a step of the funnel leads to the people who stopped there, by poi
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.goto(`${site}/dashboard`);
   await v.page.locator('table.magnets th[scope=row] a').first().click();
-  const funnel = v.page.locator('svg.stack').first();
+  const funnel = v.page.locator('svg.stack[tabindex]').first(); // its script listens
   await funnel.waitFor();
   const magnet = new URL(v.page.url()).pathname.split('/').pop();
   const step = async (press, wanted) => {

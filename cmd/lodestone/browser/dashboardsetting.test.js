@@ -85,8 +85,9 @@ test('links: an owner makes one by keyboard, copies its address, and changes it'
   await v.page.keyboard.type('By keyboard');
   await v.page.keyboard.press('Enter');
   await v.page.getByText('The page is open.').waitFor();
+  const copied = v.page.waitForFunction(() => document.querySelector('button[data-copied]')?.textContent === 'Copied'); // it says so for 2 s
   await v.page.getByRole('button', { name: 'Copy' }).first().click();
-  await v.page.getByRole('button', { name: 'Copied' }).waitFor();
+  await copied;
   const address = await v.page.evaluate(() => navigator.clipboard.readText());
   assert.match(address, /\/l\/by-keyboard/);
   assert.equal((await fetch(address)).status, 200);
@@ -95,22 +96,25 @@ test('links: an owner makes one by keyboard, copies its address, and changes it'
   await v.page.getByRole('button', { name: 'Save' }).click();
   await v.page.getByText('Saved.').waitFor();
   assert.match(await (await fetch(address)).text(), /Changed/);
-  const shown = await v.page.locator('.code img').evaluate((img) => img.complete && img.naturalWidth > 0);
-  assert.ok(shown, 'the QR code is a picture');
+  await eventually(() => v.page.locator('.code img').evaluate((img) => img.complete && img.naturalWidth > 0), 'the picture of the QR code');
   await v.page.getByText('Edit what the page says and asks').click();
   await v.page.getByLabel('Address of the page').fill('No slug');
   await v.page.getByRole('button', { name: 'Save' }).click();
   await v.page.locator('.wrong').first().waitFor();
-  assert.equal(await v.page.evaluate(() => document.activeElement?.getAttribute('name')), 'slug', 'the field with the error has the focus');
+  await v.page.locator('[name=slug]:focus').waitFor(); // the field with the error has the focus
 });
 
 test('settings: the preview follows what is typed and chosen, and a logo is uploaded', async (t) => {
   const v = await newDesktop(t);
   await signIn(v);
+  let come;
+  const typed = new Promise((resolve) => { come = resolve; });
+  await v.page.route(/\/preview\.js/, (route) => typed.then(() => route.continue()));
   await v.page.goto(`${site}/dashboard/settings`);
   assert.deepEqual(await v.page.locator('p.field').evaluateAll((all) => all.filter((e) => getComputedStyle(e).borderStyle !== 'none').map((e) => e.outerHTML)), [],
     'only inputs have a border, not the text beside them');
   await v.page.getByLabel('Colour', { exact: true }).fill('#006600');
+  come(); // the script, after the first input
   await v.page.locator('.previews rect[fill="#006600"]').first().waitFor();
   assert.equal(await v.page.locator('input[type=color]').inputValue(), '#006600');
   assert.deepEqual(await v.page.locator('.previews text.on').evaluateAll((all) => all.map((e) => e.getAttribute('fill'))), ['#ffffff', '#ffffff', '#101317', '#101317']);

@@ -117,6 +117,7 @@ test('landing: offline and back', async (t) => {
   const link = await newLink();
   const v = await newPhone(t);
   await v.page.goto(link.url);
+  await views(link, 1); // nothing is under way any more
   const to = address();
   await email(v.page).fill(to);
   await v.offline();

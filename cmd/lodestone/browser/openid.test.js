@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 import { api } from './api.js';
-import { newVisitor } from './browser.js';
+import { newVisitor, signedOut } from './browser.js';
 import { setting, site, test } from './suite.js';
 
 const screen = `${site}/dashboard`;
@@ -12,7 +12,7 @@ const issuer = process.env.BROWSER_OPENID_ISSUER;
 let addresses = 0;
 
 const visitor = (t, device, o = {}) => newVisitor(t, device, {
-  ...o, origins: [setting('BROWSER_OPENID_ISSUER')], expected: [/40[03]/, /favicon\.ico/], context: { extraHTTPHeaders: { 'X-Forwarded-For': `203.0.113.${addresses++ % 256}` } },
+  ...o, origins: [setting('BROWSER_OPENID_ISSUER')], expected: [/40[03]/, /favicon\.ico/, signedOut], context: { extraHTTPHeaders: { 'X-Forwarded-For': `203.0.113.${addresses++ % 256}` } },
 });
 
 const newPerson = () => ({ subject: randomUUID(), email: `openid-${randomUUID().slice(0, 8)}@example.com` });

@@ -172,7 +172,8 @@ for (const dark of [false, true]) {
     await v.page.getByRole('button', { name: 'Page 5', exact: true }).click();
     await v.page.waitForFunction(() => document.querySelector('#number').value === '5');
     await v.page.locator('#rail').waitFor({ state: 'hidden' });
-    await v.page.touchscreen.tap(180, 320);
+    await v.page.locator('#bar.away').waitFor({ state: 'attached' });
+    await v.page.touchscreen.tap(180, 320); // brings the bar back
     await v.page.getByRole('button', { name: 'More' }).click();
     await v.page.getByRole('button', { name: 'Contents', exact: true }).click();
     await v.screenshot('viewer-contents');

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 
 import { newAccessLink, newMagnet, events, eventsOf } from './api.js';
-import { leave, newDesktop, newPhone, newVisitor } from './browser.js';
+import { leave, newDesktop, newPhone, newVisitor, picture } from './browser.js';
 import { pdf } from './pdf.js';
-import { test } from './suite.js';
+import { eventually, test } from './suite.js';
 
 const ready = (page) => page.locator('html[data-ready]').waitFor();
 const at = (page, n) => page.waitForFunction((k) => document.querySelector('#number').value === k, String(n));
@@ -98,14 +98,17 @@ for (const [device, dark] of [['phone', false], ['phone', true], ['tablet', fals
       await v.screenshot('search-menu');
       await v.page.getByRole('button', { name: 'Search the document' }).click();
     } else await v.page.getByRole('button', { name: 'Search the document' }).click();
-    assert.equal(await v.page.evaluate(() => document.activeElement.id), 'query');
+    await v.page.locator('#query:focus').waitFor();
     await v.page.locator('#query').fill('address');
     await v.page.locator('#hits').getByText(/^1 of \d\d$/).waitFor();
     await v.page.getByRole('button', { name: 'Next hit' }).click();
     await v.page.locator('#hits').getByText(/^2 of /).waitFor();
     await v.page.locator('.marks .chosen').first().waitFor({ state: 'attached' });
     await v.page.waitForFunction(() => document.querySelectorAll('.page.waiting').length === 0);
-    assert.equal((await chosen(v.page)).seen, true);
+    await eventually(async () => {
+      const { count, seen } = await chosen(v.page);
+      return count > 0 && seen;
+    }, 'the hit in the window');
     await v.accessible(v.page, spots);
     await v.fits();
     await v.screenshot('search-hits');
@@ -145,7 +148,7 @@ test('search: photographs on dark paper are no negatives, and drawings are inver
   const { x, y, width, height } = await v.page.locator('.page[data-page="1"]').boundingBox();
   const colour = async (px, py) => { // of a point of the page, in points of A4
     const clip = { x: x + px / 595 * width, y: y + (1 - py / 842) * height, width: 8, height: 8 };
-    return pixel(v.page, (await v.page.screenshot({ clip })).toString('base64'));
+    return pixel(v.page, (await picture(v.page, { clip })).toString('base64'));
   };
   const [red, green, blue] = await colour(150, 420);
   assert.ok(red > 100 && red > 2 * green && red > 2 * blue, `the photograph is ${red} ${green} ${blue}`);
@@ -157,7 +160,7 @@ test('search: photographs on dark paper are no negatives, and drawings are inver
 
 /** How bright the middle of a page is on the screen, from 0 to 255. */
 const brightness = async (page, n) => {
-  const shot = (await page.locator(`.page[data-page="${n}"]`).screenshot()).toString('base64');
+  const shot = (await picture(page.locator(`.page[data-page="${n}"]`))).toString('base64');
   return Math.round((await pixel(page, shot)).reduce((a, b) => a + b) / 3);
 };
 

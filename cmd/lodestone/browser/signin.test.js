@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 import { api, newMagnet } from './api.js';
-import { newDesktop, newVisitor, signIn } from './browser.js';
+import { newVisitor, signedOut, signIn } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
 import { pdf } from './pdf.js';
 import { collector, eventually, setting, site, test } from './suite.js';
@@ -14,7 +14,7 @@ let addresses = 0;
 
 /** A visitor from an address of its own: tries to sign in are counted by address. */
 const visitor = (t, device = 'desktop', o = {}) => newVisitor(t, device, {
-  ...o, context: { ...o.context, extraHTTPHeaders: { 'X-Forwarded-For': `198.51.100.${addresses++ % 256}` } },
+  ...o, expected: [signedOut, ...o.expected ?? []], context: { ...o.context, extraHTTPHeaders: { 'X-Forwarded-For': `198.51.100.${addresses++ % 256}` } },
 });
 
 /** Invites someone, and returns the address and the link of the invitation. */
@@ -332,7 +332,10 @@ test('sign-in: pages of others neither show the dashboard nor send its forms', a
     const pages = ['', '/settings', '/sign-in', '/live'];
     await v.page.route(`${origin}/evil`, (r) => r.fulfill({ contentType: 'text/html', body: pages.map((p) => `<iframe src="${screen}${p}"></iframe>`).join('') }));
     await v.page.goto(`${origin}/evil`, { waitUntil: 'load' });
-    for (const frame of v.page.frames().slice(1)) assert.match(frame.url(), /^chrome-error:/, 'no screen is shown in a page of others');
+    await eventually(async () => {
+      const shown = v.page.frames().slice(1).map((frame) => frame.url());
+      return shown.length === pages.length && shown.every((address) => address.startsWith('chrome-error:'));
+    }, 'frames that show no screen in a page of others');
     for (const [what, csrf] of [['without a token', ''], ['with the token', token]]) {
       await v.page.route(`${origin}/form`, (r) => r.fulfill({ contentType: 'text/html', body: `<form method="post" action="${screen}/settings"><input name="csrf" value="${csrf}"><input name="name" value="taken over"><button>Win a prize</button></form>` }));
       await v.page.goto(`${origin}/form`);

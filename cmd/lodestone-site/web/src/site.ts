@@ -161,7 +161,8 @@ dialog.addEventListener("click", (e) => {
   if (e.target === dialog) dialog.close(); // beside it
 });
 document.addEventListener("keydown", (e) => {
-  const typing = (e.target as Element).closest("input, textarea, select, [contenteditable]");
+  // A field of a dialog that was closed has the focus until the next frame.
+  const typing = (e.target as Element).closest("input, textarea, select, [contenteditable]")?.checkVisibility();
   if ((e.key === "/" && !typing && !e.ctrlKey && !e.metaKey && !e.altKey) || (e.key === "k" && (e.ctrlKey || e.metaKey))) {
     e.preventDefault();
     open();

@@ -19,7 +19,8 @@ export function startKeys(): void {
   const keys = new Keys();
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.repeat && e.key !== "j" && e.key !== "k") return;
-    if ((e.target as Element).closest?.("input, select, textarea, dialog, [contenteditable]")) return;
+    const field = (e.target as Element).closest?.("input, select, textarea, dialog, [contenteditable]");
+    if (field?.checkVisibility()) return; // one in a dialog that was closed has the focus until the next frame
     if (e.key === "Shift" || isOff()) return; // Shift is on the way to ?
     const act = keys.press(e.key, e.timeStamp);
     if (act === undefined) return;

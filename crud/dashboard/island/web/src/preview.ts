@@ -57,7 +57,7 @@ export function start(root: HTMLElement): () => void {
     for (const e of within.querySelectorAll(`.previews ${selector}`)) for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
   };
   const seen = (yes: boolean) => (yes ? "visible" : "hidden");
-  let asked = hue.value;
+  let asked = colour.defaultValue; // the server drew it; the person may have typed since
   const ends = [
     effect(() => {
       for (const e of root.querySelectorAll(".previews .named")) e.textContent = shown.value;

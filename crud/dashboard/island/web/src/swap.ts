@@ -7,9 +7,11 @@ import { say, word } from "./words.ts";
 
 type Entry = "push" | "replace" | "none"; // what becomes of the browser's history
 
+const search = "#content form.pick input[type=search]";
 const pause = 250; // ms after the last key of a search
 
 let running: AbortController | undefined;
+let returning = false; // it is for a step in the browser's history
 let shown = location.href;
 let typing: ReturnType<typeof setTimeout> | undefined;
 
@@ -38,18 +40,23 @@ export function startSwap(): void {
     if (field.matches("#content form.pick select")) (field as HTMLSelectElement).form?.requestSubmit();
   });
   document.addEventListener("input", (e) => {
-    const field = e.target as HTMLInputElement;
-    if (!field.matches("#content form.pick input[type=search]") || !field.form) return;
-    const form = field.form;
+    if (!(e.target as Element).matches(search)) return;
     clearTimeout(typing);
     typing = setTimeout(() => {
+      // An answer to what was typed before may have put another field in place of this one.
+      const form = document.querySelector<HTMLInputElement>(search)?.form;
+      if (!form || unsavedInput()) return;
       const to = formAddress(form.action, new FormData(form));
-      if (form.isConnected && !unsavedInput() && sameScreen(to, location.href)) void swap(to, "replace");
+      if (sameScreen(to, location.href)) void swap(to, "replace");
     }, pause);
   });
   addEventListener("popstate", () => {
     const before = new URL(shown);
     if (location.pathname !== before.pathname || location.search !== before.search) void swap(location.href, "none");
+    else if (returning) {
+      running?.abort(); // back and forward: the screen of this address is still there
+      document.getElementById("content")?.removeAttribute("aria-busy");
+    }
   });
 }
 
@@ -58,6 +65,7 @@ async function swap(to: string, entry: Entry): Promise<void> {
   running?.abort();
   const run = new AbortController();
   running = run;
+  returning = entry === "none";
   const main = document.getElementById("content") as HTMLElement;
   const note = main.querySelector(".lost");
   if (note?.contains(document.activeElement)) main.focus({ preventScroll: true });
