@@ -50,11 +50,19 @@ const (
 // a process, so the tests do not run in parallel.
 func serve(t *testing.T, name string) (address, dir string, stop func()) {
 	t.Helper()
-	return serveAccounts(t, name, nil)
+	return serveAccounts(t, name, region, nil)
 }
 
-// serveAccounts is serve with keys of accounts beside that of the root; nil: there are none.
-func serveAccounts(t *testing.T, name string, accounts auth.IAMService) (address, dir string, stop func()) {
+// newAccounts returns the keys of a server, of which the root's is one.
+func newAccounts(t *testing.T) *auth.IAMServiceInternal {
+	t.Helper()
+	accounts, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin}, t.TempDir())
+	require.NoError(t, err)
+	return accounts
+}
+
+// serveAccounts is serve in a region and with keys of accounts beside that of the root; nil: there are none.
+func serveAccounts(t *testing.T, name, region string, accounts auth.IAMService) (address, dir string, stop func()) {
 	t.Helper()
 	t.Chdir(".") // the server changes the working directory, in which the engines are looked for
 	base, sidecar := t.TempDir(), t.TempDir()

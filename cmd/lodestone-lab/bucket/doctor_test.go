@@ -26,6 +26,15 @@ func examine(t *testing.T, s doctor.Stores, fails int) []doctor.Finding {
 	return r.Findings
 }
 
+// serveUser runs an S3 server with a bucket named documents, and a key that may do only what the bucket's policy says.
+func serveUser(t *testing.T, access string) (address, dir string) {
+	t.Helper()
+	accounts := newAccounts(t)
+	require.NoError(t, accounts.CreateAccount(auth.Account{Access: access, Secret: "secret-of-" + access, Role: auth.RoleUser}))
+	address, dir, _ = serveAccounts(t, "documents", region, accounts)
+	return address, dir
+}
+
 // objects returns the names of what a directory of the store has in a bucket, also what is hidden.
 func objects(t *testing.T, dir string) (names []string) {
 	t.Helper()
@@ -40,10 +49,7 @@ func objects(t *testing.T, dir string) (names []string) {
 
 // The doctor writes, reads, lists and removes an object, and says what is wrong without the keys.
 func TestDoctorExaminesBuckets(t *testing.T) {
-	accounts, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin}, t.TempDir())
-	require.NoError(t, err)
-	require.NoError(t, accounts.CreateAccount(auth.Account{Access: "reader", Secret: "secret-of-reader", Role: auth.RoleUser}))
-	address, dir, _ := serveAccounts(t, "documents", accounts)
+	address, dir := serveUser(t, "reader")
 	well := doctor.Stores{
 		Files:   file.Config{Store: "s3://documents/files", S3: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey}},
 		Erasure: person.Config{Log: "s3://documents/log"},
@@ -62,7 +68,7 @@ func TestDoctorExaminesBuckets(t *testing.T) {
 	a := certificatetest.NewAuthority(t)
 	s = well
 	s.Files.S3.Endpoint = "https://" + certificatetest.Proxy(t, strings.TrimPrefix(address, "http://"), a.Issue("store"), "")
-	s.Files.S3.TLS = certificate.Authority{CA: certificatetest.NewAuthority(t).CA}
+	s.Files.S3.TLS = certificate.Client{CA: certificatetest.NewAuthority(t).CA}
 	require.Contains(t, examine(t, s, 2)[0].Found, "which is not in the file of --file-s3-tls-ca")
 	s.Files.S3.TLS.CA = a.CA
 	examine(t, s, 0)
@@ -91,10 +97,7 @@ func TestDoctorExaminesBuckets(t *testing.T) {
 
 // A key that may write and not remove is enough for the log of erasures, not for files. What stays is named.
 func TestDoctorNamesWhatItCannotRemove(t *testing.T) {
-	accounts, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin}, t.TempDir())
-	require.NoError(t, err)
-	require.NoError(t, accounts.CreateAccount(auth.Account{Access: "writer", Secret: "secret-of-writer", Role: auth.RoleUser}))
-	address, dir, _ := serveAccounts(t, "documents", accounts)
+	address, dir := serveUser(t, "writer")
 	admin := objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey}
 	client, err := admin.Open("file-")
 	require.NoError(t, err)
@@ -134,10 +137,7 @@ func TestDoctorNamesWhatItCannotRemove(t *testing.T) {
 
 // A bucket that keeps old versions has none of the doctor's object, unless the key may not remove them.
 func TestDoctorRemovesVersions(t *testing.T) {
-	accounts, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin}, t.TempDir())
-	require.NoError(t, err)
-	require.NoError(t, accounts.CreateAccount(auth.Account{Access: "writer", Secret: "secret-of-writer", Role: auth.RoleUser}))
-	address, dir, _ := serveAccounts(t, "documents", accounts)
+	address, dir := serveUser(t, "writer")
 	old := filepath.Join(dir, "..", "..", versions)
 	s := doctor.Stores{Files: file.Config{Store: "s3://documents/files", S3: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey}}}
 	s.Erasure.Log = t.TempDir()

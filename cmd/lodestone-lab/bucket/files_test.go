@@ -46,7 +46,7 @@ func newLibraryOf(t *testing.T, accounts auth.IAMService) *library {
 	t.Helper()
 	l := &library{T: t, db: enginetest.MigratedPostgres(t), account: uuid.New()}
 	var address string
-	address, l.dir, l.stop = serveAccounts(t, "documents", accounts)
+	address, l.dir, l.stop = serveAccounts(t, "documents", region, accounts)
 	l.config = file.Config{
 		Store: "s3://documents/lodestone", CacheBytes: 1 << 30,
 		S3: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},

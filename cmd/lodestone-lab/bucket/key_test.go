@@ -36,9 +36,7 @@ const (
 
 func newKeyring(t *testing.T) *keyring {
 	t.Helper()
-	store, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin}, t.TempDir())
-	require.NoError(t, err)
-	return &keyring{T: t, store: store, dir: t.TempDir(), metrics: prometheus.NewRegistry()}
+	return &keyring{T: t, store: newAccounts(t), dir: t.TempDir(), metrics: prometheus.NewRegistry()}
 }
 
 // create makes a key at the store.

@@ -56,9 +56,12 @@ type uploaded struct {
 
 func (r *reader) accounts() []string { return slices.Sorted(maps.Keys(r.keys)) }
 
+// promptly bounds a report that is asked for while faults happen, and reportLimit one of everything.
+const promptly, reportLimit = 10 * time.Second, time.Minute
+
 // report asks a query process once.
-func (r *reader) report(ctx context.Context, address, account string) (a answers, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+func (r *reader) report(ctx context.Context, limit time.Duration, address, account string) (a answers, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	api := client.New(client.Config{URL: address, Key: r.keys[account]})
 	now := time.Now().UTC()
@@ -82,7 +85,7 @@ func (r *reader) report(ctx context.Context, address, account string) (a answers
 // await returns a report as soon as a query process answers.
 func (r *reader) await(ctx context.Context, account string) (a answers, err error) {
 	return a, probe.Until(ctx, startTimeout, retryInterval, "ask for a report", func() (err error) {
-		a, err = r.report(ctx, r.queries[0], account)
+		a, err = r.report(ctx, promptly, r.queries[0], account)
 		return err
 	})
 }
@@ -90,7 +93,7 @@ func (r *reader) await(ctx context.Context, account string) (a answers, err erro
 // ask asks both query processes until a time, and complains about an answer with less than before.
 func (r *reader) ask(ctx context.Context, account string, before answers, until time.Time, wrong func(format string, args ...any)) (answered int) {
 	for i := 0; time.Now().Before(until) && ctx.Err() == nil; i++ {
-		a, err := r.report(ctx, r.queries[i%len(r.queries)], account)
+		a, err := r.report(ctx, promptly, r.queries[i%len(r.queries)], account)
 		if err == nil {
 			answered++
 			if !a.atLeast(before) {
@@ -190,8 +193,8 @@ func (f *findings) reader(ctx context.Context, r *reader) {
 		for _, address := range r.queries {
 			f.Asked++
 			var got answers
-			err := probe.Until(ctx, time.Minute, 500*time.Millisecond, "compare the reports", func() (err error) {
-				if got, err = r.report(ctx, address, account.String()); err == nil && got != *want {
+			err := probe.Until(ctx, reportLimit, 500*time.Millisecond, "compare the reports", func() (err error) {
+				if got, err = r.report(ctx, reportLimit, address, account.String()); err == nil && got != *want {
 					err = errWrong
 				}
 				return err

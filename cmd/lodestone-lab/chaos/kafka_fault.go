@@ -40,7 +40,7 @@ func comeAndGo(ctx context.Context, s *scene) error {
 // store everything once more.
 func otherGroup(ctx context.Context, s *scene) error {
 	s.note("a consumer of another group starts")
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	third := s.consumers[maxConsumers-1]
 	cmd := exec.CommandContext(ctx, third.Program, third.Command)

@@ -210,9 +210,12 @@ func (s *scene) acknowledgeLosses(ctx context.Context, want []place) error {
 	return nil
 }
 
+// shownWithin bounds the wait until consumers that just started, on brokers that did as well, show what they found.
+const shownWithin = 3 * time.Minute
+
 // alarm waits until every consumer shows so many lost records.
 func (s *scene) alarm(ctx context.Context, want int64) error {
-	return probe.Until(ctx, time.Minute, retryInterval, "wait for the alarm", func() error {
+	return probe.Until(ctx, shownWithin, retryInterval, "wait for the alarm", func() error {
 		for _, p := range s.consumers[:consumers] {
 			n, err := probe.Metric(ctx, s.admins[p.Name], "lodestone_consumer_lost_records")
 			if err == nil && n != want {
@@ -252,14 +255,14 @@ func (s *scene) losses(ctx context.Context) (numbers []string, ranges []place, e
 // longest is the most that truncateLog takes of what is stored.
 const longest = 1_000
 
-// longLog waits until a partition has enough records to lose some, and returns where the logs start.
+// longLog waits until enough records of a partition are stored to lose some, and returns where the logs start.
 func (s *scene) longLog(ctx context.Context) (starts map[string]map[int32]int64, err error) {
 	return starts, probe.Until(ctx, s.limit, retryInterval, "wait until a log is long enough", func() error {
 		listed, err := s.admin.ListStartOffsets(ctx, event.Topic, event.LinkViewTopic)
 		if err = errors.Join(err, listed.Error()); err != nil {
 			return err
 		}
-		ends, err := s.ends(ctx)
+		committed, err := s.admin.FetchOffsetsForTopics(ctx, group, topics...)
 		if err != nil {
 			return err
 		}
@@ -270,10 +273,11 @@ func (s *scene) longLog(ctx context.Context) (starts map[string]map[int32]int64,
 				starts[o.Topic] = map[int32]int64{}
 			}
 			starts[o.Topic][o.Partition] = o.Offset
-			enough = enough || ends[o.Topic][o.Partition]-o.Offset > 2*longest
+			stored, _ := committed.Lookup(o.Topic, o.Partition) // 0 without a commit
+			enough = enough || stored.At-o.Offset > 2*longest
 		})
 		if !enough {
-			return errors.New("every log is too short")
+			return errors.New("too little of every log is stored")
 		}
 		return nil
 	})
@@ -331,7 +335,7 @@ func truncateLog(ctx context.Context, s *scene) error {
 
 // halted waits until one partition stands still for a reason.
 func (s *scene) halted(ctx context.Context, reason string) error {
-	return probe.Until(ctx, time.Minute, retryInterval, "wait until it stands still", func() error {
+	return probe.Until(ctx, shownWithin, retryInterval, "wait until it stands still", func() error {
 		sum := int64(0)
 		for _, p := range s.consumers[:consumers] {
 			n, err := probe.Metric(ctx, s.admins[p.Name], `lodestone_consumer_halted_partitions{reason="`+reason+`"}`)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ type operations struct {
 	gone     *link  // of the person who was erased
 	address  string // theirs
 	figures  []string
+	migrates bool // the release before lacks migrations of this one
 	migrated bool // the schema is that of this release
 }
 
@@ -73,7 +75,9 @@ func (o *operations) settings(w *world, env map[string][]string) error {
 	if err != nil {
 		return err
 	}
-	env["query1"] = append(env["query1"], "LODESTONE_CLICKHOUSE_HTTP_URL="+exports)
+	// Reports at the end are about days of an account with millions of sessions.
+	env["query1"] = append(env["query1"], "LODESTONE_CLICKHOUSE_HTTP_URL="+exports,
+		"LODESTONE_QUERY_TIMEOUT="+reportLimit.String(), "LODESTONE_QUERY_MAX_MEMORY_BYTES="+strconv.Itoa(3<<29), "LODESTONE_QUERY_PROCESSOR_SECONDS_PER_MINUTE=600")
 	env["direct"] = append(env["direct"], "LODESTONE_BACKUP_CLICKHOUSE_DIR="+filepath.Join(w.dir, shardName(0), "backups"))
 	env["crud1"] = append(env["crud1"], "LODESTONE_ERASURE_LOG="+filepath.Join(w.dir, "erasures"), "LODESTONE_QUERY_URL="+w.reader.queries[0])
 	for i := range maxConsumers {
@@ -86,14 +90,16 @@ func (o *operations) settings(w *world, env map[string][]string) error {
 // exitPending is that of `lodestone migrate --check` for migrations that can be applied while the old processes run.
 const exitPending = 3
 
-// checked judges how `lodestone migrate --check` ended. An upgrade without a migration would replace programs by equal ones, and show nothing.
+// checked judges how `lodestone migrate --check` ended. The first time, it has to report migrations exactly if the release before lacks some.
 func (o *operations) checked(err error) error {
 	var exit *exec.ExitError
 	switch pending := errors.As(err, &exit) && exit.ExitCode() == exitPending; {
 	case err != nil && !pending:
 		return fmt.Errorf("the old processes would have to stop: %w", err)
-	case !pending && !o.migrated:
-		return errors.New("the release before has the schema of this one: name one with fewer migrations by --before")
+	case o.migrates && !pending && !o.migrated:
+		return errors.New("migrate --check reports nothing, and the release before lacks migrations")
+	case !o.migrates && pending && !o.migrated:
+		return errors.New("migrate --check reports migrations, and the release before lacks none")
 	}
 	return nil
 }

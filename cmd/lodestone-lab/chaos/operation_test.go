@@ -8,18 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The first upgrade has to have something to apply; after it and a rollback, the schema is there.
-func TestAnUpgradeHasSomethingToApply(t *testing.T) {
+// The first upgrade has to apply what the release before lacks, and nothing else. After it and a rollback, the schema is there.
+func TestAnUpgradeAppliesWhatIsLacking(t *testing.T) {
 	t.Parallel()
 	ended := func(code int) error {
 		return exec.CommandContext(t.Context(), "sh", "-c", "exit "+strconv.Itoa(code)).Run()
 	}
-	first, later := &operations{}, &operations{migrated: true}
+	first, equal, later := &operations{migrates: true}, &operations{}, &operations{migrates: true, migrated: true}
 	require.NoError(t, first.checked(ended(3)))
-	require.ErrorContains(t, first.checked(ended(0)), "has the schema of this one")
+	require.ErrorContains(t, first.checked(ended(0)), "reports nothing")
+	require.NoError(t, equal.checked(ended(0)))
+	require.ErrorContains(t, equal.checked(ended(3)), "reports migrations")
 	require.NoError(t, later.checked(ended(0)))
 	for _, code := range []int{1, 2, 4} {
-		require.ErrorContains(t, first.checked(ended(code)), "would have to stop")
-		require.ErrorContains(t, later.checked(ended(code)), "would have to stop")
+		for _, o := range []*operations{first, equal, later} {
+			require.ErrorContains(t, o.checked(ended(code)), "would have to stop")
+		}
 	}
 }

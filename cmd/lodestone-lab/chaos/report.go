@@ -34,6 +34,9 @@ func (r *report) ok() bool {
 	return r.Findings != nil && r.Findings.ok() && len(r.fat()) == 0 && len(r.Broken) == 0
 }
 
+// soon is how long the system should take at most to recover from a fault. It is reported and not required, since it depends on the machine.
+const soon = 30 * time.Second
+
 // fat returns the kinds of our processes that had too much memory.
 func (r *report) fat() (kinds []string) {
 	for _, kind := range []string{"collector", "consumer"} {
@@ -53,8 +56,11 @@ func (r *report) write(out io.Writer) error {
 		took                 []time.Duration
 		left                 error
 	}
-	lines := map[string]*line{}
+	lines, slow := map[string]*line{}, 0
 	for i, h := range r.Steps {
+		if h.Recover > soon {
+			slow++
+		}
 		n := lines[h.Fault]
 		if n == nil {
 			n = &line{}
@@ -88,7 +94,8 @@ func (r *report) write(out io.Writer) error {
 		}
 	}
 	b.WriteString("\n")
-	fmt.Fprintf(&b, "Seed %d, %v in all.\n", r.Seed, r.Duration.Round(time.Second))
+	fmt.Fprintf(&b, "Seed %d, %v in all. Faults from which the system took longer than %v to recover: %d of %d.\n",
+		r.Seed, r.Duration.Round(time.Second), soon, slow, len(r.Steps))
 	if f := r.Findings; f != nil {
 		fmt.Fprintf(&b, "\n- events and link views acknowledged: %s; **lost: %d; doubled: %d**\n", thousands(f.Acked), f.Lost, f.Doubled)
 		fmt.Fprintf(&b, "- events and link views that their sender gave up: %s, of which %s are stored, each once\n", thousands(f.Maybe), thousands(f.MaybeStored))

@@ -30,6 +30,7 @@ type options struct {
 	Cluster  bool     // see cluster.go
 	Before   string   // directory of the programs of the version before; empty: there are none
 	Soak     bool     // see operation_fault.go
+	Migrates bool     // the version before lacks migrations
 	Batch    int      // events of each request; 0: requests of different sizes
 	NoSpool  bool     // the collectors have none
 	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration, Events and Faults are reached
@@ -80,6 +81,7 @@ type Soak struct {
 	Rate, Batch, Senders, Brokers int
 	Steps                         []Step
 	Dir, Programs, Before         string // directories: for data and logs, of the programs, and of those of the release before
+	Migrates                      bool   // the release before lacks migrations
 	Log                           *slog.Logger
 	Watch                         func(ctx context.Context, look func() Look)
 }
@@ -101,7 +103,7 @@ type Result struct {
 // Run makes the run. The error says that it could not be made, or that the system got stuck.
 func (s Soak) Run(ctx context.Context) (*Result, error) {
 	o := options{
-		Seed: s.Seed, Rate: s.Rate, Senders: s.Senders, Brokers: s.Brokers, Before: s.Before, Soak: true, Batch: s.Batch, Recover: s.Recover, Pause: time.Second,
+		Seed: s.Seed, Rate: s.Rate, Senders: s.Senders, Brokers: s.Brokers, Before: s.Before, Migrates: s.Migrates, Soak: true, Batch: s.Batch, Recover: s.Recover, Pause: time.Second,
 		Dir: s.Dir, Programs: s.Programs, Log: s.Log, Watch: s.Watch,
 	}
 	for _, step := range s.Steps {

@@ -96,7 +96,7 @@ func newWorld(o options) *world {
 	}
 	return &world{
 		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, cluster: o.Cluster, soak: o.Soak, before: o.Before, release: release, log: o.Log,
-		network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log}, admins: map[string]string{},
+		operations: operations{migrates: o.Migrates}, network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log}, admins: map[string]string{},
 	}
 }
 

@@ -40,50 +40,6 @@ func Build(ctx context.Context, dir, program, source string) error {
 	return nil
 }
 
-// fallback is the release before as long as no tag has fewer migrations: the last commit without event logs on shards, growing topics and
-// the record of erasures.
-const fallback = "4997face48afb079576f54c14ea3b7886337154c"
-
-// Before returns the revision of the release before that an upgrade has something to do for: the newest tag of an ancestor with fewer migrations, else
-// fallback, or the oldest commit of a clone that does not have it.
-func Before(ctx context.Context) (string, error) {
-	root, err := Root(ctx)
-	if err != nil {
-		return "", err
-	}
-	return before(ctx, root)
-}
-
-func before(ctx context.Context, dir string) (string, error) {
-	// Not the tags of this commit itself. It fails if this is the only commit.
-	tags, _ := gitIn(ctx, dir, "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD^", "--sort=-version:refname")
-	for tag := range strings.FieldsSeq(tags) {
-		added, err := gitIn(ctx, dir, "diff", "--name-only", "--no-renames", "--diff-filter=A", tag, "HEAD", "--", "pkg/postgres/migrations", "pkg/clickhouse/migrations")
-		if err != nil {
-			return "", fmt.Errorf("compare the migrations with %s: %w", tag, err)
-		}
-		if added != "" {
-			return tag, nil
-		}
-	}
-	if _, err := gitIn(ctx, dir, "cat-file", "-e", fallback+"^{commit}"); err == nil {
-		return fallback, nil
-	}
-	oldest, err := gitIn(ctx, dir, "rev-list", "--max-parents=0", "HEAD")
-	if err != nil {
-		return "", fmt.Errorf("find the oldest commit: %w", err)
-	}
-	oldest, _, _ = strings.Cut(oldest, "\n")
-	return oldest, nil
-}
-
-func gitIn(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	return strings.TrimSpace(string(out)), err
-}
-
 // Version returns the tag of this checkout, or its commit, "-dirty" where files are changed.
 func Version(ctx context.Context) (string, error) {
 	root, err := Root(ctx)

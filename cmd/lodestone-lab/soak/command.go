@@ -29,7 +29,7 @@ type Command struct {
 	Senders  int           `name:"senders" default:"16" help:"Clients that send at the same time. A quarter of them send views of landing pages, and a quarter send everything three times."`
 	Brokers  int           `name:"brokers" default:"1" help:"Brokers of Kafka: 1, or 3 that each have every record."`
 	Seed     uint64        `name:"seed" help:"Seed of what is killed for how long, and of who is erased; a random one if 0, which is printed."`
-	Before   string        `name:"before" placeholder:"COMMIT" help:"Commit of the release before. Default: the newest tag before this commit that has fewer migrations, or the commit that stands for it."`
+	Before   string        `name:"before" placeholder:"COMMIT" help:"Tag or commit of the release before. Default: the newest tag before this commit."`
 	Sample   time.Duration `name:"sample" default:"5s" help:"Interval at which memory is sampled."`
 	WarmUp   time.Duration `name:"warm-up" help:"Time after a start, a fault or an operation from which memory has to be flat. Default: a twentieth of the duration."`
 	Steps    []string      `name:"steps" help:"Do these, one after the other, instead of everything."`
@@ -90,11 +90,11 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711), os.MkdirAll(c.Out, 0o755)); err != nil { //nolint:gosec // as above; reports are no secret
 		return err
 	}
-	programs, before, err := c.build(ctx, dir)
+	p, err := c.build(ctx, dir)
 	if err != nil {
 		return err
 	}
-	result, err := c.run(ctx, dir, programs, before, c.plan(), log)
+	result, err := c.run(ctx, dir, p, c.plan(), log)
 	if result != nil {
 		err = errors.Join(err, c.publish(ctx, result))
 	}
@@ -107,18 +107,31 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// build compiles the programs of this release and of the one before, and returns their directories.
-func (c *Command) build(ctx context.Context, dir string) (programs, before string, err error) {
-	if c.Before == "" {
-		if c.Before, err = overlay.Before(ctx); err != nil {
-			return "", "", err
-		}
+// programs are those of two releases.
+type programs struct {
+	now, before string // their directories
+	migrates    bool   // the upgrade has migrations to apply
+}
+
+// build compiles the programs of this release and of the one before.
+func (c *Command) build(ctx context.Context, dir string) (programs, error) {
+	release, err := c.release(ctx)
+	if err != nil {
+		return programs{}, err
 	}
+	c.Before = release.Revision
 	if dir, err = filepath.Abs(dir); err != nil {
-		return "", "", err
+		return programs{}, err
 	}
-	programs, before = filepath.Join(dir, "bin"), filepath.Join(dir, "before")
-	return programs, before, chaos.Build(ctx, programs, before, c.Before)
+	p := programs{now: filepath.Join(dir, "bin"), before: filepath.Join(dir, "before"), migrates: release.Migrates}
+	return p, chaos.Build(ctx, p.now, p.before, c.Before)
+}
+
+func (c *Command) release(ctx context.Context) (overlay.Release, error) {
+	if c.Before == "" {
+		return overlay.Newest(ctx)
+	}
+	return overlay.Named(ctx, c.Before)
 }
 
 // result is what a run has to say.
@@ -137,12 +150,12 @@ func (r *result) judge(warmUp time.Duration) {
 
 func (r *result) ok() bool { return r.OK && len(r.growing) == 0 }
 
-func (c *Command) run(ctx context.Context, dir, programs, before string, steps []chaos.Step, log *slog.Logger) (*result, error) {
+func (c *Command) run(ctx context.Context, dir string, p programs, steps []chaos.Step, log *slog.Logger) (*result, error) {
 	const limit = 15 * time.Minute // also of what came in during a restore
 	r := &result{}
 	done, err := chaos.Soak{
 		Seed: c.Seed, Duration: c.Duration, Recover: limit, Rate: c.Rate, Batch: c.Batch, Senders: c.Senders, Brokers: c.Brokers, Steps: steps,
-		Dir: dir, Programs: programs, Before: before, Log: log,
+		Dir: dir, Programs: p.now, Before: p.before, Migrates: p.migrates, Log: log,
 		Watch: func(ctx context.Context, look func() chaos.Look) { r.samples.watch(ctx, c.Sample, look) },
 	}.Run(ctx)
 	if done == nil {

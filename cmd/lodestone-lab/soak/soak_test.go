@@ -30,9 +30,9 @@ func TestSoak(t *testing.T) {
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
-	programs, before, err := c.build(ctx, dir)
+	p, err := c.build(ctx, dir)
 	require.NoError(t, err)
-	r, err := c.run(ctx, dir, programs, before, c.plan(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	r, err := c.run(ctx, dir, p, c.plan(), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if r != nil {
 		text, failed := c.report(ctx, r)
 		require.NoError(t, failed)

@@ -24,6 +24,7 @@ import (
 // their ids, perhaps to another collector, as browsers do.
 type load struct {
 	t      *testing.T
+	since  time.Time
 	token  string
 	magnet string
 	quit   chan struct{}
@@ -43,7 +44,13 @@ func newLoad(t *testing.T, api *client.Client) *load {
 	require.NoError(t, err)
 	link, err := api.CreateAccessLink(t.Context(), client.NewAccessLink{LeadMagnetID: magnet.ID, Email: "load@example.com"})
 	require.NoError(t, err)
-	return &load{t: t, token: link.TrackingToken, magnet: magnet.ID, quit: make(chan struct{})}
+	return &load{t: t, since: time.Now(), token: link.TrackingToken, magnet: magnet.ID, quit: make(chan struct{})}
+}
+
+// notef logs a step of the drill: docs/bench/drills has the log of a run.
+func (l *load) notef(format string, args ...any) {
+	l.t.Helper()
+	l.t.Logf("after %s, %d events acknowledged: %s", time.Since(l.since).Round(100*time.Millisecond), l.acked.Load(), fmt.Sprintf(format, args...))
 }
 
 // to names the collectors that senders use from now on, in turn.

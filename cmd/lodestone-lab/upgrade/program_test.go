@@ -22,15 +22,17 @@ import (
 
 const root = "../../.."
 
-// previous returns the revision of the release before, which UPGRADE_FROM names.
-func previous(t *testing.T) string {
+// previous returns the releases to upgrade from: the one that UPGRADE_FROM names, else the newest, and one with an older schema.
+func previous(t *testing.T) []overlay.Release {
 	t.Helper()
 	if from := os.Getenv("UPGRADE_FROM"); from != "" {
-		return from
+		release, err := overlay.Named(t.Context(), from)
+		require.NoError(t, err)
+		return []overlay.Release{release}
 	}
-	from, err := overlay.Before(t.Context())
+	all, err := overlay.Releases(t.Context())
 	require.NoError(t, err)
-	return from
+	return all
 }
 
 // build builds a release from its revision; "" is this checkout as it is.

@@ -27,7 +27,7 @@ func caughtByRuns() []Mutant {
 		{
 			Name: "events are acknowledged before they are durable",
 			Edits: []Edit{{
-				"ingest/collector/handler.go", "err := c.deps.Sink.Write(c.deadlines.At(s.arrived.Add(c.config.AckTimeout)), s.records)",
+				"ingest/collector/handler.go", "err := c.deps.Sink.Write(until, s.records)",
 				"records := append(s.records[:0:0], s.records...)\n\ts.arena = nil\n\tvar err error\n\tgo func() { _ = c.deps.Sink.Write(c.base, records) }()",
 			}},
 			Steps: []string{"kill -9 collector that cannot reach Kafka"}, NoSpool: true, Sign: Lost,
