@@ -56,7 +56,7 @@ func TestTheImage(t *testing.T) {
 		require.Equal(t, m.Platform.Architecture, config.Architecture)
 		require.Equal(t, []string{"/lodestone"}, config.Config.Entrypoint)
 		require.Equal(t, "65532:65532", config.Config.User)
-		require.Equal(t, testCommit, config.Config.Labels["org.opencontainers.image.revision"])
+		require.Equal(t, built.commit, config.Config.Labels["org.opencontainers.image.revision"])
 		require.Equal(t, []string{"CMD", "/lodestone", "healthcheck"}, config.Config.Healthcheck.Test)
 		requireFiles(t, image, m.Platform.Architecture)
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -29,7 +28,7 @@ const clickhouseUser = 101
 // image writes the images of all platforms as one archive of the OCI layout, which container engines and registry clients read, and a list of
 // their digests: first that of the index, by which a registry has the image of every platform.
 func (r *release) image(platforms []platform) error {
-	system, err := r.layer(systemFiles)
+	system, err := r.layer(r.systemFiles)
 	if err != nil {
 		return err
 	}
@@ -123,10 +122,10 @@ func (r *release) layer(items func() ([]item, error)) (v1.Layer, error) {
 		tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.DefaultCompression))
 }
 
-// systemFiles are those of the image beside the program. They come with Go and with a module, whose versions are pinned, and not from the
-// machine that builds.
-func systemFiles() ([]item, error) {
-	zones, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip")) //nolint:staticcheck // the Go that builds
+// systemFiles are those of the image beside the program. They come from the checkout and from a module, whose version is pinned, and not from the
+// machine that builds. A program that is built with -trimpath does not know where Go is.
+func (r *release) systemFiles() ([]item, error) {
+	zones, err := os.ReadFile(filepath.Join(r.Source, "pkg", "timezone", "zoneinfo.zip"))
 	if err != nil {
 		return nil, err
 	}

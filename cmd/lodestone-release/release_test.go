@@ -18,15 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const (
-	testVersion = "0.1.0"
-	testCommit  = "0123456789abcdef0123456789abcdef01234567"
-)
+const testVersion = "0.1.0"
 
 // testKey signs the releases of tests. It is made for each run, so that it is nowhere to be found.
 var built struct {
 	once     sync.Once
 	dir      string
+	commit   string    // of both copies, with the tag of the version
 	releases [2]string // the same release, built from two directories
 	public   string
 	err      error
@@ -40,8 +38,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// releases returns two directories with the release for this machine, built from two copies of the checkout. RELEASE_PLATFORMS=all builds for every
-// platform, without what the compiler remembers of the first.
+// releases returns two directories with the release for this machine, built from two copies of the checkout: the second by the program that
+// `make release` runs. RELEASE_PLATFORMS=all builds for every platform, without what the compiler remembers of the first.
 func releases(t *testing.T) [2]string {
 	t.Helper()
 	built.once.Do(func() { built.err = buildTwice(t.Context()) })
@@ -69,37 +67,82 @@ func buildTwice(ctx context.Context) (err error) {
 		platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 	}
 	site := filepath.Join(built.dir, "lodestone-site")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", site, ".")
-	cmd.Dir = "../lodestone-site"
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build lodestone-site: %w: %s", err, out)
+	if _, err := execute(ctx, "../lodestone-site", "go", "build", "-o", site, "."); err != nil {
+		return err
 	}
 	sources := []string{filepath.Join(built.dir, "first"), filepath.Join(built.dir, "another", "place")}
 	if err := copyCheckout(ctx, sources[0]); err != nil {
 		return err
 	}
+	if built.commit, err = commitCopy(ctx, sources[0]); err != nil {
+		return err
+	}
 	if err := os.CopyFS(sources[1], os.DirFS(sources[0])); err != nil { // not again from the checkout, which someone may be editing
 		return err
 	}
-	for i, source := range sources {
-		if i == 1 && len(platforms) > 1 {
-			if err := os.Setenv("GOCACHE", filepath.Join(built.dir, "cache")); err != nil {
-				return err
-			}
-		}
-		built.releases[i] = filepath.Join(source, "bin", "release")
-		r := &release{
-			Version: testVersion, Commit: testCommit, Date: time.Date(2026, 11, 26, 5, 0, 0, 0, time.UTC),
-			Source: source, Out: built.releases[i], Site: site, Platforms: platforms,
-		}
-		if err := r.build(ctx); err != nil {
+	r := &release{
+		Version: testVersion, Commit: built.commit, Date: time.Date(2026, 11, 26, 5, 0, 0, 0, time.UTC),
+		Source: sources[0], Out: filepath.Join(sources[0], "bin", "release"), Site: site, Platforms: platforms,
+	}
+	built.releases = [2]string{r.Out, filepath.Join(sources[1], "bin", "release")}
+	if err := r.build(ctx); err != nil {
+		return err
+	}
+	if len(platforms) > 1 {
+		if err := os.Setenv("GOCACHE", filepath.Join(built.dir, "cache")); err != nil {
 			return err
 		}
-		if err := sign(r.Out, filepath.Join(keys, "minisign.key"), password(), r.Version); err != nil {
+	}
+	if err := buildByProgram(ctx, r, sources[1], built.releases[1]); err != nil {
+		return err
+	}
+	for _, out := range built.releases {
+		if err := sign(out, filepath.Join(keys, "minisign.key"), password(), testVersion); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// buildByProgram builds the release r again, from another copy, by the program that the Makefile of the copy builds.
+func buildByProgram(ctx context.Context, r *release, source, out string) error {
+	// What this make was given, such as VERSION, is not for the copy.
+	if _, err := execute(ctx, source, "env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "make", "bin/lodestone-release"); err != nil {
+		return err
+	}
+	args := []string{"build", "--version", r.Version, "--commit", r.Commit, "--date", r.Date.Format(time.RFC3339), "--out", out, "--site", r.Site}
+	for _, p := range r.Platforms {
+		args = append(args, "--platform", p.system+"/"+p.processor)
+	}
+	_, err := execute(ctx, source, filepath.Join(source, "bin", "lodestone-release"), args...)
+	return err
+}
+
+// commitCopy makes a repository of a copy, whose only commit has the tag of the version, and returns its hash.
+func commitCopy(ctx context.Context, dir string) (string, error) {
+	for _, args := range [][]string{
+		{"init", "--quiet"},
+		{"add", "--all"},
+		{"-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "--message", "Release"},
+		{"-c", "tag.gpgsign=false", "tag", "v" + testVersion},
+	} {
+		if _, err := execute(ctx, dir, "git", args...); err != nil {
+			return "", err
+		}
+	}
+	hash, err := execute(ctx, dir, "git", "rev-parse", "HEAD")
+	return strings.TrimSpace(hash), err
+}
+
+// execute returns what a program prints, which must succeed.
+func execute(ctx context.Context, dir, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s %v: %w: %s", name, args, err, out)
+	}
+	return string(out), nil
 }
 
 // copyCheckout copies what git has, the front-ends that are built, and the library of the site's search.
