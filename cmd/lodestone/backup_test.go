@@ -95,6 +95,12 @@ func drill(t *testing.T, place string, env ...string) {
 	l := newLoad(t, api, u.env["LODESTONE_COLLECTOR_URL"])
 	l.start(2)
 	l.awaitAcked(500)
+	started := time.Now()
+	note := func(what string) { // docs/bench/drills has the log of a run
+		t.Helper()
+		t.Logf("after %s, %d events acknowledged: %s", time.Since(started).Round(100*time.Millisecond), l.acked.Load(), what)
+	}
+	note("the installation runs")
 
 	data := filepath.Join(u.dir, "data")
 	succeeds := func(args ...string) string {
@@ -127,11 +133,13 @@ func drill(t *testing.T, place string, env ...string) {
 		}
 		return found == 2
 	}, enginetest.Timeout, interval)
-	mails := u.mails()
+	note("a person is erased, a link is switched off and one deleted")
 	u.kill() // clients try again until it is back
+	mails := u.mails()
 	for _, dir := range []string{"postgres", "clickhouse"} {
 		require.NoError(t, os.RemoveAll(filepath.Join(data, dir)))
 	}
+	note("everything is killed, and both databases are gone")
 
 	require.Contains(t, succeeds("restore", place, "--data", data), "lodestone restore resume")
 	p := launch(t, u.dir, env, "restore", place, "--data", data)
@@ -139,14 +147,17 @@ func drill(t *testing.T, place string, env ...string) {
 	require.Contains(t, p.out.String(), "needs empty engines")
 	began := time.Now()
 	u.start()
-	t.Logf("lodestone up serves after %s", time.Since(began).Round(time.Millisecond))
+	note("lodestone up serves, " + time.Since(began).Round(time.Millisecond).String() + " after its start")
 	l.awaitAcked(500)
 	l.stop()
 	requireFilled()
 	l.requireAnswered(u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"])
+	note("the API answers with every one of them, once")
 	answer := u.command("verify")
 	require.Zero(t, answer.code, answer.out)
+	note("lodestone verify printed:\n" + answer.out)
 	require.Eventually(t, func() bool { return u.command("verify", "--person", "eve@example.com").code == 0 }, enginetest.Timeout, time.Second)
+	note("lodestone verify --person finds nothing of the person")
 	require.Equal(t, false, owner().must(t, "GET", "/api/v1/access-links/"+revoked[0].ID, "")["is_active"])
 	status, _, _ := owner().send(t, "GET", "/api/v1/access-links/"+revoked[1].ID, "")
 	require.Equal(t, http.StatusNotFound, status)
@@ -162,6 +173,7 @@ func drill(t *testing.T, place string, env ...string) {
 	require.Eventually(t, func() bool { return delivered.Load() == 3 }, enginetest.Timeout, interval)
 	require.NotEmpty(t, u.mailTo("new@example.com", ""))
 	require.Equal(t, 1, u.command("restore", "resume").code)
+	note("revoked links stay revoked; mails and webhooks waited for lodestone restore resume")
 	u.interrupt(enginetest.Timeout)
 }
 

@@ -18,7 +18,6 @@ import (
 
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/event"
-	"lodestone/pkg/kafka"
 )
 
 // size is how large the installation of a drill is before it is backed up: DRILL_EVENTS events of DRILL_LINKS links. docs/backup.md has measurements.
@@ -59,11 +58,7 @@ func (u *up) grow(c clienttest.Client) (requireThere func()) {
 		}
 	}
 	plain := func(name string) string { return strings.Trim(u.env[name], "'") }
-	k := kafka.Config{
-		Brokers: strings.Split(plain("LODESTONE_KAFKA_BROKERS"), ","),
-		Login:   kafka.Login{Mechanism: plain("LODESTONE_KAFKA_SASL_MECHANISM"), User: plain("LODESTONE_KAFKA_SASL_USER"), Password: plain("LODESTONE_KAFKA_SASL_PASSWORD")},
-	}
-	kc, err := kgo.NewClient(append(k.Options(slog.New(slog.DiscardHandler)), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)))...)
+	kc, err := kgo.NewClient(append(u.kafka().Options(slog.New(slog.DiscardHandler)), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)))...)
 	require.NoError(t, err)
 	defer kc.Close()
 	var account uuid.UUID

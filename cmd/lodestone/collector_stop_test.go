@@ -58,7 +58,7 @@ func TestACollectorThatStopsSendsItsSpool(t *testing.T) {
 	s.kafka()
 	require.Zero(t, p.wait(), "%s", p.out)
 	require.Contains(t, p.out.String(), "the spool is empty")
-	rows, events := s.stored(len(ids), 0)
+	rows, events := s.stored()
 	require.EqualValues(t, len(ids), rows)
 	require.EqualValues(t, len(ids), events)
 }
@@ -78,7 +78,7 @@ func TestTheSpoolOfACollectorThatIsGoneIsSent(t *testing.T) {
 	s.kafka()
 	send := launch(t, t.TempDir(), s.environment(), "spool", "send", volume)
 	require.Zero(t, send.wait(), "%s", send.out)
-	rows, events := s.stored(len(ids), 0)
+	rows, events := s.stored()
 	require.EqualValues(t, len(ids), rows)
 	require.EqualValues(t, len(ids), events)
 }

@@ -20,7 +20,7 @@ import (
 	"lodestone/pkg/engine/enginetest"
 )
 
-// elsewhere are the programs whose commands cannot run in a test, and why. What they name is checked instead.
+// elsewhere are the programs whose commands TestCommandsOfDocuments does not run, and why. What they name is checked.
 var elsewhere = map[string]string{
 	"docker":                   "needs Docker; the laboratory's composecheck reads docker-compose.yml as Docker Compose does",
 	"git":                      "changes the checkout",
@@ -28,19 +28,19 @@ var elsewhere = map[string]string{
 	"helm":                     "needs a cluster; the tests of the chart render it",
 	"kind":                     "needs Docker",
 	"kubectl":                  "needs a cluster",
-	"kafka-configs.sh":         "comes with Apache Kafka",
-	"kafka-consumer-groups.sh": "comes with Apache Kafka",
+	"kafka-configs.sh":         "TestCommandsOfEnginesInDocuments runs them",
+	"kafka-consumer-groups.sh": "TestCommandsOfEnginesInDocuments runs them",
 	"make":                     "builds and downloads; `make test` runs it, or a test of its own does",
-	"minisign":                 "needs a published release; cmd/lodestone-release tests its signatures",
+	"minisign":                 "TestTheCommandsOfADownload of cmd/lodestone-release runs them",
 	"node":                     "needs a browser; TestBrowser runs the program",
-	"sha256sum":                "needs a published release",
+	"sha256sum":                "TestTheCommandsOfADownload of cmd/lodestone-release runs them",
 	"npm":                      "installs packages; TestClients uses them",
 	"pip":                      "installs packages; TestClients uses them",
-	"psql":                     "needs a superuser of PostgreSQL",
+	"psql":                     "TestCommandsOfEnginesInDocuments runs them",
 	"skopeo":                   "needs a registry",
 	"sudo":                     "changes the machine",
 	"systemctl":                "changes the machine",
-	"tar":                      "needs a published release",
+	"tar":                      "TestTheCommandsOfADownload of cmd/lodestone-release runs that of the release; the other packs the site",
 }
 
 // pagesElsewhere are the pages whose blocks another test runs.
@@ -65,6 +65,7 @@ var notRun = map[string]string{
 	"docs/privacy.md lodestone account delete":               "needs a bucket; TestDeletingAnAccount runs it",
 	"docs/release.md LODESTONE_RELEASE_PASSWORD=… bin/lodes": "writes a key; cmd/lodestone-release tests it",
 	"docs/replicas.md lodestone shard":                       "needs servers that copy rows; TestTheWriterIsMovedWhileEventsCome moves one",
+	"docs/tls.md lodestone query":                            "servers; TestServersOfTheTLSDocument runs both",
 }
 
 // prepared is what a page takes for granted: shell that runs before its first block.

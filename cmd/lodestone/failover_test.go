@@ -11,16 +11,22 @@ import (
 	"lodestone/pkg/token"
 )
 
+// processesOn returns processes on shards of several servers.
+func processesOn(t *testing.T, stack *enginetest.Stack, copies *enginetest.Copies) processes {
+	t.Helper()
+	return processes{t: t, dir: t.TempDir(), env: []string{
+		"LODESTONE_KAFKA_BROKERS=" + strings.Join(stack.Kafka.Brokers, ","), "LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys, "LODESTONE_POSTGRES_URL=" + stack.PostgresURL,
+		"LODESTONE_CLICKHOUSE_URL=" + copies.Config.URL, "LODESTONE_CLICKHOUSE_SHARDS=" + copies.Config.Shards,
+	}}
+}
+
 // A consumer's process replaces a writer that is away, by itself, and the operator keeps what is left when no majority is.
 func TestAProcessReplacesTheWriter(t *testing.T) {
 	t.Parallel()
 	copies := enginetest.NewCopies(t, 1, 3)
 	servers := copies.Servers[0]
 	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1, Copies: copies})
-	p := processes{t: t, dir: t.TempDir(), env: []string{
-		"LODESTONE_KAFKA_BROKERS=" + strings.Join(stack.Kafka.Brokers, ","), "LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys, "LODESTONE_POSTGRES_URL=" + stack.PostgresURL,
-		"LODESTONE_CLICKHOUSE_URL=" + copies.Config.URL, "LODESTONE_CLICKHOUSE_SHARDS=" + copies.Config.Shards,
-	}}
+	p := processesOn(t, stack, copies)
 	p.run("migrate")
 	record := func() replica.Record {
 		t.Helper()

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,8 +27,12 @@ import (
 // finer is what must be nowhere: the address, the place of it in the database, and the rest of the Accept-Language header.
 var finer = []string{"203.0.113", "Heidelberg", "69117", "Germany", "49.4", "de-AT", "tlh", "\xcb\x00\x71\x4d"}
 
+// changing are ids, times and durations: by chance they have digits of a latitude or of a postcode.
+var changing = regexp.MustCompile(anID.String() + `|\d\d:\d\d:\d\d\.\d+|(?:\d[\d.]*(?:h|ms?|s|µs|ns))+\b|\d{10,}`)
+
 func requireNothingFiner(t *testing.T, where string, content []byte) {
 	t.Helper()
+	content = changing.ReplaceAll(content, []byte("-"))
 	for _, text := range finer {
 		require.False(t, bytes.Contains(content, []byte(text)), "%s has %q", where, text)
 	}
@@ -36,10 +42,16 @@ func requireNothingFiner(t *testing.T, where string, content []byte) {
 func files(t *testing.T, dir string) (content []byte) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // renamed meanwhile
+			return nil
+		}
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		content = append(content, text...)
 		return err
 	}))

@@ -66,14 +66,14 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 	env := []string{
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(kafka.Brokers(), ","),
 		"LODESTONE_POSTGRES_URL=" + enginetest.Postgres(t),
-		"LODESTONE_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
+		"LODESTONE_CLICKHOUSE_URL=" + enginetest.MigratedClickHouse(t).URL,
 		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(7).Keys,
 		"LODESTONE_KAFKA_PARTITIONS=6",
 		"LODESTONE_CONSUMER_SESSION_TIMEOUT=6s",
 		"LODESTONE_CONSUMER_INSERT_TIMEOUT=5s",
 	}
 	p := processes{t: t, dir: t.TempDir(), env: env}
-	// Two at once, and once more: each is harmless.
+	// Two at once, and once more: each is harmless. The server that tests share has its schema, since the lock of migrations is that of one database.
 	first, second := launch(t, p.dir, env, "migrate"), launch(t, p.dir, env, "migrate")
 	require.Zero(t, first.wait(), "%s", first.out)
 	require.Zero(t, second.wait(), "%s", second.out)

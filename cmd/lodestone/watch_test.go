@@ -92,7 +92,7 @@ func optionalMetrics(t *testing.T) string {
 // exposed returns what a process with these metrics answers to Prometheus.
 func exposed(registry *prometheus.Registry) string {
 	page := httptest.NewRecorder()
-	httpserver.Admin(registry, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	httpserver.Admin(registry, nil, httpserver.AdminConfig{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	return page.Body.String()
 }
 
@@ -113,6 +113,7 @@ func requireDocumented(t *testing.T, metrics string) {
 		rows[name] = fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, kind, strings.Join(labels, ", "), help)
 	}
 	slices.Sort(names)
+	names = slices.Compact(names) // Several pools have metrics of the same names.
 	var table strings.Builder
 	table.WriteString("| Metric | Type | Labels | What it says |\n|---|---|---|---|\n")
 	for _, name := range names {

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/upload"
+	"lodestone/pkg/engine/enginetest"
 )
 
 var (
@@ -59,8 +60,11 @@ func jpegOf(t testing.TB, i image.Image) []byte {
 	return encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, i, &jpeg.Options{Quality: 95}) })
 }
 
+// newThumbnailer returns a thumbnailer that has as long as a busy machine takes.
 func newThumbnailer() *Thumbnailer {
-	return NewThumbnailer(upload.NewIntake(MaxBytes), slog.New(slog.DiscardHandler))
+	r := NewThumbnailer(upload.NewIntake(MaxBytes), slog.New(slog.DiscardHandler))
+	r.timeout = enginetest.Timeout
+	return r
 }
 
 // A decoder that panics leaves a line in the log, and the process goes on.

@@ -346,7 +346,7 @@ func TestALetterIsReplayedToTheWriter(t *testing.T) {
 		again, err := r.replayer.Replay(t.Context(), Filter{})
 		result.Stored, result.Present = result.Stored+again.Stored, result.Present+again.Present
 		return err == nil
-	}, time.Minute, 100*time.Millisecond)
+	}, waitLimit, 100*time.Millisecond)
 	require.Equal(t, 1, result.Stored+result.Present)
 	r.requireRows(5)
 	r.requireViews(link, 1)

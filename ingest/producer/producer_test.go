@@ -175,11 +175,14 @@ func TestTopicRecreated(t *testing.T) {
 		return p.Write(ctx, []producer.Record{{Topic: name, Key: []byte("a"), Value: []byte("b")}})
 	}
 	require.NoError(t, write(enginetest.Timeout))
-	_, err := admin.DeleteTopic(context.Background(), name)
+	before, err := admin.ListTopics(context.Background(), name)
+	require.NoError(t, err)
+	_, err = admin.DeleteTopic(context.Background(), name)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		_, err := admin.CreateTopic(context.Background(), 4, 1, nil, name)
-		return err == nil
+		_, _ = admin.CreateTopic(context.Background(), 4, 1, nil, name) // it may be made though the answer comes too late
+		after, err := admin.ListTopics(context.Background(), name)
+		return err == nil && len(after[name].Partitions) == 4 && after[name].ID != before[name].ID
 	}, enginetest.Timeout, 50*time.Millisecond)
 	require.Eventually(t, func() bool { return write(5*time.Second) == nil }, enginetest.Timeout, 50*time.Millisecond)
 }

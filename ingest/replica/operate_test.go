@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -38,43 +37,50 @@ func TestAReplicaIsDropped(t *testing.T) {
 	require.True(t, config.IsInvalid(err), "%v", err)
 	require.ErrorContains(t, err, "2 of the 3 replicas")
 
-	operate := func(limit time.Duration, fn func(context.Context, *replica.Mover) (replica.Record, error)) (r replica.Record, waits []string, err error) {
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
+	operate := func(fn func(context.Context, *replica.Mover) (replica.Record, error), waits func(string)) (r replica.Record, err error) {
+		ctx, cancel := context.WithTimeout(t.Context(), enginetest.Timeout)
 		defer cancel()
-		err = cluster.Until(ctx, 1, func(what string) { waits = append(waits, what) }, func(m *replica.Mover) (err error) {
+		waiting := func(what string) {
+			if waits != nil {
+				waits(what)
+				cancel() // it would wait for good
+			}
+		}
+		err = cluster.Until(ctx, 1, waiting, func(m *replica.Mover) (err error) {
 			r, err = fn(ctx, m)
 			return err
 		})
-		return r, waits, err
+		return r, err
 	}
 	move := func(ctx context.Context, m *replica.Mover) (replica.Record, error) { return m.Move(ctx, "r1") }
 	drop := func(ctx context.Context, m *replica.Mover) (replica.Record, error) { return m.Drop(ctx, "r0") }
-	_, _, err = operate(time.Minute, drop)
+	_, err = operate(drop, nil)
 	require.ErrorContains(t, err, "take over first")
 	servers[1].Cut()
 	servers[2].Cut()
-	_, waits, err := operate(2*time.Second, move)
+	var waits []string
+	_, err = operate(move, func(what string) { waits = append(waits, what) })
 	require.Error(t, err)
 	require.Equal(t, []string{"replica r1 and 2 of 3 replicas answer"}, waits, "one of three does not go on")
 	_, _, err = cluster.Writer(t.Context(), 1)
 	require.ErrorContains(t, err, "has taken over")
 	servers[1].Heal()
 	servers[2].Heal()
-	r, _, err := operate(time.Minute, move)
+	r, err := operate(move, nil)
 	require.NoError(t, err)
 	require.Equal(t, "r1", r.Writer)
 	require.EqualValues(t, 2, r.Epoch)
 
-	_, _, err = operate(time.Minute, drop)
+	_, err = operate(drop, nil)
 	require.ErrorContains(t, err, "stop it first")
 	servers[0].Cut()
-	r, _, err = operate(time.Minute, drop)
+	r, err = operate(drop, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"r1", "r2"}, r.Replicas)
 	require.Equal(t, 1, r.Drops)
 	require.EqualValues(t, 3, r.Epoch, "inserts under old tokens are refused")
 	require.True(t, r.Ready)
-	again, _, err := operate(time.Minute, drop)
+	again, err := operate(drop, nil)
 	require.NoError(t, err)
 	require.Equal(t, r, again)
 	all, err = cluster.List(t.Context())

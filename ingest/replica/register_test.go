@@ -33,7 +33,7 @@ func TestTheRecordOfWriters(t *testing.T) {
 	require.Eventually(t, func() bool {
 		again, err := l.Read(t.Context(), 3)
 		return err == nil && again.Age > 0
-	}, time.Minute, 10*time.Millisecond)
+	}, enginetest.Timeout, 10*time.Millisecond)
 
 	ready := seen
 	ready.Ready, ready.Previous, ready.Drops = true, "", 1

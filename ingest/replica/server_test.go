@@ -81,9 +81,13 @@ func TestATakeOverWaitsForNoMutation(t *testing.T) {
 	mover, closeAll, err := cluster.Mover(t.Context(), 1)
 	require.NoError(t, err)
 	defer closeAll()
-	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	require.Eventually(t, func() bool { _, err = mover.Move(limited, "r1"); t.Log(err); return err == nil }, enginetest.Timeout, 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err = mover.Move(limited, "r1")
+		t.Log(err)
+		return err == nil
+	}, enginetest.Timeout, 50*time.Millisecond)
 	var rows, changed uint64
 	require.NoError(t, second.QueryRow(t.Context(), "SELECT count(), countIf(user_agent = 'a') FROM lodestone.events").Scan(&rows, &changed))
 	require.EqualValues(t, 2, rows)

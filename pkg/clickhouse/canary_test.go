@@ -41,16 +41,17 @@ func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
 		}
 		return false
 	}
-	require.NoError(t, canary.Ready(t.Context()))
-	require.True(t, answering(1))
+	// On a busy machine an answer may take longer than it has.
+	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) }, testTimeout, 10*time.Millisecond)
 
 	held := a.hold(a.scoped, far)
 	require.Equal(t, 1, <-repairs)
-	require.Equal(t, 2, <-repairs, "the next attempt is another one")
-	err = canary.Ready(t.Context())
+	for attempt := 1; attempt != 2; attempt = <-repairs { // the next attempt is another one
+		require.Equal(t, 1, attempt)
+	}
+	require.Eventually(t, func() bool { err = canary.Ready(t.Context()); return err != nil && answering(0) }, testTimeout, 10*time.Millisecond)
 	require.ErrorContains(t, err, "SQL users have had no answer for")
 	require.NotContains(t, err.Error(), "analyst:", "no password")
-	require.True(t, answering(0))
 
 	a.must(a.own, "KILL QUERY WHERE user = 'analyst_acme' SYNC")
 	<-held

@@ -41,7 +41,7 @@ func TestTheFenceOfEpochs(t *testing.T) {
 
 	require.NoError(t, server.Stop(t.Context()))
 	require.NoError(t, server.Start(t.Context()))
-	require.Eventually(t, func() bool { return conn.Ping(t.Context()) == nil }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return conn.Ping(t.Context()) == nil }, enginetest.Timeout, 50*time.Millisecond)
 	require.ErrorContains(t, insert("4"), "the writer of the insert was replaced", "also after a restart")
 	require.NoError(t, insert("5"))
 }

@@ -96,7 +96,7 @@ func TestQueriesOutliveANewPassword(t *testing.T) {
 		t.Helper()
 		for i := range served {
 			before := served[i].Load()
-			require.Eventually(t, func() bool { return served[i].Load() > before+10 || t.Failed() }, time.Minute, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return served[i].Load() > before+10 || t.Failed() }, enginetest.Timeout, 5*time.Millisecond)
 		}
 	}
 	more()

@@ -312,7 +312,7 @@ func TestStoreDown(t *testing.T) {
 	}
 	require.Less(t, asked.Load(), int64(requests), "it is left alone for a while after it failed")
 	page := httptest.NewRecorder()
-	httpserver.Admin(metrics, nil, false).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	httpserver.Admin(metrics, nil, httpserver.AdminConfig{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="unchecked"} `+strconv.Itoa(requests)+"\n")
 	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="analytics",outcome="unchecked"} 0`)
 	require.Contains(t, log.String(), "not counted")
