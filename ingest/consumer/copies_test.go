@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/replica"
@@ -29,10 +30,11 @@ func (r *rig) unhurried() Config {
 	return c
 }
 
-// rowsOn returns how many rows of the rig's topic a server has, and of how many offsets.
-func (r *rig) rowsOn(server *enginetest.Copy) (rows, offsets uint64) {
+// rowsOn returns how many rows of the rig's topic a server has, and of how many offsets. Who asks often uses one connection: the server
+// takes some megabytes for each.
+func (r *rig) rowsOn(server driver.Conn) (rows, offsets uint64) {
 	r.t.Helper()
-	require.NoError(r.t, server.Conn().QueryRow(r.t.Context(),
+	require.NoError(r.t, server.QueryRow(r.t.Context(),
 		"SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
 		chParameter("topic", r.TopicID.String())).Scan(&rows, &offsets))
 	return rows, offsets
@@ -42,7 +44,8 @@ func (r *rig) rowsOn(server *enginetest.Copy) (rows, offsets uint64) {
 func (r *rig) awaitCopies(want int, servers ...*enginetest.Copy) {
 	r.t.Helper()
 	for _, s := range servers {
-		require.Eventually(r.t, func() bool { rows, offsets := r.rowsOn(s); return rows == uint64(want) && offsets == uint64(want) },
+		conn := s.Conn()
+		require.Eventually(r.t, func() bool { rows, offsets := r.rowsOn(conn); return rows == uint64(want) && offsets == uint64(want) },
 			waitLimit, 50*time.Millisecond, "replica %s", s.Name)
 	}
 }
@@ -60,7 +63,8 @@ func TestTheWriterIsMovedWhileEventsCome(t *testing.T) {
 
 	stop := r.consume(r.unhurried())
 	r.produce(0, r.events(each)...)
-	require.Eventually(t, func() bool { rows, _ := r.rowsOn(servers[0]); return rows > 0 }, waitLimit, 20*time.Millisecond)
+	writer := servers[0].Conn()
+	require.Eventually(t, func() bool { rows, _ := r.rowsOn(writer); return rows > 0 }, waitLimit, 20*time.Millisecond)
 	next, _ := r.committed(0)
 	require.LessOrEqual(t, next, int64(0), "one of two is no majority")
 	copies.Follow()

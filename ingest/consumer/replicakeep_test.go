@@ -195,7 +195,8 @@ func TestTheSurvivorOfTwoGoesOn(t *testing.T) {
 	r.awaitCopies(each, servers...)
 	stop()
 	r.produce(0, r.events(each)...)
-	require.Eventually(t, func() bool { rows, _ := r.rowsOn(servers[0]); return rows > each }, waitLimit, 20*time.Millisecond)
+	writer := servers[0].Conn()
+	require.Eventually(t, func() bool { rows, _ := r.rowsOn(writer); return rows > each }, waitLimit, 20*time.Millisecond)
 
 	mover, closeAll, err := cluster.Mover(t.Context(), 1)
 	require.NoError(t, err)
