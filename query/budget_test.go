@@ -75,7 +75,7 @@ func TestReportsThatTakeTooMuchMemory(t *testing.T) {
 	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.PostgresPool(t, enginetest.MigratedPostgresURL(t)))
 	account, conn := querytest.ID(t), querytest.Conn(t)
 	filled := querytest.Fill(t, conn, account, 5000, 300_000)
-	ctx := native.Context(t.Context(), native.WithParameters(native.Parameters{"account": account.String(), "magnet": filled.Magnets[0].String(), "link": filled.Links[0].String()}))
+	ctx := native.Context(t.Context(), native.WithSettings(native.Settings{"max_block_size": 65_536, "min_insert_block_size_rows": 65_536}), native.WithParameters(native.Parameters{"account": account.String(), "magnet": filled.Magnets[0].String(), "link": filled.Links[0].String()}))
 	// As much is of one document, by as many access links, and by one; and it was just read.
 	const id = "reinterpret(sipHash128({account:UUID}, number), 'UUID')"
 	for _, link := range []string{id, "{link:UUID}"} {

@@ -258,6 +258,10 @@ func TestCopiesAreRemovedBeforeEventsChange(t *testing.T) { //nolint:paralleltes
 	require.NoError(t, r.Conn.Exec(t.Context(), `INSERT INTO lodestone.access_links (id, account_id, email, version, deleted)
 		SETTINGS async_insert = 0 VALUES (?, ?, 'ada@example.com', 1, 0)`, link, r.account))
 	r.erase(link)
+	start := func() {
+		require.NoError(t, r.Conn.Exec(context.WithoutCancel(t.Context()), "SYSTEM START MERGES lodestone.events"))
+	}
+	t.Cleanup(start)
 	require.NoError(t, r.Conn.Exec(t.Context(), "SYSTEM STOP MERGES lodestone.events"))
 	done := make(chan error, 1)
 	go func() {
@@ -269,7 +273,7 @@ func TestCopiesAreRemovedBeforeEventsChange(t *testing.T) { //nolint:paralleltes
 		return r.Conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.access_links WHERE id = ?", link).Scan(&left) == nil && left == 0
 	}, enginetest.Timeout, 50*time.Millisecond)
 	require.Contains(t, r.texts(link)[0], "MARKER")
-	require.NoError(t, r.Conn.Exec(t.Context(), "SYSTEM START MERGES lodestone.events"))
+	start()
 	require.NoError(t, <-done)
 	require.Equal(t, blank[0], r.texts(link)[0])
 }

@@ -19,23 +19,27 @@ import (
 // The clock of a server is compared with the newest row without reading the times of all rows.
 func TestTheClockOfAServer(t *testing.T) {
 	t.Parallel()
-	c := enginetest.MigratedClickHouse(t)
+	server := enginetest.NewClickHouse(t, t.TempDir()) // since the newest row of all is asked for
+	enginetest.Run(t, server)
+	c := clickhouse.Config{URL: server.URL()}
+	_, err := clickhouse.Migrate(t.Context(), c)
+	require.NoError(t, err)
 	topology, err := clickhouse.NewTopology(c)
 	require.NoError(t, err)
-	server := replica.NewConn("r0", stream.Connection{Dial: topology.Dialer(1), Log: slog.New(slog.DiscardHandler)})
-	defer server.Close()
+	r0 := replica.NewConn("r0", stream.Connection{Dial: topology.Dialer(1), Log: slog.New(slog.DiscardHandler)})
+	defer r0.Close()
 	conn := enginetest.Open(t, c)
 	store := func(stored string, rows string) {
 		t.Helper()
 		require.NoError(t, conn.Exec(t.Context(), "INSERT INTO lodestone.events (kafka_offset, created_at, stored_at) SETTINGS async_insert = 0, insert_allow_materialized_columns = 1 "+
 			"SELECT number, now64(3), "+stored+" FROM numbers("+rows+")"))
 	}
-	now, stored, err := server.Clock(t.Context())
+	now, stored, err := r0.Clock(t.Context())
 	require.NoError(t, err)
 	require.True(t, now.After(stored), "no row is stored")
 
 	store("now64(3) - INTERVAL 2 HOUR", "50000")
-	now, stored, err = server.Clock(t.Context())
+	now, stored, err = r0.Clock(t.Context())
 	require.NoError(t, err)
 	require.True(t, now.After(stored), "no row of the last hour is")
 	var lines []string
@@ -51,12 +55,12 @@ func TestTheClockOfAServer(t *testing.T) {
 	require.Regexp(t, `(?s)Name: stored\b.*?Granules: 0/\d+`, plan)
 
 	store("fromUnixTimestamp64Milli(toInt64(1000 * intDiv(toUnixTimestamp64Milli(now64(3)), 1000)))", "1")
-	now, stored, err = server.Clock(t.Context())
+	now, stored, err = r0.Clock(t.Context())
 	require.NoError(t, err)
 	require.WithinDuration(t, now, stored, time.Hour)
 	require.True(t, now.After(stored))
 	store("now64(3) + INTERVAL 2 HOUR", "1")
-	now, stored, err = server.Clock(t.Context())
+	now, stored, err = r0.Clock(t.Context())
 	require.NoError(t, err)
 	require.False(t, now.After(stored), "the clock of another writer was ahead")
 }

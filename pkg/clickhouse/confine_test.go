@@ -22,9 +22,7 @@ func TestVersionsThatConfineUsersWhoRead(t *testing.T) {
 
 func TestTheServerThatIsBroughtAlongConfinesUsers(t *testing.T) {
 	t.Parallel()
-	_, err := clickhouse.Migrate(t.Context(), clickhouse.Config{URL: enginetest.ClickHouse(t)})
-	require.NoError(t, err)
-	unconfined, version, err := clickhouse.Unconfined(t.Context(), clickhouse.Config{URL: enginetest.ClickHouse(t)})
+	unconfined, version, err := clickhouse.Unconfined(t.Context(), enginetest.MigratedClickHouse(t))
 	require.NoError(t, err)
 	require.False(t, unconfined, version)
 	require.NotEmpty(t, version)

@@ -2,6 +2,7 @@ package scope_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,6 +72,7 @@ func TestNews(t *testing.T) {
 		c.w.Since, c.w.After, c.w.Until = at, at, at.Add(30*time.Second)
 		news, err := ch.News(t.Context(), c.w)
 		require.NoError(t, err)
+		news = slices.DeleteFunc(news, func(n scope.News) bool { return n.TopicID != topic }) // other runs store at the same time
 		var want []uuid.UUID
 		for _, offset := range c.want {
 			want = append(want, account[offset])

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/query/querytest"
@@ -16,7 +17,8 @@ func TestSettledStaysBehindInserts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	conn, account := querytest.Conn(t), querytest.ID(t)
-	batch, err := conn.PrepareBatch(native.Context(ctx, native.WithSettings(native.Settings{"async_insert": 0})),
+	id := uuid.NewString()
+	batch, err := conn.PrepareBatch(native.Context(ctx, native.WithQueryID(id), native.WithSettings(native.Settings{"async_insert": 0})),
 		"INSERT INTO lodestone.events (account_id, event_type)")
 	require.NoError(t, err)
 	require.NoError(t, batch.Append(account, "page_viewed"))
@@ -26,7 +28,7 @@ func TestSettledStaysBehindInserts(t *testing.T) {
 		require.NoError(t, err)
 		settled = append(settled, until)
 		var oldest float64
-		require.NoError(t, conn.QueryRow(ctx, "SELECT max(elapsed) FROM system.processes WHERE query_kind = 'Insert'").Scan(&oldest))
+		require.NoError(t, conn.QueryRow(ctx, "SELECT max(elapsed) FROM system.processes WHERE query_id = ?", id).Scan(&oldest))
 		return oldest > 1.5
 	}, 3*time.Minute, 100*time.Millisecond)
 	require.NoError(t, batch.Send())

@@ -149,9 +149,9 @@ func TestTheCommandCanBeRunAgain(t *testing.T) {
 
 func TestWatchSeesWhatThisProcessUses(t *testing.T) {
 	t.Parallel()
-	begin, err := Client().cpu()
-	require.NoError(t, err)
 	w, err := Watch(Client())
+	require.NoError(t, err)
+	begin, err := Client().cpu()
 	require.NoError(t, err)
 	block := make([]byte, 32<<20)
 	for used := begin; used-begin < 300*time.Millisecond; {
