@@ -172,7 +172,7 @@ unit-plain:
 	@go test -timeout 40m -run '^TestNothingIsAllocated' ./ingest/collector
 
 unit-programs:
-	@go test -count=1 -timeout 60m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
+	@go test -count=1 -timeout 80m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
 
 unit-lab:
 	@cd $(LAB) && go test -count=1 -timeout 40m ./...
