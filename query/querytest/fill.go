@@ -67,3 +67,16 @@ func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) 
 		FROM numbers(%[4]d)`, links, len(f.Magnets), Begin, events)))
 	return f
 }
+
+// BeginInsert begins an insert that ends when its batch is sent, and returns what tells for how many seconds it has run.
+func BeginInsert(t testing.TB, conn driver.Conn, insert string) (batch driver.Batch, elapsed func() float64) {
+	t.Helper()
+	id := uuid.NewString()
+	batch, err := conn.PrepareBatch(native.Context(context.Background(), native.WithQueryID(id), native.WithSettings(native.Settings{"async_insert": 0})), insert)
+	require.NoError(t, err)
+	return batch, func() (seconds float64) {
+		t.Helper()
+		require.NoError(t, conn.QueryRow(context.Background(), "SELECT max(elapsed) FROM system.processes WHERE query_id = ?", id).Scan(&seconds))
+		return seconds
+	}
+}

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	native "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/query/querytest"
@@ -17,19 +15,14 @@ func TestSettledStaysBehindInserts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	conn, account := querytest.Conn(t), querytest.ID(t)
-	id := uuid.NewString()
-	batch, err := conn.PrepareBatch(native.Context(ctx, native.WithQueryID(id), native.WithSettings(native.Settings{"async_insert": 0})),
-		"INSERT INTO lodestone.events (account_id, event_type)")
-	require.NoError(t, err)
+	batch, elapsed := querytest.BeginInsert(t, conn, "INSERT INTO lodestone.events (account_id, event_type)")
 	require.NoError(t, batch.Append(account, "page_viewed"))
 	var settled []time.Time
 	require.Eventually(t, func() bool {
 		until, err := querytest.Scoped(t).Settled(ctx) // nothing is cached yet
 		require.NoError(t, err)
 		settled = append(settled, until)
-		var oldest float64
-		require.NoError(t, conn.QueryRow(ctx, "SELECT max(elapsed) FROM system.processes WHERE query_id = ?", id).Scan(&oldest))
-		return oldest > 1.5
+		return elapsed() > 1.5
 	}, 3*time.Minute, 100*time.Millisecond)
 	require.NoError(t, batch.Send())
 	var stored time.Time
