@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -76,7 +75,7 @@ func TestAPIDocument(t *testing.T) {
 		if len(names) > 1 {
 			save = strings.Join(names, " ") + " >>" + state + "\n"
 		}
-		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", prelude+"source "+state+"\n"+block+save)
+		cmd := script(t, prelude+"source "+state+"\n"+block+save)
 		cmd.Dir = app.dir
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s\n%s", block, out)

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -76,9 +75,9 @@ func TestDemoOfThePast(t *testing.T) {
 		commands := regexp.MustCompile(`(?m)^  curl [^\\\n]*(\\\n.*)?$`).FindAllString(out, -1)
 		require.Len(t, commands, 5)
 		for _, command := range commands {
-			shell := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", settings[1]+";"+command)
-			shell.Dir = dir
-			answer, err := shell.Output()
+			cmd := script(t, settings[1]+";"+command)
+			cmd.Dir = dir
+			answer, err := cmd.Output()
 			require.NoError(t, err, command)
 			require.True(t, strings.HasPrefix(string(answer), `{"data":[{`), "%s\n%s", command, answer)
 		}

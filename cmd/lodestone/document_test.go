@@ -157,6 +157,12 @@ func (b block) runs(t *testing.T, used map[string]bool) bool {
 	return true
 }
 
+// script returns what runs commands of a page in a shell, until one fails.
+func script(t *testing.T, commands string) *exec.Cmd {
+	t.Helper()
+	return exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands)
+}
+
 // runPage runs the blocks of a page in one shell, in their order, as a reader does who follows the page.
 func (u *up) runPage(t *testing.T, page string, blocks []block) {
 	t.Helper()
@@ -164,18 +170,18 @@ func (u *up) runPage(t *testing.T, page string, blocks []block) {
 	for _, name := range []string{"cmd", "data"} {
 		require.NoError(t, os.Symlink(filepath.Join(u.dir, name), filepath.Join(dir, name)))
 	}
-	var script strings.Builder
-	script.WriteString(u.prelude(t) + prepared[page] + "\n")
+	var commands strings.Builder
+	commands.WriteString(u.prelude(t) + prepared[page] + "\n")
 	for _, b := range blocks {
 		if b.language == "sh" {
 			text := b.text
 			for example, own := range replaced[page] {
 				text = strings.ReplaceAll(text, example, own)
 			}
-			fmt.Fprintf(&script, "echo '== line %d'\n%s", b.line, text)
+			fmt.Fprintf(&commands, "echo '== line %d'\n%s", b.line, text)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script.String())
+	cmd := script(t, commands.String())
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "The commands of %s fail behind the last of these lines. If they cannot run in a test, say in notRun of document_test.go why; if they need something, make it in prepared.\n%s", page, out)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -100,7 +99,7 @@ func kafkaTools(t *testing.T) (*kadm.Client, func(command string)) {
 		require.NoError(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Value: []byte("x")}).FirstErr())
 	}
 	return admin, func(command string) {
-		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.ReplaceAll(command, "HOST:9092", kafka.Brokers()[0]))
+		cmd := script(t, strings.ReplaceAll(command, "HOST:9092", kafka.Brokers()[0]))
 		cmd.Env = append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"))
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s\n%s", command, out)
@@ -121,7 +120,7 @@ func createsRoleAndDatabase(t *testing.T, command string) {
 	}
 	require.NoError(t, superuser.Close(ctx))
 	c := superuser.Config()
-	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", `sudo() { shift 2; "$@"; }`+"\n"+command)
+	cmd := script(t, `sudo() { shift 2; "$@"; }`+"\n"+command)
 	cmd.Env = append(os.Environ(), "PGHOST="+c.Host, fmt.Sprint("PGPORT=", c.Port), "PGUSER="+c.User, "PGPASSWORD="+c.Password, "PGDATABASE="+c.Database)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

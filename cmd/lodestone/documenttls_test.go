@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +28,7 @@ func TestServersOfTheTLSDocument(t *testing.T) {
 		switch {
 		case b.page != "docs/tls.md" || b.language != "sh":
 		case strings.HasPrefix(b.text, "openssl"):
-			cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", b.text)
+			cmd := script(t, b.text)
 			cmd.Dir = p.dir
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s\n%s", b.text, out)
