@@ -238,12 +238,12 @@ func (c *checker) topic(name string, copies int, values map[string]string) { //n
 		c.deadLetterTopic(where, name, number)
 		return
 	}
+	week := alter(name, "retention.ms="+milliseconds(eventRetention)) + ", which is a week"
 	switch ms, ok := number("retention.ms"); {
 	case ok && ms < 0:
-		c.warn(where, "retention.ms", endless, alter(name, "retention.ms="+milliseconds(eventRetention))+", which is a week")
+		c.warn(where, "retention.ms", endless, week)
 	case ok && ms < minRetention.Milliseconds():
-		c.warn(where, "retention.ms", fmt.Sprintf("is %s: a longer standstill of the consumer or of ClickHouse loses events", time.Duration(ms)*time.Millisecond),
-			alter(name, "retention.ms="+milliseconds(eventRetention))+", which is a week")
+		c.warn(where, "retention.ms", fmt.Sprintf("is %s: a longer standstill of the consumer or of ClickHouse loses events", time.Duration(ms)*time.Millisecond), week)
 	}
 	if size, ok := number("retention.bytes"); ok && size >= 0 && size < minRetentionBytes {
 		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: a standstill of the consumer may lose events before retention.ms has passed", size),
@@ -257,12 +257,12 @@ func (c *checker) topic(name string, copies int, values map[string]string) { //n
 
 // deadLetterTopic judges what differs for dead letters: they wait for a person, however long.
 func (c *checker) deadLetterTopic(where, name string, number func(string) (int64, bool)) {
+	longer := alter(name, "retention.ms="+milliseconds(deadLetterRetention)) + ", which is 90 days"
 	switch ms, ok := number("retention.ms"); {
 	case ok && ms < 0:
-		c.warn(where, "retention.ms", endless, alter(name, "retention.ms="+milliseconds(deadLetterRetention))+", which is 90 days")
+		c.warn(where, "retention.ms", endless, longer)
 	case ok && ms < minDeadLetterRetention.Milliseconds():
-		c.warn(where, "retention.ms", fmt.Sprintf("is %s: dead letters that no one looked at are lost after that", time.Duration(ms)*time.Millisecond),
-			alter(name, "retention.ms="+milliseconds(deadLetterRetention))+", which is 90 days")
+		c.warn(where, "retention.ms", fmt.Sprintf("is %s: dead letters that no one looked at are lost after that", time.Duration(ms)*time.Millisecond), longer)
 	}
 	if size, ok := number("retention.bytes"); ok && size >= 0 && size < minDeadLetterBytes {
 		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: the oldest dead letters are lost above that", size),
