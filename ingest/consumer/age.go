@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
+// InsertTime is how long an insert of a few rows takes without its merges, until one is measured: docs/decisions/012-inserts-of-one-partition.md.
+const InsertTime = 20 * time.Millisecond
+
 const (
-	// insertTime is how long an insert of a few rows takes before one was measured.
-	insertTime = 20 * time.Millisecond
 	// maxInsertTime limits what one insert counts. One that waited for more than its turn would make blocks old long after that.
 	maxInsertTime = 100 * time.Millisecond
 	// smallInsert is up to how many rows the time of an insert hardly depends on them.
@@ -45,7 +46,7 @@ func (p *pace) mean() time.Duration {
 	if mean := p.insert.Load(); mean > 0 {
 		return time.Duration(mean)
 	}
-	return insertTime
+	return InsertTime
 }
 
 // AgeOf returns the age of blocks of a consumer of which so many partitions have records, when an insert of a few rows takes so long. Blocks

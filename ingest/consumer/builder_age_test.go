@@ -27,7 +27,7 @@ func TestBlocksAgeWithTheNumberOfPartitions(t *testing.T) {
 func TestBlocksAgeWithTheTimeOfInserts(t *testing.T) {
 	t.Parallel()
 	var p pace
-	require.Equal(t, insertTime, p.mean())
+	require.Equal(t, InsertTime, p.mean())
 	for range 100 {
 		p.inserted(500, 50*time.Millisecond)
 	}

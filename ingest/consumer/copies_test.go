@@ -30,8 +30,7 @@ func (r *rig) unhurried() Config {
 	return c
 }
 
-// rowsOn returns how many rows of the rig's topic a server has, and of how many offsets. Who asks often uses one connection: the server
-// takes some megabytes for each.
+// rowsOn returns how many rows of the rig's topic a server has, and of how many offsets.
 func (r *rig) rowsOn(server driver.Conn) (rows, offsets uint64) {
 	r.t.Helper()
 	require.NoError(r.t, server.QueryRow(r.t.Context(),

@@ -52,11 +52,8 @@ func insertCost(rows float64) float64 {
 // blocks is how the consumer cuts blocks by default.
 var blocks = consumer.Config{BlockAge: 500 * time.Millisecond, BlockRows: 100_000}
 
-// smallInsert is how long an insert of few rows takes without its merges: docs/decisions/012-inserts-of-one-partition.md.
-const smallInsert = 20 * time.Millisecond
-
 // blockAge is how old a block of a consumer with so many partitions gets, in seconds.
-func blockAge(partitions int) float64 { return blocks.AgeOf(partitions, smallInsert).Seconds() }
+func blockAge(partitions int) float64 { return blocks.AgeOf(partitions, consumer.InsertTime).Seconds() }
 
 // up rounds a number of machines or cores up, at least to one.
 func up(x float64) int { return int(max(1, math.Ceil(x-1e-9))) }
