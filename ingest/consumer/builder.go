@@ -214,7 +214,7 @@ const (
 )
 
 // fill moves waiting records into the block.
-func (f *blockBuilder) fill(age *time.Timer) fillState { //nolint:cyclop // one record after the other, each with its reasons to end a block
+func (f *blockBuilder) fill(age *time.Timer) fillState {
 	b := f.block
 	for {
 		switch {
@@ -222,6 +222,9 @@ func (f *blockBuilder) fill(age *time.Timer) fillState { //nolint:cyclop // one 
 		case b.empty() || f.intent != stream.NoIntent:
 			return mustHalt
 		default:
+			return isFull
+		}
+		if f.isComplete() {
 			return isFull
 		}
 		if len(f.pending) == 0 {
@@ -251,23 +254,24 @@ func (f *blockBuilder) fill(age *time.Timer) fillState { //nolint:cyclop // one 
 		}
 		f.pending[0], f.pending = nil, f.pending[1:]
 		f.ahead--
-		first, at := b.empty(), r.Offset
+		first := b.empty()
 		if f.add(r) {
 			r.Recycle()
 		}
 		if first && !b.empty() {
 			age.Reset(f.blockAge()) // the age is that of the block's first record
 		}
-		if f.intent != stream.NoIntent {
-			if at == f.intent {
-				return isFull
-			}
-			continue
-		}
-		if b.cut != nil || len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read) {
-			return isFull
-		}
 	}
+}
+
+// isComplete reports whether the block takes no further record, whatever comes. That is asked for as long as the block waits for its
+// worker, so it depends on the block alone: nothing else may come that would have it offered again.
+func (f *blockBuilder) isComplete() bool {
+	b := f.block
+	if f.intent != stream.NoIntent { // an announced block is as large as it was
+		return f.read > f.intent
+	}
+	return b.cut != nil || len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read)
 }
 
 // spans reports whether the block would be longer than the window of repeats with a record at the offset. The window

@@ -84,6 +84,11 @@ func TestBlocksAgainstAModel(t *testing.T) {
 					left = left[n:]
 				}
 				full := w.fill(timer) == isFull
+				if full { // the builder may look again before the worker takes it
+					rows := len(w.block.rows())
+					require.Equal(t, isFull, w.fill(timer), "a full block stays full")
+					require.Len(t, w.block.rows(), rows)
+				}
 				if !full && (w.block.empty() || w.intent != stream.NoIntent) {
 					continue // an announced block waits for the rest of it, whatever its age
 				}

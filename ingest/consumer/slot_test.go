@@ -130,6 +130,28 @@ func TestTheLastOfABacklogDoesNotWaitForItsAge(t *testing.T) {
 	})
 }
 
+// A worker that takes an announced block later than the block's age would wait for a record after it, and so its readers.
+func TestAnAnnouncedBlockWaitsForItsWorker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := plannedBuilder(50, 99, 0, 1000, 100)
+		f.blocked = new(atomic.Bool)
+		f.cfg.BlockAge = time.Second
+		f.pushed(0, 100)
+		built, stop := f.fills(t)
+		synctest.Wait()
+		<-time.After(2 * f.cfg.BlockAge)
+		synctest.Wait()
+		select {
+		case b := <-built:
+			require.Len(t, b.rows(), 50)
+		default:
+			require.Fail(t, "no block is offered")
+		}
+		stop()
+	})
+}
+
 // countingPool counts the batches whose memory came back.
 type countingPool struct {
 	recordPool
