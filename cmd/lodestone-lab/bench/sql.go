@@ -227,7 +227,7 @@ func (s *sqlBench) beside(ctx context.Context) (err error) {
 // besideRun is a run beside so many people. A list that fails counts as the longest that an answer may take: one that is refused does not make
 // the others look better.
 func (s *sqlBench) besideRun(ctx context.Context, p *pipeline, long time.Duration, people int) (sample Sample, err error) {
-	const longest = 10 * time.Second                        // --query-timeout
+	const longest = 10 * time.Second                        // as the default --query-timeout
 	m := &messages{generator: s.events, tokens: s.e.Tokens} // of the accounts that are stored, so that the list changes
 	l := load{
 		address: p.collector, connections: besideConnections, rate: besideEvents / besideBatch, seed: s.Seed,
