@@ -87,7 +87,8 @@ func (d *drain) run(ctx context.Context) {
 			d.await(ctx)
 			continue
 		}
-		if !d.isStopping() {
+		stopping := d.isStopping() // asked before the queue is: once it is, nothing is written any more
+		if !stopping {
 			d.refused.retry(ctx)
 		}
 		launched, err := d.launch(ctx)
@@ -96,7 +97,7 @@ func (d *drain) run(ctx context.Context) {
 			d.trouble(ctx, err)
 		case !launched && len(d.flights) == 0:
 			d.caughtUp()
-			if d.isStopping() { // and nothing is written any more
+			if stopping {
 				close(d.sentAll)
 				<-ctx.Done()
 				return

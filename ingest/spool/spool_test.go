@@ -51,6 +51,14 @@ func newRig(t *testing.T, cluster *kfake.Cluster, c Config) *rig {
 
 func startRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) *rig {
 	t.Helper()
+	r := makeRig(t, cluster, brokers, c)
+	enginetest.Run(t, r)
+	return r
+}
+
+// makeRig returns a rig whose spool is not started.
+func makeRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) *rig {
+	t.Helper()
 	r := &rig{cluster: cluster, metrics: prometheus.NewRegistry(), log: &bytes.Buffer{}, disk: &brokenDisk{}}
 	log := slog.New(slog.DiscardHandler)
 	p, err := producer.New(producer.Config{
@@ -63,7 +71,6 @@ func startRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) 
 	enginetest.Run(t, p)
 	r.Spool, err = newSpool(c, Deps{Kafka: p, Log: slog.New(slog.NewTextHandler(r.log, nil)), Registerer: r.metrics}, r.disk)
 	require.NoError(t, err)
-	enginetest.Run(t, r)
 	return r
 }
 

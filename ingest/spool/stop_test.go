@@ -1,10 +1,14 @@
 package spool
 
 import (
+	"context"
+	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"lodestone/ingest/producer"
 	"lodestone/pkg/engine/enginetest"
 )
 
@@ -30,6 +34,46 @@ func TestAStopSendsWhatTheSpoolHolds(t *testing.T) {
 	require.Len(t, marked, 30)
 	require.NoError(t, r.Stop(background), "a second stop")
 	require.Empty(t, r.Failed(), "who is stopped has not failed")
+}
+
+// afterLog calls a function after each line of the log.
+type afterLog struct {
+	slog.Handler
+	call func(message string)
+}
+
+func (l afterLog) Handle(ctx context.Context, r slog.Record) error {
+	err := l.Handler.Handle(ctx, r)
+	l.call(r.Message)
+	return err
+}
+
+// An entry that is written between the last look at the queue and the stop is sent as well.
+func TestAStopSendsWhatWasWrittenJustBefore(t *testing.T) {
+	t.Parallel()
+	c := settings(t.TempDir())
+	c.SendTimeout = enginetest.Timeout
+	cluster := newCluster(t)
+	r := makeRig(t, cluster, cluster.ListenAddrs(), c)
+	stopped := make(chan error, 1)
+	r.deps.Log = slog.New(afterLog{r.deps.Log.Handler(), func(message string) {
+		if message != "the spool is drained" { // the queue was found empty
+			return
+		}
+		records := []producer.Record{record(0)}
+		payload := appendPayload(make([]byte, 0, payloadSize(records)), time.Now(), records, mark)
+		stopped <- r.queue.Load().append(background, payload, 1)
+		go func() { stopped <- r.Stop(background) }()
+		<-r.stopping
+	}})
+	r.circuit.open.Store(true)
+	enginetest.Run(t, r)
+	require.NoError(t, <-stopped, "the write")
+	require.NoError(t, <-stopped, "the stop")
+	_, left := r.queue.Load().state()
+	require.Zero(t, left)
+	_, marked := r.stored(t, 1)
+	require.Len(t, marked, 1)
 }
 
 // The bound ends the wait for a Kafka that is away. The log says how many events stay, and where.

@@ -149,6 +149,25 @@ func TestStackWaitsForTheEndOrTheFirstFailure(t *testing.T) {
 	require.NoError(t, s.Stop(t.Context()))
 }
 
+// A service tells of its failure once. A wait that ends at the same time does not take it from the next one.
+func TestNoFailureIsLostBetweenTwoWaits(t *testing.T) {
+	t.Parallel()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 1000 {
+		failing := &part{name: "a", events: &[]string{}, failed: make(chan error, 1)}
+		s := service.NewStack(slog.New(slog.DiscardHandler))
+		s.Add("a", failing)
+		require.NoError(t, s.Start(t.Context()))
+		failing.failed <- errBroken
+		if err := s.Wait(over); err != nil {
+			require.ErrorIs(t, err, errBroken)
+		} else {
+			require.Len(t, failing.failed, 1, "it is there for the next wait")
+		}
+	}
+}
+
 func TestAServiceThatTakesLongToStopLeavesTimeToTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (s *Stack) Start(ctx context.Context) error {
 	return nil
 }
 
-// Wait returns nil when ctx ends, or the error of the first service that ends by itself.
+// Wait returns nil when ctx ends, or the error of the first service that ends by itself: no failure is lost between two waits.
 func (s *Stack) Wait(ctx context.Context) error {
 	failed := make(chan error, 1)
 	watch, cancel := context.WithCancel(ctx)
@@ -68,6 +68,13 @@ func (s *Stack) Wait(ctx context.Context) error {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
+	}
+	cancel()
+	watchers.Wait()
+	select {
+	case err := <-failed: // a service tells of it once
+		return err
+	default:
 		return nil
 	}
 }
