@@ -147,7 +147,7 @@ func (u *up) args() []string {
 		"--listen", address(0), "--collector-listen", address(1), "--admin-listen", address(2),
 		"--postgres-port=0", "--kafka-port=0", "--clickhouse-port=0", "--clickhouse-http-port=0",
 		"--capture-forms-per-hour=1000000",
-		"--collector-ack-timeout=50s", "--collector-write-timeout=60s", // on a busy machine
+		"--collector-ack-timeout=50s", "--collector-write-timeout=60s", "--query-timeout=50s", // on a busy machine
 		// Tests look whether something is there yet more often than clients may.
 		"--limit-requests-per-minute=1000000", "--limit-analytics-per-minute=1000000", "--limit-analytics-email-per-minute=1000000",
 		"--limit-analytics-query-per-minute=1000000"}, u.more...)

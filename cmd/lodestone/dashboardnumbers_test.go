@@ -77,15 +77,19 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 	past := launch(t, u.dir, nil, "demo", "--days", "20", "--seed", "3")
 	require.Zero(t, past.wait(), "%s", past.out)
 	v := signIn(t, u)
-	today := time.Now().UTC().Truncate(24 * time.Hour)
+	today := utcDay()
 	for _, p := range []span{
-		{"days=7", today.AddDate(0, 0, -6), today}, {"days=30", today.AddDate(0, 0, -29), today}, {"days=100", today.AddDate(0, 0, -99), today},
+		lastDays(7, today), lastDays(30, today), lastDays(100, today),
 		{fmt.Sprintf("from=%s&to=%s&compare=no", today.AddDate(0, 0, -12).Format(time.DateOnly), today.AddDate(0, 0, -4).Format(time.DateOnly)), today.AddDate(0, 0, -12), today.AddDate(0, 0, -4)},
 	} {
 		v.overview(t, p)
 		v.magnets(t, p)
 		v.readers(t, p)
 		v.links(t, p)
+	}
+	for _, n := range []int{7, 30} {
+		s, today := v.openToday(fmt.Sprintf("/dashboard?days=%d", n))
+		s.requireTop(v.ask("{" + allMetrics + lastDays(n, today).bounds() + "}"))
 	}
 	s := v.open("/dashboard/readers")
 	for _, o := range s.find("option", "") {
@@ -123,10 +127,33 @@ type span struct {
 	first, last time.Time
 }
 
+// lastDays are so many days up to one, by their dates: the day may end while screens are compared with answers.
+func lastDays(n int, last time.Time) span {
+	first := last.AddDate(0, 0, 1-n)
+	return span{fmt.Sprintf("from=%s&to=%s", first.Format(time.DateOnly), last.Format(time.DateOnly)), first, last}
+}
+
+// days is how many days it has.
+func (p span) days() int { return 1 + int(p.last.Sub(p.first)/(24*time.Hour)) }
+
+func utcDay() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
+
+// openToday opens a screen of the last days, and returns the day on which it did.
+func (v *owner) openToday(path string) (s screen, today time.Time) {
+	v.t.Helper()
+	for {
+		today = utcDay()
+		s = v.open(path)
+		if utcDay().Equal(today) {
+			return s, today
+		}
+	}
+}
+
 // bounds are its days, as questions have them.
 func (p span) bounds() string {
 	interval := "day"
-	if p.last.Sub(p.first) > 92*24*time.Hour {
+	if p.days() > 93 {
 		interval = "week"
 	}
 	return fmt.Sprintf(`"from":"%s","to":"%s","interval":"%s"`, p.first.Format(time.DateOnly), p.last.AddDate(0, 0, 1).Format(time.DateOnly), interval)
@@ -157,7 +184,7 @@ func (v *owner) overview(t *testing.T, p span) {
 		"": {"readers", "finished"}, "&metric=visitors&second=submission_rate": {"visitors", "submission_rate"}, "&metric=reading_ms&second=median_page_ms": {"reading_ms", "median_page_ms"},
 		"&metric=page_views&second=none": {"page_views"}, "&metric=download_rate&second=finish_rate": {"download_rate", "finish_rate"},
 	} {
-		if chosen != "" && p.query != "days=7" {
+		if chosen != "" && p.days() != 7 {
 			continue // once each
 		}
 		s, now := v.openNow("/dashboard?" + p.query + chosen)
@@ -305,7 +332,7 @@ func (v *owner) magnets(t *testing.T, p span) {
 		}
 		checked++
 		v.magnet(t, p, m.ID, "", total)
-		if p.query == "days=30" {
+		if p.days() == 30 {
 			v.magnet(t, p, m.ID, "1", total)
 		}
 		query := p.times(url.Values{"lead_magnet_id": {m.ID}})
@@ -516,7 +543,6 @@ func (v *owner) sharedNumbers(t *testing.T) {
 	var list struct{ Data []struct{ ID string } }
 	v.call(http.MethodGet, "/api/v1/lead-magnets", "", &list)
 	stranger := &owner{t: t, site: v.site, key: v.key, http: &http.Client{Timeout: time.Minute}}
-	today := time.Now().UTC().Truncate(24 * time.Hour)
 	compared := 0
 	for _, m := range list.Data {
 		var share struct{ URL string }
@@ -528,9 +554,9 @@ func (v *owner) sharedNumbers(t *testing.T) {
 			if !found || err != nil {
 				continue
 			}
-			s := stranger.open(path + "?days=" + days)
+			s, today := stranger.openToday(path + "?days=" + days)
 			require.Equal(t, http.StatusOK, s.status)
-			p := span{"", today.AddDate(0, 0, 1-n), today}
+			p := lastDays(n, today)
 			total := v.ask(`{"metrics":["link_views","submissions","readers","finish_rate","downloads"],"filters":{"lead_magnet_id":["` + m.ID + `"]},` + p.bounds() + `}`)
 			s.requireOnly(s.find("dl", "tiles")[0], total.Totals)
 			figures := s.find("figure", "chart")
@@ -574,13 +600,11 @@ func (v *owner) landingNumbers(t *testing.T) {
 	t.Helper()
 	var list struct{ Data []struct{ ID string } }
 	v.call(http.MethodGet, "/api/v1/lead-magnets", "", &list)
-	today := time.Now().UTC().Truncate(24 * time.Hour)
-	year := span{"", today.AddDate(0, 0, -364), today}
 	compared := 0
 	for _, m := range list.Data {
 		var link struct{ URL string }
 		v.call(http.MethodPost, "/api/v1/generic-links", `{"lead_magnet_id":"`+m.ID+`","show_readers":true,"language":"en"}`, &link)
-		page := v.open(strings.TrimPrefix(link.URL, v.site))
+		page, today := v.openToday(strings.TrimPrefix(link.URL, v.site))
 		for _, li := range page.find("li", "") {
 			for words, filter := range map[string]url.Values{"Read by ": {}, " finished it": {"finished": {"true"}}} {
 				text := textOf(li)
@@ -589,7 +613,7 @@ func (v *owner) landingNumbers(t *testing.T) {
 				}
 				filter.Set("lead_magnet_id", m.ID)
 				var people struct{ Pagination struct{ Total float64 } }
-				v.call(http.MethodGet, "/api/v1/analytics/readers?"+year.times(filter), "", &people)
+				v.call(http.MethodGet, "/api/v1/analytics/readers?"+lastDays(365, today).times(filter), "", &people)
 				require.Contains(t, text, chart.Count(people.Pagination.Total), "of %s", m.ID)
 				compared++
 			}
