@@ -201,13 +201,7 @@ func (q *Queue) run(ctx context.Context, ready func()) error {
 func (q *Queue) start(ctx context.Context) *river.Client[pgx.Tx] {
 	const longest = 5 * time.Second
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, longest) {
-		if err := q.awaitResume(ctx); err != nil {
-			return nil
-		}
-		client, err := q.client(ctx)
-		if err == nil {
-			err = client.Start(context.WithoutCancel(ctx))
-		}
+		client, err := q.tryStart(ctx)
 		if err == nil {
 			return client
 		}
@@ -224,21 +218,40 @@ func (q *Queue) start(ctx context.Context) *river.Client[pgx.Tx] {
 	}
 }
 
+// tryStart returns a client that works, unless ctx ends or Postgres fails.
+func (q *Queue) tryStart(ctx context.Context) (*river.Client[pgx.Tx], error) {
+	if err := q.awaitResume(ctx); err != nil {
+		return nil, err
+	}
+	client, err := q.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
+		return nil, err //nolint:wrapcheck // start logs it with what failed
+	}
+	return client, nil
+}
+
 // resumeEvery is the time between two looks whether a restored installation was resumed.
 const resumeEvery = time.Second
 
-// awaitResume waits while what leaves the installation is paused after a restore. Its error is that of ctx.
+// awaitResume waits while what leaves the installation is paused after a restore. A look that fails is an error: Postgres may answer the
+// client that starts next, and nothing looks again after that.
 func (q *Queue) awaitResume(ctx context.Context) error {
 	for first := true; ; first = false {
 		paused, err := store.New(q.pool.Unscoped()).DeliveriesPaused(ctx)
-		if err != nil || !paused { // without Postgres there is no queue either
-			return ctx.Err() //nolint:wrapcheck // it ends
+		if err != nil {
+			return fmt.Errorf("look whether the database was restored: %w", err)
+		}
+		if !paused {
+			return nil
 		}
 		if first {
 			q.log.Warn("mails, messages and webhooks wait, since the database was restored", "remedy", "lodestone restore resume")
 		}
 		if err := service.Sleep(ctx, resumeEvery); err != nil {
-			return err //nolint:wrapcheck // as above
+			return err //nolint:wrapcheck // it is that of ctx
 		}
 	}
 }

@@ -58,8 +58,13 @@ type fixture struct {
 	metrics *prometheus.Registry
 }
 
-// make returns a queue that is not started.
+// makeQueue returns a queue that is not started.
 func makeQueue(t *testing.T, pool *postgres.Pool, do func(context.Context, *river.Job[greeting]) error) *fixture {
+	t.Helper()
+	return makeLoggingQueue(t, pool, slog.DiscardHandler, do)
+}
+
+func makeLoggingQueue(t *testing.T, pool *postgres.Pool, log slog.Handler, do func(context.Context, *river.Job[greeting]) error) *fixture {
 	t.Helper()
 	poll := time.Hour // who waits for a job waits for the notice of it
 	if do != nil {
@@ -67,7 +72,7 @@ func makeQueue(t *testing.T, pool *postgres.Pool, do func(context.Context, *rive
 	}
 	f := &fixture{worker: &worker{got: make(chan greeting, 100), do: do}, metrics: prometheus.NewRegistry()}
 	var err error
-	f.Queue, err = queue.New(queue.Config{Poll: poll}, queue.Deps{Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: f.metrics})
+	f.Queue, err = queue.New(queue.Config{Poll: poll}, queue.Deps{Postgres: pool, Log: slog.New(log), Registerer: f.metrics})
 	require.NoError(t, err)
 	require.NoError(t, f.AddQueue("greetings", 4))
 	require.NoError(t, queue.Register(f.Queue, f.worker))
@@ -392,6 +397,56 @@ func TestStopWithoutPostgres(t *testing.T) {
 	pool := enginetest.PostgresPool(t, "postgres://u:p@127.0.0.1:1/d")
 	f := makeQueue(t, pool, nil)
 	require.NoError(t, f.Start(t.Context()))
+	require.NoError(t, f.Stop(t.Context()))
+}
+
+// warnings passes on the messages of warnings.
+type warnings chan string
+
+func (w warnings) Enabled(_ context.Context, l slog.Level) bool { return l == slog.LevelWarn }
+func (w warnings) WithAttrs([]slog.Attr) slog.Handler           { return w }
+func (w warnings) WithGroup(string) slog.Handler                { return w }
+
+func (w warnings) Handle(_ context.Context, r slog.Record) error {
+	w <- r.Message
+	return nil
+}
+
+// Jobs of a restored database wait also when the look whether it was resumed fails, although Postgres answers what comes next.
+func TestARestoredDatabaseStaysPausedWhenTheLookFails(t *testing.T) {
+	t.Parallel()
+	pool := enginetest.MigratedPostgres(t)
+	exec := func(sql string) {
+		_, err := pool.Unscoped().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec("INSERT INTO restored (backup, taken_at) VALUES ('b', now())")
+	exec("ALTER TABLE restored RENAME TO away")
+	warned := make(warnings, 100)
+	f := makeLoggingQueue(t, pool, warned, func(context.Context, *river.Job[greeting]) error { return nil })
+	await := func(message string) {
+		for {
+			select {
+			case got := <-warned:
+				if got == message {
+					return
+				}
+			case <-f.got:
+				require.Fail(t, "a job ran while the database was paused")
+			case <-time.After(testTimeout):
+				require.Fail(t, "no such warning", message)
+			}
+		}
+	}
+	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error { return f.insert(t.Context(), tx, greeting{Text: "hello"}) }))
+	f.begin(t)
+	await("the queue of mails and webhooks cannot start, will try again")
+	exec("ALTER TABLE away RENAME TO restored")
+	await("mails, messages and webhooks wait, since the database was restored")
+	got, _ := state(t, pool)
+	require.Equal(t, "available", got)
+	exec("UPDATE restored SET resumed_at = now()")
+	require.Equal(t, "hello", (<-f.got).Text)
 	require.NoError(t, f.Stop(t.Context()))
 }
 
