@@ -115,7 +115,7 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 		_, err := s.try(http.MethodGet, "/", nil)
 		return err != nil
 	}, waitLimit, time.Millisecond)
-	_, err := silent.ReadByte() // which is closed at once, not after the time that it could speak
+	_, err := silent.ReadByte() // which is closed soon, not after the time that it could speak
 	require.ErrorIs(t, err, io.EOF)
 	select {
 	case err := <-stopped:

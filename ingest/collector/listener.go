@@ -29,6 +29,7 @@ type listener struct {
 	mu        sync.Mutex
 	conns     map[*conn]struct{}
 	perIP     map[netip.Addr]int // only if there is a limit
+	stopping  atomic.Bool        // closeSilent was called
 	limits    connLimits
 	rejecting
 }
@@ -133,12 +134,17 @@ func (l *listener) find(of net.Conn) *conn {
 	return found
 }
 
-// closeSilent ends the listening, and the connections on which nothing was received.
+// silentTimeout is the time that connections on which nothing was received have when the server stops. A request may have come that is not
+// read yet: its sender may not repeat it, so such a connection is not closed at once.
+const silentTimeout = 250 * time.Millisecond
+
+// closeSilent ends the listening, and soon the connections on which nothing was received. Those whose first Read begins later see stopping.
 func (l *listener) closeSilent() {
 	_ = l.Close() // nothing can be done about a listener that does not close
+	l.stopping.Store(true)
 	l.each(func(c *conn) {
 		if !c.received.Load() {
-			_ = c.Conn.Close()
+			_ = c.Conn.SetReadDeadline(time.Now().Add(silentTimeout)) // a closed connection needs none
 		}
 	})
 }
@@ -178,16 +184,32 @@ func (c *conn) Read(b []byte) (int, error) {
 			return 0, err
 		}
 	}
+	silent := !c.received.Load()
+	if silent && c.listener.stopping.Load() {
+		if err := c.Conn.SetReadDeadline(time.Now().Add(silentTimeout)); err != nil {
+			return 0, err
+		}
+	}
 	n, err := c.Conn.Read(b)
-	if !c.received.Load() {
+	if silent {
 		if n > 0 {
-			c.received.Store(true)
+			c.markReceived()
 		} else if err != nil {
 			answerPlain(err)
 			return 0, io.EOF // nothing was asked: the server is to close without an answer, as after an answer's last byte
 		}
 	}
 	return n, err
+}
+
+// markReceived ends what closeSilent does to a silent connection: the deadline is again the one that c.reading knows.
+func (c *conn) markReceived() {
+	c.listener.mu.Lock() // closeSilent either sees received, or has set its deadline
+	defer c.listener.mu.Unlock()
+	c.received.Store(true)
+	if c.listener.stopping.Load() {
+		_ = c.Conn.SetReadDeadline(c.reading.set) // on a closed connection, the next Read fails as well
+	}
 }
 
 // answerPlain answers a client that speaks HTTP without TLS where TLS is served, as net/http does.
