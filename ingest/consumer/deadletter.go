@@ -50,10 +50,24 @@ func produceDeadLetters(ctx context.Context, cl *kgo.Client, letters []deadLette
 	for i, letter := range letters {
 		messages[i] = letter.message(at)
 	}
-	if err := cl.ProduceSync(ctx, messages...).FirstErr(); err != nil {
+	if err := produce(ctx, cl, messages...); err != nil {
 		return fmt.Errorf("write dead letters: %w", err)
 	}
 	return nil
+}
+
+// produce returns when the records are durable, or when ctx ends: then they may still be written, and have to be ones of which another
+// copy does no harm. The client itself waits for the answer to a batch that it has sent, whatever becomes of ctx, and gives it up only when
+// it is closed.
+func produce(ctx context.Context, cl *kgo.Client, records ...*kgo.Record) error {
+	done := make(chan error, 1)
+	go func() { done <- cl.ProduceSync(ctx, records...).FirstErr() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // deadLogEvery is the time between two lines of the log about dead letters of a partition: whoever writes to the topic would

@@ -94,7 +94,7 @@ func isReady(l kafka.Layout, partition int32) bool {
 // askForCut writes the record by which the parent learns of its child.
 func (w *worker) askForCut(ctx context.Context, parent int32, partitions int) error {
 	record := &kgo.Record{Topic: w.stream.Topic, Partition: parent, Value: event.AppendGrowth(nil, partitions)}
-	if err := w.cl.ProduceSync(ctx, record).FirstErr(); err != nil {
+	if err := produce(ctx, w.cl, record); err != nil {
 		return fmt.Errorf("write to the parent partition: %w", err)
 	}
 	return nil
@@ -171,7 +171,7 @@ func (w *worker) sendStrays(ctx context.Context) bool {
 		for i, s := range w.block.strays {
 			records[i] = &kgo.Record{Topic: w.stream.Topic, Partition: s.to, Key: s.record.Key, Value: event.MarkSpooled(slices.Clone(s.record.Value))}
 		}
-		if err := w.cl.ProduceSync(ctx, records...).FirstErr(); err != nil {
+		if err := produce(ctx, w.cl, records...); err != nil {
 			w.cl.ForceMetadataRefresh() // it may not know of a partition yet
 			return fmt.Errorf("pass records on: %w", err)
 		}
