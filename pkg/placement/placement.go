@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
@@ -29,13 +28,13 @@ type Ledger struct {
 	pool     *postgres.Pool
 	topology *clickhouse.Topology
 
-	asking sync.Mutex // hundreds of partitions may be new, and would connect to every shard at once
-	only   uint16     // id of the only shard, once it was asked
+	asking chan struct{} // has an element while one asks: hundreds of partitions may be new, and would connect to every shard at once
+	only   uint16        // id of the only shard, once it was asked; whoever asks may use it
 }
 
 // New returns the ledger of an installation.
 func New(pool *postgres.Pool, topology *clickhouse.Topology) *Ledger {
-	return &Ledger{pool: pool, topology: topology}
+	return &Ledger{pool: pool, topology: topology, asking: make(chan struct{}, 1)}
 }
 
 // Partition is a partition of a topic, and the table of its rows.
@@ -87,8 +86,12 @@ func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
 
 // ask returns the ids of all shards, and of those that have rows of a partition.
 func (l *Ledger) ask(ctx context.Context, p Partition) (ids, with []uint16, err error) {
-	l.asking.Lock()
-	defer l.asking.Unlock()
+	select {
+	case l.asking <- struct{}{}:
+		defer func() { <-l.asking }()
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
 	if l.only != 0 {
 		return []uint16{l.only}, nil, nil
 	}

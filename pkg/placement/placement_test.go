@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/uuid"
@@ -8,6 +9,17 @@ import (
 
 	"lodestone/pkg/store"
 )
+
+// The partitions of a consumer are asked for one after the other, each for seconds if a server is silent. One that is stopped waits for no other.
+func TestAPartitionThatIsStoppedWaitsForNoQuestionOfAnother(t *testing.T) {
+	t.Parallel()
+	l := New(nil, nil)
+	l.asking <- struct{}{} // another asks, and gets no answer
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, _, err := l.ask(ctx, Partition{})
+	require.ErrorIs(t, err, context.Canceled)
+}
 
 // A partition goes to the shard with the fewest of its topic, also one that was added by doubling: the shard that is new gets it.
 func TestANewPartitionIsPlacedOnTheShardWithTheFewest(t *testing.T) {
