@@ -54,10 +54,6 @@ func (w *worker) insert(ctx context.Context) bool {
 	maybeStored := b.first <= w.maybeStored
 	round := 0
 	tries := w.backoff()
-	var by *stream.Connection // that of the store
-	if b.slot != nil && !w.route.several {
-		by = b.slot.to(w.route)
-	}
 	for {
 		// Before every try, since the commit also proves that the partition is still ours. The try
 		// has to end within InsertTimeout of that proof, even if the process is stopped in
@@ -65,6 +61,11 @@ func (w *worker) insert(ctx context.Context) bool {
 		proved := time.Now()
 		if !w.commit(ctx, b.first, b.last) {
 			return false
+		}
+		// Only now: a commit that had to be repeated may have given the slot, and so its connection, to others.
+		var by *stream.Connection // nil: that of the store
+		if b.slot != nil && !w.route.several {
+			by = b.slot.to(w.route)
 		}
 		deadline, cancel := context.WithDeadline(ctx, proved.Add(w.cfg.InsertTimeout))
 		done, err := w.attempt(deadline, by, maybeStored, &round)
@@ -83,7 +84,6 @@ func (w *worker) insert(ctx context.Context) bool {
 		w.metrics.retries.Inc()
 		if clickhouse.IsRefusal(err) || w.several {
 			w.yieldSlots()
-			by = nil
 		}
 		if !w.wait(ctx, tries, "insert", err) {
 			return false

@@ -1,6 +1,8 @@
 package consumer
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -149,6 +151,53 @@ func TestAnAnnouncedBlockWaitsForItsWorker(t *testing.T) {
 			require.Fail(t, "no block is offered")
 		}
 		stop()
+	})
+}
+
+// connectionsUsed records the connections of inserts.
+type connectionsUsed struct {
+	store
+	by chan *stream.Connection
+}
+
+func (s *connectionsUsed) Insert(_ context.Context, by *stream.Connection, _ stream.Table, _ string) error {
+	s.by <- by
+	return nil
+}
+
+// answer answers the commit that waits.
+func (c *committer) answer(err error) {
+	c.mu.Lock()
+	calls := c.next()
+	c.mu.Unlock()
+	for _, call := range calls {
+		call.done <- err
+	}
+}
+
+// The partition that has the slot by then may be of another shard: rows over its connection would be stored there.
+func TestABlockThatLostItsSlotIsNotInsertedOverTheSlotsConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, _ := backlogged()
+		inserts := &connectionsUsed{by: make(chan *stream.Connection, 1)}
+		w := &worker{
+			stream: stream.Events(), cfg: Config{InsertTimeout: time.Minute}, log: testLog(), metrics: f.metrics, builder: f, slots: f.slots,
+			store: inserts, several: true, route: route{shard: 1}, maybeStored: -1,
+			commits: &committer{sending: true}, // the test answers in its place
+			block:   &block{last: 9, slot: new(slot)},
+		}
+		done := make(chan bool)
+		go func() { done <- w.insert(t.Context()) }()
+		synctest.Wait()
+		w.commits.answer(errors.New("a broker is away"))
+		taken := <-f.slots
+		taken.to(route{shard: 2})
+		<-time.After(longestRetry)
+		synctest.Wait()
+		w.commits.answer(nil)
+		require.True(t, <-done)
+		require.Nil(t, <-inserts.by)
 	})
 }
 
