@@ -201,9 +201,6 @@ func (w *worker) retry(ctx context.Context, what string, fn func() error) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		if w.several {
-			w.yieldSlots()
-		}
 		if !w.wait(ctx, tries, what, err) {
 			return false
 		}
@@ -231,9 +228,11 @@ func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, wh
 		w.halt(differs)
 		return false
 	}
-	pause := tries.NextBackOff()
-	if clickhouse.IsRefusal(err) {
-		w.blocked.Store(true)
+	pause, refused := tries.NextBackOff(), clickhouse.IsRefusal(err)
+	if refused || w.several {
+		w.yieldSlots()
+	}
+	if refused {
 		pause = refusedRetry
 		w.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next_offset", w.next, "error", err)
 	} else {
@@ -243,7 +242,7 @@ func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, wh
 }
 
 // yieldSlots gives the slots of the partition to others, and takes none until it is stored again: it waits for an operator, or for its
-// shard while the others answer. A worker never waits for a slot, since all of them may be with blocks that wait for their workers.
+// shard while the others answer. Nothing else sets blocked, so the builder always learns of it. A worker never waits for a slot, since all of them may be with blocks that wait for their workers.
 func (w *worker) yieldSlots() {
 	w.blocked.Store(true)
 	if w.block != nil {

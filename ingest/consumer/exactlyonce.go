@@ -6,7 +6,6 @@ import (
 
 	"lodestone/ingest/stream"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 )
 
@@ -82,9 +81,6 @@ func (w *worker) insert(ctx context.Context) bool {
 		}
 		maybeStored = true
 		w.metrics.retries.Inc()
-		if clickhouse.IsRefusal(err) || w.several {
-			w.yieldSlots()
-		}
 		if !w.wait(ctx, tries, "insert", err) {
 			return false
 		}

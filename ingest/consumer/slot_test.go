@@ -10,6 +10,8 @@ import (
 
 	"lodestone/ingest/stream"
 
+	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/ch-go/proto"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -150,6 +152,39 @@ func TestAnAnnouncedBlockWaitsForItsWorker(t *testing.T) {
 		default:
 			require.Fail(t, "no block is offered")
 		}
+		stop()
+	})
+}
+
+// ClickHouse refuses a question about the block before, while the builder pauses the fetching to wait for a slot.
+func TestABuilderThatWaitsForASlotGoesOnWhenItsPartitionIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, paused := backlogged()
+		w := &worker{log: testLog(), builder: f, slots: f.slots}
+		f.blocked = &w.blocked
+		pausing := make(chan struct{})
+		f.queue.pause = func() {
+			paused.Store(true)
+			close(pausing)
+			<-time.After(time.Millisecond) // until the worker has its answer
+		}
+		f.end.Store(0)
+		_, stop := f.fills(t)
+		<-time.After(2 * f.cfg.BlockAge) // no timer wakes the builder from here on
+		f.end.Store(1_000)
+		f.pushed(0, 0)
+		<-pausing
+		refused := true
+		require.True(t, w.retry(t.Context(), "ask", func() error {
+			if refused {
+				refused = false
+				return &ch.Exception{Code: proto.ErrAccessDenied}
+			}
+			return nil
+		}))
+		synctest.Wait()
+		require.False(t, paused.Load())
 		stop()
 	})
 }
