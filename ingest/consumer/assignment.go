@@ -48,7 +48,7 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 			break // all have the same topic id
 		}
 		for number, why := range out {
-			c.halt(assignment{topic, number}, why)
+			c.halt(assignment{topic, number}, nil, why)
 		}
 		from[topic] = make(map[int32]kgo.Offset, len(positions))
 		for number, p := range positions {
@@ -189,9 +189,13 @@ func (c *Consumer) stopAllWorkers() {
 	c.stopWorkers(all, false)
 }
 
-// refuse makes a partition stand still, loudly.
-func (c *Consumer) halt(a assignment, why error) {
+// halt makes a partition stand still, loudly, unless the worker that asks for it was stopped meanwhile. nil: none asks.
+func (c *Consumer) halt(a assignment, by *worker, why error) {
 	c.mu.Lock()
+	if by != nil && c.workers[a] != by {
+		c.mu.Unlock()
+		return
+	}
 	_, known := c.halted[a]
 	c.halted[a] = why
 	c.mu.Unlock()
@@ -238,12 +242,12 @@ func (c *Consumer) status() status {
 	return s
 }
 
-// halted returns what makes the worker's partition stand still: it is not fetched any more, and counts as blocked until
+// haltPartition returns what makes the worker's partition stand still: it is not fetched any more, and counts as blocked until
 // it is released.
 func (w *worker) haltPartition(c *Consumer) func(error) {
 	return func(why error) {
 		w.builder.queue.halt()
-		c.halt(assignment{w.stream.Topic, w.at.Partition}, why)
+		c.halt(assignment{w.stream.Topic, w.at.Partition}, w, why)
 	}
 }
 

@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/event"
 )
 
 // members returns how many consumers the group has.
@@ -170,5 +172,31 @@ func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	produce()
 	await(200)
 	r.requireStored(400)
+	require.NoError(t, c.Check(t.Context()))
+}
+
+// A builder that finds what makes its partition stand still may end after the partition has been released.
+func TestAPartitionThatWasReleasedDoesNotStandStill(t *testing.T) {
+	t.Parallel()
+	a := assignment{event.Topic, 1}
+	pausing, goOn := make(chan struct{}), make(chan struct{})
+	w := &worker{
+		stream: stream.Events(), at: stream.Place{Partition: a.partition}, cancel: func() {}, stopping: make(chan struct{}), done: make(chan struct{}),
+		builder: &blockBuilder{queue: newQueue(1<<20, nil, func() { close(pausing); <-goOn }, func() {})},
+	}
+	c := &Consumer{log: testLog(), workers: map[assignment]*worker{a: w}, halted: map[assignment]error{}, joined: true}
+	go func() {
+		defer close(w.done)
+		w.haltPartition(c)(&newerError{7, event.ErrNewer})
+	}()
+	<-pausing
+	released := make(chan struct{})
+	go func() {
+		defer close(released)
+		c.stopWorkers(map[string][]int32{a.topic: {a.partition}}, false)
+	}()
+	<-w.stopping
+	close(goOn)
+	<-released
 	require.NoError(t, c.Check(t.Context()))
 }
