@@ -80,8 +80,12 @@ func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
 	var result Result
 	err := r.Pool.Transaction(ctx, func(tx pgx.Tx) error {
 		// The lock goes with the connection, whatever ends it.
-		if err := store.New(tx).Lock(ctx, replayLock); err != nil {
+		q := store.New(tx)
+		if err := q.Lock(ctx, replayLock); err != nil {
 			return fmt.Errorf("take the replay's lock: %w", err)
+		}
+		if err := q.AllowIdle(ctx); err != nil { // this transaction only holds the lock
+			return fmt.Errorf("keep the replay's lock: %w", err)
 		}
 		if err := r.erased.Load(ctx, r.Pool); err != nil {
 			return err
