@@ -19,7 +19,8 @@ const (
 	pageEvents   = 1000
 	firstSlice   = time.Minute
 	longestSlice = 365 * 24 * time.Hour
-	// aheadPolls is for how many polls a listener waits for the reader to reach its position, which may be of another process.
+	// aheadPolls is for how many polls a listener waits for the reader to reach its position, which may be of another process. Those in
+	// which an insert that runs holds the reader back do not count.
 	aheadPolls = 10
 )
 
@@ -55,20 +56,33 @@ func (li *Listener) Begin(ctx context.Context) (err error) {
 		return nil
 	}
 	if li.beginning != nil {
-		li.at, err = join{done: li.beginning}.wait(ctx)
+		li.at, _, err = join{done: li.beginning}.wait(ctx)
 		li.joined, li.begun = true, err == nil
 		return err
 	}
-	for range aheadPolls {
-		li.to, err = li.live.position(ctx, nil)
+	for polls := 0; polls < aheadPolls; {
+		var now time.Time
+		li.to, now, err = li.live.position(ctx, nil)
 		if li.begun = err == nil && li.at.isBehind(li.to); li.begun || err != nil {
 			return err
+		}
+		if li.at.stored.After(now) || !li.at.stored.After(li.to.stored) {
+			polls++
 		}
 		if err := service.Sleep(ctx, pollEvery); err != nil {
 			return err
 		}
 	}
-	return ErrAhead
+	if li.at.stored.After(li.to.stored) {
+		return ErrAhead
+	}
+	// The reader knows only the offsets of what was stored since shortly before it began, which may be late events alone.
+	stored, err := li.live.ch.Reaches(ctx, li.at.beyond(li.to))
+	if err == nil && !stored {
+		err = ErrAhead
+	}
+	li.begun = err == nil
+	return err
 }
 
 // ID returns the text of the position behind what Next returned last, or where the listener began.
@@ -118,7 +132,9 @@ func (li *Listener) catchUp(ctx context.Context) (messages []Message, err error)
 	if until.After(li.to.stored) {
 		until = li.to.stored
 	}
-	events, err := read(ctx, li.live.ch, []uuid.UUID{li.account}, li.at.window(until, li.to.next), pageEvents)
+	window := li.at.window(until, li.to.next)
+	window.Reader = li.to.stored
+	events, err := read(ctx, li.live.ch, []uuid.UUID{li.account}, window, pageEvents)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +158,7 @@ func (li *Listener) catchUp(ctx context.Context) (messages []Message, err error)
 	switch {
 	case until.Before(li.to.stored):
 	case !li.joined:
-		li.to, err = li.live.position(ctx, li)
+		li.to, _, err = li.live.position(ctx, li)
 		li.joined = true
 	default:
 		li.at, li.behind = li.to, false

@@ -58,6 +58,7 @@ type Live struct {
 
 	at      Position  // of the reader; its own
 	reached time.Time // the time of at, by the clock of this process; its own as well
+	now     time.Time // of ClickHouse, in the last poll; its own as well
 }
 
 // join waits for a poll of the reader that began later.
@@ -71,6 +72,7 @@ type join struct {
 
 type joined struct {
 	at  Position
+	now time.Time // of ClickHouse, in that poll
 	err error
 }
 
@@ -135,19 +137,19 @@ func (l *Live) join(j join) {
 	}
 }
 
-// position waits for a poll that begins now, and returns where the reader is after it. A listener gets what comes then.
-func (l *Live) position(ctx context.Context, listener *Listener) (Position, error) {
+// position waits for a poll that begins now, and returns where the reader is after it, and ClickHouse's time. A listener gets what comes then.
+func (l *Live) position(ctx context.Context, listener *Listener) (at Position, now time.Time, err error) {
 	j := join{listener: listener, done: make(chan joined, 1)}
 	l.join(j)
 	return j.wait(ctx)
 }
 
-func (j join) wait(ctx context.Context) (Position, error) {
+func (j join) wait(ctx context.Context) (at Position, now time.Time, err error) {
 	select {
 	case got := <-j.done:
-		return got.at, got.err
+		return got.at, got.now, got.err
 	case <-ctx.Done():
-		return Position{}, context.Cause(ctx)
+		return Position{}, time.Time{}, context.Cause(ctx)
 	}
 }
 
@@ -197,7 +199,7 @@ func (l *Live) admit(joins []join, at Position, err error) {
 			}
 			of[j.listener] = struct{}{}
 		}
-		j.done <- joined{at, err}
+		j.done <- joined{at, l.now, err}
 	}
 }
 

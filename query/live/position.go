@@ -84,15 +84,17 @@ func offsets(list []reach) map[string]int64 {
 
 // isBehind reports whether everything behind the position is also behind the other one.
 func (p Position) isBehind(other Position) bool {
-	if p.stored.After(other.stored) {
-		return false
-	}
+	return !p.stored.After(other.stored) && len(p.beyond(other)) == 0
+}
+
+// beyond returns the last event behind the position of each partition that was read further than at the other one.
+func (p Position) beyond(other Position) (list []scope.News) {
 	for _, r := range p.next {
 		if at, found := slices.BinarySearchFunc(other.next, r, reach.compare); found && other.next[at].next < r.next {
-			return false
+			list = append(list, scope.News{TopicID: r.topic, Partition: r.partition, Last: r.next - 1})
 		}
 	}
-	return true
+	return list
 }
 
 // Limits of the text of a position.

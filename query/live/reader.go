@@ -62,6 +62,7 @@ func (l *Live) poll(ctx context.Context) (wait time.Duration, err error) {
 	}
 	horizon, now, err := l.ch.Horizon(ctx)
 	received := time.Now()
+	l.now = now
 	// Those who come later than this came after that time of ClickHouse, and so find nothing missing in the next poll.
 	fresh, others, listening := l.takeJoins()
 	if err != nil {

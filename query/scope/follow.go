@@ -39,6 +39,9 @@ const ClockSlack = settledSlack
 type Window struct {
 	Since, After, Until time.Time
 	From, To            map[string]int64
+	// Reader is the time of the state that To is of. One who follows from there reads no rows stored long before: To leaves out none of
+	// those. Zero: To leaves out rows of any time.
+	Reader time.Time
 	// Of the rows stored at After, those up to this place were read. "": all of them.
 	Partition string
 	Offset    int64
@@ -61,7 +64,8 @@ const Unread = `stored_at > fromUnixTimestamp64Milli({window_since:Int64}, 'UTC'
         OR stored_at = fromUnixTimestamp64Milli({window_after:Int64}, 'UTC')
             AND (` + PartitionColumn + `, kafka_offset) > ({window_partition:String}, {window_offset:Int64}))
     AND (NOT mapContains({window_to:Map(String, Int64)}, ` + PartitionColumn + `)
-        OR kafka_offset < {window_to:Map(String, Int64)}[` + PartitionColumn + `])`
+        OR kafka_offset < {window_to:Map(String, Int64)}[` + PartitionColumn + `]
+        OR toUnixTimestamp64Milli(stored_at) <= {window_reader:Int64})`
 
 // Params returns the parameters of Unread, in a new map.
 func (w Window) Params() map[string]string {
@@ -71,7 +75,8 @@ func (w Window) Params() map[string]string {
 	}
 	return map[string]string{
 		"window_since": number(w.Since.Add(-settledSlack).UnixMilli()), "window_after": number(w.After.UnixMilli()), "window_until": number(w.Until.UnixMilli()),
-		"window_from": offsets(w.From), "window_to": offsets(w.To),
+		"window_reader": number(w.Reader.Add(-settledSlack).UnixMilli()),
+		"window_from":   offsets(w.From), "window_to": offsets(w.To),
 		"window_partition": partition, "window_offset": number(w.Offset),
 	}
 }
@@ -123,6 +128,26 @@ func (c *ClickHouse) News(ctx context.Context, w Window) (list []News, err error
 		return nil, fmt.Errorf("query news: %w", err)
 	}
 	return list, nil
+}
+
+// Reaches reports whether each of the partitions has an event at its offset Last, or at a later one.
+func (c *ClickHouse) Reaches(ctx context.Context, list []News) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+	defer cancel()
+	settings := Statement{Projection: "by_offset"}.Settings()
+	maps.Copy(settings, c.bounds("offsets"))
+	ctx = native.Context(ctx, native.WithSettings(settings), native.WithoutProfileEvents())
+	conditions := []string{"0"}
+	for _, n := range list {
+		conditions = append(conditions, fmt.Sprintf("kafka_topic_id = '%s' AND kafka_partition = %d AND kafka_offset >= %d", n.TopicID, n.Partition, n.Last))
+	}
+	var found uint64
+	err := c.ask(ctx, "SELECT uniqExact(kafka_topic_id, kafka_partition) FROM lodestone.events WHERE "+strings.Join(conditions, " OR "),
+		func(row Row) error { return row.Scan(&found) })
+	if err != nil {
+		return false, fmt.Errorf("query offsets: %w", err)
+	}
+	return found == uint64(len(list)), nil
 }
 
 // Follow runs a statement about events for several accounts at once, whose ids are in {accounts:Array(UUID)}: for one
