@@ -16,10 +16,12 @@ import (
 const (
 	// lookEvery is how often the stream looks for forms and sessions, which are no events.
 	lookEvery = 700 * time.Millisecond
-	// pace is the time between two messages, and settle that after which the numbers are asked for again: forms are copied to where
-	// reports count them.
-	pace   = 400 * time.Millisecond
-	settle = 2 * time.Second
+	// pace is the time between two messages.
+	pace = 400 * time.Millisecond
+	// After a change, the numbers are asked for again after firstAgain, twice that, and so on up to lastAgain: forms are copied to where
+	// reports count them, which takes seconds.
+	firstAgain = 2 * time.Second
+	lastAgain  = 32 * time.Second
 )
 
 // feed is the stream that an open page reads: the list and the numbers, and then what changes of them.
@@ -30,7 +32,22 @@ type feed struct {
 	sent  map[string]string // rows that the page has, by their ids; nil: nothing was sent yet
 	today string            // the numbers that it has
 	at    time.Time         // of the last message
-	again bool              // the numbers are to be asked for again
+	again again             // when the numbers are to be asked for again
+}
+
+// again tells when the numbers are to be asked for again after a change.
+type again struct {
+	changed time.Time
+	after   time.Duration
+}
+
+// due reports whether it is time. Each time is reported once.
+func (a *again) due(now time.Time) bool {
+	if a.after > lastAgain || now.Sub(a.changed) < a.after {
+		return false
+	}
+	a.after *= 2
+	return true
 }
 
 // newFeed returns a stream for one page. What happens from now on is in it.
@@ -75,11 +92,10 @@ func (f *feed) wait(ctx context.Context) error {
 			return err
 		}
 		if len(messages) > 0 || !now.equal(f.known) {
-			f.known, f.again = now, true
+			f.known, f.again = now, again{time.Now(), firstAgain}
 			return nil
 		}
-		if f.again && time.Since(f.at) > settle {
-			f.again = false
+		if f.again.due(time.Now()) {
 			return nil
 		}
 	}
@@ -101,7 +117,7 @@ func (f *feed) message(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.known = k
+		f.known, f.again = k, again{time.Now(), firstAgain}
 	}
 	f.at = time.Now()
 	s, err := f.home.state(ctx, f.known)
