@@ -26,7 +26,8 @@ func (c WorkloadConfig) Validate() error {
 // workloadWaiting is how many queries of SQL users may wait: enough for a few dashboards. Further queries are refused.
 const workloadWaiting = 32
 
-func workloadSettings(queries, threads int) string {
+// WorkloadSettings returns the end of the statement that creates a workload of Workload.
+func WorkloadSettings(queries, threads int) string {
 	settings := fmt.Sprintf("SETTINGS max_concurrent_queries = %d, max_waiting_queries = %d", queries, workloadWaiting)
 	if threads > 0 {
 		settings += fmt.Sprintf(", max_concurrent_threads = %d", threads)
@@ -51,7 +52,7 @@ func Workload(queries, threads int) []string {
 		"CREATE OR REPLACE RESOURCE query (QUERY)",
 		"CREATE OR REPLACE RESOURCE cpu (MASTER THREAD, WORKER THREAD)",
 		"CREATE OR REPLACE WORKLOAD all",
-		"CREATE OR REPLACE WORKLOAD analyst IN all " + workloadSettings(queries, threads),
+		"CREATE OR REPLACE WORKLOAD analyst IN all " + WorkloadSettings(queries, threads),
 	}
 	if threads == 0 {
 		statements[1] = "DROP RESOURCE IF EXISTS cpu" // of an earlier version
@@ -72,7 +73,7 @@ func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 
 func makeWorkload(ctx context.Context, conn native.Conn, queries int) error {
 	var exists bool
-	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", workloadSettings(queries, 0)).Scan(&exists); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT count() > 0 FROM system.workloads WHERE name = 'analyst' AND endsWith(create_query, ?)", WorkloadSettings(queries, 0)).Scan(&exists); err != nil {
 		return fmt.Errorf("look for ClickHouse's workload for SQL users: %w", err)
 	}
 	if exists {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -60,6 +61,7 @@ type ClickHouse struct {
 	overdue   time.Duration // of a query of SQL users
 	hangAfter time.Duration // 0: the supervisor's default
 	client    *http.Client
+	repairing sync.Mutex // held while the limits of SQL users are lifted
 }
 
 // NewClickHouse returns a server that is not started yet.

@@ -20,21 +20,24 @@ import (
 
 // probe asks both ports for an answer as Lodestone's own user: with a wrong configuration the server may run, and even
 // end with status 0, without serving, and one port can be closed while the other answers. It creates the workload of
-// SQL users if there is none: the library forgets it with each process. Tables that were created since the last probe get their files
+// SQL users if there is none, as the library forgets it with each process, or if RepairSQL did not put its limits back. Tables that were created since the last probe get their files
 // spread over the disk.
 func (c *ClickHouse) probe(ctx context.Context) error {
 	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping", ""); err != nil || text != "Ok." {
 		return fmt.Errorf("ping: %q: %w", text, cmpErr(err))
 	}
-	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), "SELECT count() FROM system.workloads WHERE name = 'analyst'")
+	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), fmt.Sprintf(
+		"SELECT count() FROM system.workloads WHERE name = 'analyst' AND NOT endsWith(create_query, '%s')", clickhouse.WorkloadSettings(unlimited, unlimited)))
 	if err != nil || text != "0" && text != "1" {
 		return fmt.Errorf("select: %q: %w", text, cmpErr(err))
 	}
 	if err := c.pingNative(ctx); err != nil {
 		return fmt.Errorf("ping the native port: %w", err)
 	}
-	if text == "0" {
-		if err := c.makeWorkload(ctx, c.workload()); err != nil {
+	if text == "0" && c.repairing.TryLock() {
+		err := c.makeWorkload(ctx, c.workload())
+		c.repairing.Unlock()
+		if err != nil {
 			c.config.Log.Warn("queries of SQL users do not wait their turn", "error", err)
 		}
 	}
@@ -104,6 +107,8 @@ func (c *ClickHouse) RepairSQL(ctx context.Context, attempt int) error {
 		c.config.Log.Error("restarting ClickHouse, which does not answer SQL users", "error", err)
 		return c.restart()
 	}
+	c.repairing.Lock()
+	defer c.repairing.Unlock()
 	c.config.Log.Error("lifting the limits of SQL users' workload briefly: their queries are stuck")
 	err = c.makeWorkload(ctx, clickhouse.Workload(unlimited, unlimited))
 	if err == nil {

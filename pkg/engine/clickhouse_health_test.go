@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
 	"lodestone/pkg/engine/enginetest"
@@ -70,6 +71,19 @@ func TestStuckQueriesOfSQLUsersAreRepaired(t *testing.T) {
 		}
 	}
 	require.Equal(t, "1", must(t, server.SQLURL(), "SELECT 1"))
+}
+
+// The limits of SQL users may stay lifted: putting them back can fail, and the process can end before.
+func TestLiftedLimitsOfSQLUsersAreSetAgain(t *testing.T) {
+	t.Parallel()
+	server, _ := observedClickHouse(t)
+	create := "SELECT create_query FROM system.workloads WHERE name = 'analyst'"
+	want := must(t, server.HTTPURL(), create)
+	for _, statement := range clickhouse.Workload(1000, 1000) {
+		must(t, server.HTTPURL(), statement)
+	}
+	require.NoError(t, server.Probe(t.Context()))
+	require.Equal(t, want, must(t, server.HTTPURL(), create))
 }
 
 // ClickHouse can close one port and answer on the other.
