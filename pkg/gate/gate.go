@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type Gate struct {
 	queries *store.Queries
 	log     *slog.Logger
 	open    atomic.Bool
+	looking sync.Mutex // of two looks, the later one decides
 }
 
 // New returns the gate of a process.
@@ -64,6 +66,8 @@ func (g *Gate) run(ctx context.Context, ready func()) error {
 
 // Look looks for the record now, and reports whether the gate is open.
 func (g *Gate) Look(ctx context.Context) (bool, error) {
+	g.looking.Lock()
+	defer g.looking.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	compared, err := g.queries.ErasuresCompared(ctx)
