@@ -130,24 +130,28 @@ func (c *ClickHouse) News(ctx context.Context, w Window) (list []News, err error
 	return list, nil
 }
 
+const reaches = `SELECT count() > 0 FROM lodestone.events
+WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {last:Int64}`
+
 // Reaches reports whether each of the partitions has an event at its offset Last, or at a later one.
 func (c *ClickHouse) Reaches(ctx context.Context, list []News) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
 	settings := Statement{Projection: "by_offset"}.Settings()
 	maps.Copy(settings, c.bounds("offsets"))
-	ctx = native.Context(ctx, native.WithSettings(settings), native.WithoutProfileEvents())
-	conditions := []string{"0"}
 	for _, n := range list {
-		conditions = append(conditions, fmt.Sprintf("kafka_topic_id = '%s' AND kafka_partition = %d AND kafka_offset >= %d", n.TopicID, n.Partition, n.Last))
+		params := native.Parameters{"topic": n.TopicID.String(), "partition": number(int64(n.Partition)), "last": number(n.Last)}
+		var found bool
+		err := c.ask(native.Context(ctx, native.WithParameters(params), native.WithSettings(settings), native.WithoutProfileEvents()), reaches,
+			func(row Row) error { return row.Scan(&found) })
+		if err != nil {
+			return false, fmt.Errorf("query offsets: %w", err)
+		}
+		if !found {
+			return false, nil
+		}
 	}
-	var found uint64
-	err := c.ask(ctx, "SELECT uniqExact(kafka_topic_id, kafka_partition) FROM lodestone.events WHERE "+strings.Join(conditions, " OR "),
-		func(row Row) error { return row.Scan(&found) })
-	if err != nil {
-		return false, fmt.Errorf("query offsets: %w", err)
-	}
-	return found == uint64(len(list)), nil
+	return true, nil
 }
 
 // Follow runs a statement about events for several accounts at once, whose ids are in {accounts:Array(UUID)}: for one
