@@ -25,17 +25,26 @@ type mark struct {
 	ends    map[int32]int64
 }
 
-// markProgress stores the time that the counters reflect, if they have reached the mark, and then sets the next mark.
+// markProgress stores the time that the counters reflect, if they have reached the mark, and then sets the next mark. It
+// drops a mark of a topic that was deleted since: its last records may never be stored.
 func (c *Counter) markProgress(ctx context.Context, client *kgo.Client) error {
 	if c.mark != nil {
 		reached, err := c.reached(ctx, *c.mark)
-		if err != nil || !reached {
+		if err != nil {
 			return err
 		}
-		if err := store.New(c.pool.Unscoped()).SetCaughtUp(ctx, c.mark.at); err != nil {
-			return fmt.Errorf("write down how far the counters are: %w", err)
+		if reached {
+			if err := store.New(c.pool.Unscoped()).SetCaughtUp(ctx, c.mark.at); err != nil {
+				return fmt.Errorf("write down how far the counters are: %w", err)
+			}
+			c.marked = c.mark.at
+		} else {
+			topicID, _, err := kafka.Topic(ctx, client, event.Topic)
+			if err != nil || topicID == c.mark.topicID {
+				return err
+			}
 		}
-		c.mark, c.marked = nil, c.mark.at
+		c.mark = nil
 	}
 	if time.Since(c.marked) < min(markEvery, 10*c.cfg.Interval) {
 		return nil

@@ -7,8 +7,12 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/counter"
 	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
 )
 
 type activity struct {
@@ -84,4 +88,36 @@ func TestCaughtUp(t *testing.T) {
 	sent := time.Now()
 	// Marks from before may still be reached; none from after the event is.
 	require.Never(t, func() bool { return caughtUp().After(sent.Add(time.Millisecond)) }, time.Second, 50*time.Millisecond)
+}
+
+// What is lost with a topic that is deleted and recreated is never counted, and does not keep the counters from being caught up.
+func TestCaughtUpWithARecreatedTopic(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.stopConsumer()
+	r.send(r.link(nil), func(*event.Event) {})
+	counters, ok := r.create().(*counter.Counter)
+	require.True(t, ok)
+	pass := func() {
+		t.Helper()
+		client, err := kgo.NewClient(r.Kafka.Options(r.log)...) // without the old topic in its memory
+		require.NoError(t, err)
+		defer client.Close()
+		require.Eventually(t, func() bool { return counters.Pass(context.Background(), client, r.Conn, 0) == nil }, waitLimit, 20*time.Millisecond)
+	}
+	caughtUp := func() (is bool) {
+		t.Helper()
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM counter_state)").Scan(&is))
+		return is
+	}
+	pass() // sets a mark
+	pass()
+	require.False(t, caughtUp())
+	_, err := kadm.NewClient(r.Client).DeleteTopics(t.Context(), event.Topic, event.LinkViewTopic)
+	require.NoError(t, err)
+	_, err = kafka.CreateTopics(t.Context(), r.Client, kafka.TopicConfig{Partitions: 2, Replication: 1})
+	require.NoError(t, err)
+	pass() // sets one of the new topic
+	pass()
+	require.True(t, caughtUp())
 }
