@@ -242,7 +242,8 @@ func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, wh
 }
 
 // yieldSlots gives the slots of the partition to others, and takes none until it is stored again: it waits for an operator, or for its
-// shard while the others answer. Nothing else sets blocked, so the builder always learns of it. A worker never waits for a slot, since all of them may be with blocks that wait for their workers.
+// shard while the others answer. Nothing else sets blocked, so the builder always learns of it. A worker never waits for a slot, since all
+// of them may be with blocks that wait for their workers.
 func (w *worker) yieldSlots() {
 	w.blocked.Store(true)
 	if w.block != nil {

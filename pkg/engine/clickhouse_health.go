@@ -20,8 +20,8 @@ import (
 
 // probe asks both ports for an answer as Lodestone's own user: with a wrong configuration the server may run, and even
 // end with status 0, without serving, and one port can be closed while the other answers. It creates the workload of
-// SQL users if there is none, as the library forgets it with each process, or if RepairSQL did not put its limits back. Tables that were created since the last probe get their files
-// spread over the disk.
+// SQL users if there is none, as the library forgets it with each process, or if RepairSQL did not put its limits back. Tables that were
+// created since the last probe get their files spread over the disk.
 func (c *ClickHouse) probe(ctx context.Context) error {
 	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping", ""); err != nil || text != "Ok." {
 		return fmt.Errorf("ping: %q: %w", text, cmpErr(err))
