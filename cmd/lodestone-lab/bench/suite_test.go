@@ -27,7 +27,7 @@ func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its
 	}{
 		{"collect", []string{"--collect-time=2s"}, []string{"collect/embedded/one/512", "collect/embedded/batch/100", "collect/embedded/latency"}},
 		{"query", []string{"--query-rows=100000", "--query-requests=1", "--query-asked=100"}, []string{"query/100000/first page", "query/100000/cursor"}},
-		{"report", []string{"--report-rows=50000", "--report-requests=3", "--report-insert-rate=400"}, []string{"report/50000/30 days", "report/50000/overview", "report/50000/pages"}},
+		{"report", []string{"--report-rows=20000", "--report-requests=1", "--report-insert-rate=400"}, []string{"report/20000/30 days", "report/20000/overview", "report/20000/pages"}},
 		{"export", []string{"--export-rows=50000"}, []string{"export/csv", "export/ndjson", "export/parquet"}},
 		{"consume", []string{"--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/embedded/4"}},
 		{"shards", []string{"--shards-rows=2000"}, []string{"shards/embedded"}},
