@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
+	"lodestone/ingest/consumer/consumertest"
 	"lodestone/ingest/counter"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
@@ -43,11 +43,7 @@ func newRig(t *testing.T) *rig {
 func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c, err := consumer.New(consumer.Config{
-		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
-		InsertTimeout: 50 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: time.Minute, RebalanceTimeout: time.Minute,
-	}, consumer.Deps{Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
-	require.NoError(t, err)
+	c := consumertest.New(t, s)
 	enginetest.Run(t, c)
 
 	stopConsumer := func() { require.NoError(t, c.Stop(context.Background())) } // twice is harmless

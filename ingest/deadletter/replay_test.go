@@ -13,14 +13,13 @@ import (
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"lodestone/ingest/consumer"
+	"lodestone/ingest/consumer/consumertest"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/engine/enginetest"
@@ -84,11 +83,7 @@ func (r *rig) produce(values ...[]byte) {
 // consume lets a consumer store everything up to the offset.
 func (r *rig) consume(next int64) {
 	r.t.Helper()
-	c, err := consumer.New(consumer.Config{
-		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
-		InsertTimeout: 50 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: time.Minute, RebalanceTimeout: time.Minute,
-	}, consumer.Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
-	require.NoError(r.t, err)
+	c := consumertest.New(r.t, r.Stack)
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.Eventually(r.t, func() bool {
 		commits, err := kadm.NewClient(r.Client).FetchOffsetsForTopics(context.Background(), "g", event.Topic)

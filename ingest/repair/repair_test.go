@@ -11,12 +11,11 @@ import (
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
+	"lodestone/ingest/consumer/consumertest"
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/repair"
 	"lodestone/pkg/clickhouse/clickhousetest"
@@ -108,11 +107,7 @@ func TestARepairedPartitionStoresWhatTookTheOffsetsOfStoredRows(t *testing.T) {
 			require.Equal(t, 6+c.fresh, marked, "what was written again is blank")
 
 			consume := func() {
-				reads, err := consumer.New(consumer.Config{
-					Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
-					InsertTimeout: 50 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: time.Minute, RebalanceTimeout: time.Minute,
-				}, consumer.Deps{Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
-				require.NoError(t, err)
+				reads := consumertest.New(t, s)
 				require.NoError(t, reads.Start(ctx))
 				defer func() { require.NoError(t, reads.Stop(context.Background())) }()
 				ranges, err := kafka.Ranges(ctx, client, event.Topic)

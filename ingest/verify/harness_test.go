@@ -13,7 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/consumer"
+	"lodestone/ingest/consumer/consumertest"
 	"lodestone/ingest/counter"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -121,11 +121,7 @@ func (r *rig) consumeAgain() {
 func (r *rig) consumeUntil(done func() bool) {
 	r.t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c, err := consumer.New(consumer.Config{
-		Group: "g", BlockRows: 1000, BlockBytes: 1 << 20, BlockAge: 10 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
-		InsertTimeout: 50 * time.Second, ReleaseTimeout: time.Second, SessionTimeout: time.Minute, RebalanceTimeout: time.Minute,
-	}, consumer.Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
-	require.NoError(r.t, err)
+	c := consumertest.New(r.t, r.Stack)
 	n := counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))

@@ -42,11 +42,6 @@ func WorkloadSettings(queries, threads int) string {
 // QUERY, and reads of system.processes, whose subqueries run before either is refused. 0 means no such limit, and is
 // the only safe value for a server that knows recursive common table expressions: such a query waits without a timeout
 // for further threads while it holds one, so a single statement can stop all SQL users, whatever the limit.
-//
-// threads limits the threads of these queries as well, for the statements that ClickHouse does not count as queries: KILL QUERY, and what reads
-// system.processes, of which it refuses neither before it has run the subqueries. 0 means no such limit, and is the only
-// safe value for a server that knows recursive common table expressions: such a query waits, without a timeout, for threads beside
-// the one that it keeps, so one statement can stop all SQL users, whatever the limit.
 func Workload(queries, threads int) []string {
 	statements := []string{
 		"CREATE OR REPLACE RESOURCE query (QUERY)",
