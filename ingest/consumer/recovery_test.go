@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"lodestone/ingest/stream"
 
@@ -120,10 +121,13 @@ func TestWhatIsStoredIsWalkedThroughInLongStrides(t *testing.T) {
 	})
 	c := r.config()
 	c.BlockRows = 10
+	began := time.Now()
 	r.consume(c)
 	r.awaitCommit(0, 3000)
+	// However slow this machine is: one after each pause, and those around the last block, which is inserted.
+	most := int64(time.Since(began)/idleCommit) + 3
 	r.requireStored(3000)
-	require.Less(t, commits.Load(), int64(150), "of 300 blocks, all but one of which are stored")
+	require.LessOrEqual(t, commits.Load(), most, "of 300 blocks, all but one of which are stored")
 }
 
 func TestHolesBelowStoredOffsetsAreFilled(t *testing.T) {
