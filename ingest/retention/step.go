@@ -206,13 +206,29 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Con
 		if err := w.write(ctx); err != nil {
 			return err
 		}
-		dropped, err = j.drop(ctx, w)
-		return err
+		for try := 1; ; try++ {
+			dropped, err = j.drop(ctx, w)
+			if !isLate(err) || try == mostTries {
+				return err
+			}
+			j.log.Warn("ClickHouse was too slow to delete a month safely, will try again", "month", month, "error", err)
+		}
 	})
 	return dropped && err == nil, err
 }
 
-// drop deletes a month whose views are written down, if nothing was stored of it meanwhile.
+// mostTries is how often a step tries to delete its month on a ClickHouse that is too slow for that (provenFor), until the next pass.
+const mostTries = 5
+
+// isLate reports whether a state was not written since ClickHouse's clock was past its bound.
+func isLate(err error) bool {
+	const throwIf = 395 // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
+	code, yes := clickhouse.IsException(err)
+	return yes && code == throwIf
+}
+
+// drop deletes a month whose views are written down, if nothing was stored of it meanwhile. If that comes too late (isLate), it has changed
+// nothing.
 func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
 	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
@@ -248,7 +264,7 @@ func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
 			j.beforeDrop()
 		}
 		s.phase = dropping
-		if err := s.writeBefore(ctx, w.conn, now.Add(provenFor)); err != nil {
+		if err := s.writeBefore(ctx, w.conn, now.Add(j.provenFor)); err != nil {
 			return err
 		}
 		dropped = true
