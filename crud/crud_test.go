@@ -45,7 +45,7 @@ const site = "https://links.example.com"
 var capturing = capture.Config{Forms: 1000, Mails: 1000, VerificationTime: 24 * time.Hour}
 
 // testTimeout bounds a wait for what must happen; it is no measure of speed.
-const testTimeout = 3 * time.Minute
+const testTimeout = enginetest.Timeout
 
 // openings is how often a test may open one link.
 const openings = 60

@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // testTimeout bounds a wait for what must happen; it is no measure of speed.
-const testTimeout = 3 * time.Minute
+const testTimeout = enginetest.Timeout
 
 // greeting is a job of an account.
 type greeting struct {

@@ -27,7 +27,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-const testTimeout = 3 * time.Minute
+const testTimeout = enginetest.Timeout
 
 // clock is the real one, put forward by the test.
 type clock struct{ ahead atomic.Int64 }

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 // waitLimit bounds a wait for what must happen; it is no measure of speed.
-const waitLimit = 2 * time.Minute
+const waitLimit = enginetest.Timeout
 
 // now is the time of the tests: all that depends on it is exact.
 var now = time.Date(2026, 3, 14, 15, 9, 26, 535_000_000, time.UTC)

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	enginetest.Main(m)
 }
 
-// waitLimit bounds a wait for something that must happen; it is no measure of speed.
-const waitLimit = 3 * time.Minute
+// waitLimit bounds a wait for something that must happen; it is no measure of speed. A session (longSession) lasts five minutes at most.
+const waitLimit = 4 * time.Minute
 
 // rig is a stack with a consumer group of the test's own.
 type rig struct {

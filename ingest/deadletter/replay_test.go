@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const waitLimit = 3 * time.Minute
+const waitLimit = enginetest.Timeout
 
 // rig is a broker and a Postgres database of the test's own and the shared ClickHouse.
 type rig struct {

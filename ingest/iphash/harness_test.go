@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // waitLimit bounds a wait for what must happen; it is no measure of speed.
-const waitLimit = 2 * time.Minute
+const waitLimit = enginetest.Timeout
 
 // runSalts runs salts until there is one for the time: they start without, should Postgres take its time.
 func runSalts(t *testing.T, s *iphash.Salts, at time.Time) {

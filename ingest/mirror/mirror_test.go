@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const waitLimit = 3 * time.Minute
+const waitLimit = enginetest.Timeout
 
 type rig struct {
 	t       *testing.T

@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // waitLimit bounds a wait for what must happen; it is no measure of speed.
-const waitLimit = 3 * time.Minute
+const waitLimit = enginetest.Timeout
 
 func TestAccountsBeyondTheirPlan(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const waitLimit = 3 * time.Minute
+const waitLimit = enginetest.Timeout
 
 // everyone was erased.
 type everyone struct{}

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const waitLimit = 3 * time.Minute
+const waitLimit = enginetest.Timeout
 
 // rig has engines of its own: months are dropped for everybody.
 type rig struct {

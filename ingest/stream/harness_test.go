@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // waitLimit bounds a wait for something that must happen; it is no measure of speed.
-const waitLimit = 3 * time.Minute
+const waitLimit = enginetest.Timeout
 
 // rig is the shared ClickHouse, and a topic of the test's own whose records are stored.
 type rig struct {

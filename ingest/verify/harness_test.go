@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const waitLimit = 3 * time.Minute
+const waitLimit = enginetest.Timeout
 
 // rig is a stack with an account that has one of everything.
 type rig struct {
