@@ -48,12 +48,12 @@ func TestBenchOnGivenEngines(t *testing.T) {
 	require.NotContains(t, out, "starting the engines")
 	require.Equal(t, map[string]bool{"Kafka": true, "ClickHouse": true, "Postgres": true}, holding())
 
-	for _, suite := range [][]string{
-		{"query", "--query-rows=100000", "--query-requests=1", "--query-asked=100"},
-		{"consume", "--consume-rows=2000", "--consume-partitions=4"},
+	for _, suite := range []struct{ args, cases []string }{
+		{[]string{"query", "--query-rows=20000", "--query-requests=1", "--query-asked=50"}, []string{"query/20000/first page", "query/20000/cursor"}},
+		{[]string{"consume", "--consume-rows=2000", "--consume-partitions=4"}, []string{"consume/given/4"}},
 	} {
 		file := filepath.Join(t.TempDir(), "report.json")
-		args := append([]string{"bench", suite[0], "--erase", "--quick", "--runs=1", "--json=" + file, "--dir=" + enginetest.Dir(t)}, suite[1:]...)
+		args := append([]string{"bench", suite.args[0], "--erase", "--quick", "--runs=1", "--json=" + file, "--dir=" + enginetest.Dir(t)}, suite.args[1:]...)
 		out, err := run(t, "lodestone-lab", append(args, given...)...)
 		require.NoError(t, err, out)
 		text, err := os.ReadFile(file)
@@ -61,7 +61,10 @@ func TestBenchOnGivenEngines(t *testing.T) {
 		var report bench.Report
 		require.NoError(t, json.Unmarshal(text, &report))
 		requireSane(t, &report)
-		require.NotEmpty(t, report.Results)
+		for _, name := range suite.cases {
+			require.NotNil(t, report.Result(name), name)
+			require.Contains(t, out, "**`"+name+"`**")
+		}
 		for _, r := range report.Results {
 			require.NotEmpty(t, r.Targets, r.Name)
 			for _, v := range r.Targets {

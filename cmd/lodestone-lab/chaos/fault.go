@@ -170,8 +170,8 @@ func (s *scene) both(do func(i int)) error {
 }
 
 // freeze stops a process for a while, which then goes on as if nothing had happened.
-func freeze(kind string, shortest, longest time.Duration, short bool) fault {
-	return fault{name: "SIGSTOP " + kind, short: short, inject: func(ctx context.Context, s *scene) error {
+func freeze(kind string, shortest, longest time.Duration) fault {
+	return fault{name: "SIGSTOP " + kind, inject: func(ctx context.Context, s *scene) error {
 		v := s.victim(kind)
 		pid, name, d := v.pid(), v.name, s.between(shortest, longest)
 		if pid == 0 {
@@ -293,10 +293,10 @@ func faults() []fault {
 		kill("broker"),
 		{name: "kill -9 two brokers", short: true, inject: killTwoBrokers},
 		{name: "kill -9 two things at once", short: true, inject: killTwoThings},
-		freeze("collector", 4*time.Second, 12*time.Second, false),
-		freeze("consumer", sessionTimeout+3*time.Second, 25*time.Second, true),
-		freeze("clickhouse", 4*time.Second, 20*time.Second, false),
-		freeze("broker", 10*time.Second, 20*time.Second, false),
+		freeze("collector", 4*time.Second, 12*time.Second),
+		freeze("consumer", sessionTimeout+3*time.Second, 25*time.Second),
+		freeze("clickhouse", 4*time.Second, 20*time.Second),
+		freeze("broker", 10*time.Second, 20*time.Second),
 		spoil("network: latency", false, func(s *scene) machine.Toxic {
 			return machine.Toxic{Kind: "latency", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"latency": 20 + s.rand.Int64N(400), "jitter": s.rand.Int64N(200)}}
 		}),
@@ -309,16 +309,16 @@ func faults() []fault {
 		spoil("network: bandwidth", false, func(s *scene) machine.Toxic {
 			return machine.Toxic{Kind: "bandwidth", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"rate": 5 + s.rand.Int64N(100)}} // KB/s
 		}),
-		loseAnswers("answer lost: Kafka to collector", 600, 6000, true, "collector-kafka"),
+		loseAnswers("answer lost: Kafka to collector", 600, 6000, false, "collector-kafka"),
 		loseAnswers("answer lost: Kafka to consumer", 600, 100_000, false, "consumer-kafka"),
 		loseAnswers("answer lost: ClickHouse to consumer", 200, 3000, true, "consumer1-clickhouse", "consumer2-clickhouse"),
 		loseAnswers("answer lost: collector to client", 50, 800, false, "client-"),
 		{name: "kill -9 collector that cannot reach Kafka", short: true, inject: killUnreachable},
-		{name: "consumers come and go", short: false, inject: comeAndGo},
-		{name: "committed offsets deleted", short: false, inject: deleteOffsets},
+		{name: "consumers come and go", inject: comeAndGo},
+		{name: "committed offsets deleted", inject: deleteOffsets},
 		{name: "committed offsets set back", short: true, inject: setOffsetsBack},
-		{name: "tokens evicted", short: true, inject: evictTokens},
-		{name: "token without its part", short: true, inject: tokenWithoutPart},
+		{name: "tokens evicted", inject: evictTokens},
+		{name: "token without its part", inject: tokenWithoutPart},
 		{name: "topic recreated", short: true, inject: topicRecreated},
 		{name: "partitions doubled", short: true, inject: partitionsDoubled},
 		jump("collectors", false, "collector"),
@@ -326,16 +326,16 @@ func faults() []fault {
 		jump("ClickHouse", false, "clickhouse"),
 		jump("PostgreSQL", false, "postgres"),
 		jump("all of these at once", true, ""),
-		{name: "clock jumps: back around a stopped consumer", short: true, inject: jumpAroundZombie},
+		{name: "clock jumps: back around a stopped consumer", inject: jumpAroundZombie},
 		{name: "poison records", short: true, inject: writePoison},
-		{name: "disk full: ClickHouse", short: false, inject: fillClickHouse},
-		{name: "disk full: spool, without Kafka", short: false, inject: fillSpool},
-		{name: "no descriptors left: collector", short: true, inject: takeDescriptors},
-		{name: "read errors: spool", short: true, inject: failReads},
-		{name: "a block over the window", short: true, inject: blockOverWindow},
-		{name: "clock 3 h ahead: spooled and repeated", short: true, inject: spoolAhead},
-		{name: "another consumer group", short: true, inject: otherGroup},
-		{name: "records expired unread", short: true, inject: expireRecords},
+		{name: "disk full: ClickHouse", inject: fillClickHouse},
+		{name: "disk full: spool, without Kafka", inject: fillSpool},
+		{name: "no descriptors left: collector", inject: takeDescriptors},
+		{name: "read errors: spool", inject: failReads},
+		{name: "a block over the window", inject: blockOverWindow},
+		{name: "clock 3 h ahead: spooled and repeated", inject: spoolAhead},
+		{name: "another consumer group", inject: otherGroup},
+		{name: "records expired unread", inject: expireRecords},
 		{name: "a log lost its end", short: true, inject: truncateLog},
 		ofCluster(kill("pgbouncer")),
 		ofCluster(kill("query")),

@@ -22,7 +22,7 @@ func caughtByRuns() []Mutant {
 		{
 			Name:  "repeats are stored",
 			Edits: []Edit{{"ingest/consumer/builder.go", "f.window.Repeats(d.Identity, r.Offset)", "f.window.Repeats(d.Identity, r.Offset) && false"}},
-			Steps: []string{"kill -9 consumer"}, Sign: Doubled,
+			Short: true, Steps: []string{"kill -9 consumer"}, Sign: Doubled,
 		},
 		{
 			Name: "events are acknowledged before they are durable",
@@ -30,7 +30,7 @@ func caughtByRuns() []Mutant {
 				"ingest/collector/handler.go", "err := c.deps.Sink.Write(until, s.records)",
 				"records := append(s.records[:0:0], s.records...)\n\ts.arena = nil\n\tvar err error\n\tgo func() { _ = c.deps.Sink.Write(c.base, records) }()",
 			}},
-			Steps: []string{"kill -9 collector that cannot reach Kafka"}, NoSpool: true, Sign: Lost,
+			Short: true, Steps: []string{"kill -9 collector that cannot reach Kafka"}, NoSpool: true, Sign: Lost,
 		},
 		{
 			Name: "a read error of the spool is taken for damage",
@@ -76,9 +76,9 @@ func caughtByTests() []Mutant {
 			Package: "ingest/spool", Test: "TestASegmentBelowThePositionIsSent",
 		},
 		{
-			Name:    "the spool keeps segments that an acknowledgement passed",
-			Edits:   []Edit{{"ingest/spool/read.go", "if q.head.segment == first.number {", "if true {"}},
-			Package: "ingest/spool", Test: "TestAnAcknowledgementThatPassesSegmentsFreesThem",
+			Name:  "the spool keeps segments that an acknowledgement passed",
+			Edits: []Edit{{"ingest/spool/read.go", "if q.head.segment == first.number {", "if true {"}},
+			Short: true, Package: "ingest/spool", Test: "TestAnAcknowledgementThatPassesSegmentsFreesThem",
 		},
 		{
 			Name:    "a block is longer than the window of repeats",
@@ -96,9 +96,9 @@ func caughtByTests() []Mutant {
 			Package: "ingest/consumer", Test: "TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord",
 		},
 		{
-			Name:    "a record of a newer release becomes a dead letter",
-			Edits:   []Edit{{"pkg/event/event.go", "this build knows up to %d\", ErrNewer, e.Type", "this build knows up to %d\", ErrInvalid, e.Type"}},
-			Package: "pkg/event", Test: "TestRefusedRecords",
+			Name:  "a record of a newer release becomes a dead letter",
+			Edits: []Edit{{"pkg/event/event.go", "this build knows up to %d\", ErrNewer, e.Type", "this build knows up to %d\", ErrInvalid, e.Type"}},
+			Short: true, Package: "pkg/event", Test: "TestRefusedRecords",
 		},
 	}
 }

@@ -18,6 +18,7 @@ import (
 type Mutant struct {
 	Name  string // says what is broken
 	Edits []Edit
+	Short bool // part of the short form, which `make test` runs
 
 	Steps   []string // the faults that show it
 	NoSpool bool     // the collectors have no spool: it would save what is to be lost
@@ -83,7 +84,7 @@ func (m Mutant) RunTests(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	cmd, err := sources.Go(ctx, dir, "test", "-count=1", "-failfast", "-run", m.Test, "lodestone/"+m.Package)
+	cmd, err := sources.Go(ctx, dir, "test", "-vet=off", "-count=1", "-failfast", "-run", m.Test, "lodestone/"+m.Package)
 	if err != nil {
 		return err
 	}
