@@ -22,8 +22,14 @@ const (
 type Failover struct {
 	*service.Loop
 	deps   FailoverDeps
-	silent map[uint16]time.Time // since when a writer does not answer
-	waits  map[uint16]string    // what was logged last
+	silent map[uint16]silence
+	waits  map[uint16]string // what was logged last
+}
+
+// silence is that of the writer of a shard. The one that follows begins with none.
+type silence struct {
+	writer string
+	since  time.Time
 }
 
 // FailoverDeps is what the service works with; all of it is required.
@@ -34,7 +40,7 @@ type FailoverDeps struct {
 
 // NewFailover returns the service.
 func NewFailover(d FailoverDeps) *Failover {
-	f := &Failover{deps: d, silent: map[uint16]time.Time{}, waits: map[uint16]string{}}
+	f := &Failover{deps: d, silent: map[uint16]silence{}, waits: map[uint16]string{}}
 	f.Loop = service.NewLoop("writers of shards", f.run)
 	return f
 }
@@ -93,12 +99,12 @@ func (f *Failover) look(ctx context.Context, shard uint16) error {
 		}
 		return f.move(ctx, m, r.Writer)
 	}
-	since, known := f.silent[shard]
-	if !known {
-		f.silent[shard] = time.Now()
+	silent := f.silent[shard]
+	if silent.writer != r.Writer {
+		f.silent[shard] = silence{r.Writer, time.Now()}
 		return nil
 	}
-	if r.Ready && time.Since(since) < silentFor {
+	if r.Ready && time.Since(silent.since) < silentFor {
 		return nil
 	}
 	to, err := f.choose(ctx, m, r)

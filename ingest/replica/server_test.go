@@ -117,7 +117,7 @@ func TestAReplicaWithoutASessionKnowsOfNone(t *testing.T) {
 	failover := replica.NewFailover(replica.FailoverDeps{Cluster: cluster, Log: slog.New(slog.DiscardHandler)})
 	step := func() replica.Record {
 		t.Helper()
-		failover.SilentSince(1, time.Unix(0, 0))
+		failover.SilentSince(1, "r0", time.Unix(0, 0))
 		if err := failover.Step(t.Context()); err != nil {
 			t.Log(err)
 		}
@@ -134,4 +134,26 @@ func TestAReplicaWithoutASessionKnowsOfNone(t *testing.T) {
 	require.Equal(t, "r0", step().Writer, "one of three is no majority")
 	servers[2].Heal()
 	require.Eventually(t, func() bool { return step().Writer != "r0" }, enginetest.Timeout, 50*time.Millisecond)
+}
+
+// A writer that does not answer has its time for a restart, however long the one before it was silent.
+func TestAWriterThatFollowsASilentOneHasItsTime(t *testing.T) {
+	t.Parallel()
+	copies, _, cluster := onCopies(t, 3)
+	failover := replica.NewFailover(replica.FailoverDeps{Cluster: cluster, Log: slog.New(slog.DiscardHandler)})
+	failover.SilentSince(1, "r0", time.Unix(0, 0))
+	replicatest.Move(t, cluster, 1, "r1")
+	copies.Servers[0][1].Cut()
+	require.NoError(t, failover.Step(t.Context()))
+	r, err := cluster.Read(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, "r1", r.Writer)
+	failover.SilentSince(1, "r1", time.Unix(0, 0))
+	require.Eventually(t, func() bool {
+		if err := failover.Step(t.Context()); err != nil {
+			t.Log(err)
+		}
+		r, err := cluster.Read(t.Context(), 1)
+		return err == nil && r.Writer != "r1"
+	}, enginetest.Timeout, 50*time.Millisecond)
 }
