@@ -74,13 +74,7 @@ func (w *worker) inherit(ctx context.Context, p *position) bool {
 	if _, _, child := p.layout.Parent(w.at.Partition); !child || p.fetch > 0 { // what its own log lacks has expired, and is looked for in ClickHouse
 		return true
 	}
-	select {
-	case w.looks <- struct{}{}:
-		defer func() { <-w.looks }()
-	case <-ctx.Done():
-		return false
-	}
-	return w.retry(ctx, "read the end of the parent partition", func() error { return w.fillFromAncestors(ctx, p.layout, p.next) })
+	return w.retryLook(ctx, "read the end of the parent partition", func(ctx context.Context) error { return w.fillFromAncestors(ctx, p.layout, p.next) })
 }
 
 func isReady(l kafka.Layout, partition int32) bool {

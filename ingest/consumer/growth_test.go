@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/ingest/stream"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
@@ -226,4 +228,37 @@ func (g *grower) end(partition int32) int64 {
 	require.NoError(g.t, err)
 	o, _ := ends.Lookup(event.Topic, partition)
 	return o.Offset
+}
+
+// Partitions whose parent's broker is away keep none of the others from looking into what is long past.
+func TestAParentThatIsAwayHoldsUpItsChildAlone(t *testing.T) {
+	t.Parallel()
+	broker := enginetest.NewKafka(t, t.TempDir())
+	enginetest.Run(t, broker)
+	const partitions = sharedLooks + 1
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: partitions}))
+	g := newGrowerOn(t, r, partitions)
+	c := g.config()
+	c.InsertTimeout = time.Second
+	stop := g.consume(c)
+	events := g.events(100)
+	for p := range int32(partitions) { // children have none of their own
+		g.produce(p, events[p])
+	}
+	g.awaitAll()
+	g.double()
+	g.awaitDivided()
+	g.awaitAll()
+	stop()
+
+	broker.Cluster().ControlKey(int16(kmsg.Fetch), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		broker.Cluster().KeepControl()
+		return nil, nil, request.(*kmsg.FetchRequest).MaxBytes == 4<<20 // of kafka.ReadRange
+	})
+	stop = g.consume(c)
+	spooled := g.event(200)
+	spooled.Spooled = true
+	next := g.produceRaw(0, spooled.Append(nil)) + 1
+	g.awaitCommit(0, next)
+	stop()
 }

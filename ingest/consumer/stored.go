@@ -27,7 +27,7 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 	ok = w.retry(ctx, "look which rows are stored", func() (err error) {
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		limit = min(2*limit, maxLook) // as in dropStoredRepeats
+		limit = min(2*limit, maxLook) // as in retryLook
 		if !w.ahead.Covers(b.first, b.last) {
 			w.ahead, err = w.store.Stored(limited, b.first, max(b.last, min(w.maybeStored, b.first+aheadOffsets-1)))
 			if err != nil {
@@ -63,19 +63,7 @@ const maxLook = 5 * time.Minute
 // changes, nor what its ancestors stored of its keys, so this decides the same whenever the block is built.
 func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 	b := w.block
-	limit := w.cfg.InsertTimeout
-	return w.retry(ctx, "look for events stored long ago", func() error {
-		select { // again for each try: another shard may be away, and others look meanwhile
-		case w.looks <- struct{}{}:
-			defer func() { <-w.looks }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		limited, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		// It only reads, so it may take as long as it needs: a server that is slow for having much to
-		// do would otherwise be asked the same over and over, and never answer.
-		limit = min(2*limit, maxLook)
+	return w.retryLook(ctx, "look for events stored long ago", func(ctx context.Context) error {
 		var fromSpool, expired []stream.Record
 		for _, s := range b.spooled {
 			if s.expired {
@@ -84,12 +72,12 @@ func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 				fromSpool = append(fromSpool, s.Record)
 			}
 		}
-		found, err := w.store.StoredBefore(limited, fromSpool, b.first, stream.RepeatWithin)
+		found, err := w.store.StoredBefore(ctx, fromSpool, b.first, stream.RepeatWithin)
 		if err != nil {
 			return err
 		}
 		// A partition whose window expired is a quiet one, so these are few, and may be looked for at any time.
-		old, err := w.store.StoredBefore(limited, expired, b.first, stream.AnyTime)
+		old, err := w.store.StoredBefore(ctx, expired, b.first, stream.AnyTime)
 		if err != nil {
 			return err
 		}
@@ -105,6 +93,25 @@ func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 		}
 		b.drop(repeats)
 		return nil
+	})
+}
+
+// retryLook retries a look into what is long past, with a growing limit: it only reads, so it may take as long as it needs. A server that is
+// slow for having much to do would otherwise be asked the same over and over, and never answer. Looks of all partitions take turns. One that fails
+// loses its turn: what it asks may be away, and others look meanwhile.
+func (w *worker) retryLook(ctx context.Context, what string, look func(context.Context) error) bool {
+	limit := w.cfg.InsertTimeout
+	return w.retry(ctx, what, func() error {
+		select {
+		case w.looks <- struct{}{}:
+			defer func() { <-w.looks }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		limit = min(2*limit, maxLook)
+		return look(limited)
 	})
 }
 
