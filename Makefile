@@ -46,7 +46,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install release audit web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-lab unit-chart unit-release unit-site site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
+.PHONY: help up build install release audit web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-browser unit-lab unit-chart unit-release unit-site site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -161,8 +161,8 @@ $(GOLANGCI):
 	@mv .cache/bin/golangci-lint $@
 
 unit: web-test ## Run the tests alone (after `make build`)
-	@# Tests wait for engines more than they compute: two groups of packages at a time keep two cores busy.
-	@$(MAKE) -j2 unit-lab unit-race unit-plain unit-programs unit-chart unit-release unit-site
+	@# Tests wait for engines more than they compute: two groups of packages at a time keep two cores busy. The longest come first.
+	@$(MAKE) -j2 unit-race unit-programs unit-browser unit-lab unit-release unit-plain unit-site unit-chart
 
 # Go keeps results until the files that a test opened change. Some packages run the compiler, git or the programs built
 # from all packages, which Go cannot see. Tests that draw what they try draw the same each time here; RAPID_SEED=0 lets
@@ -178,7 +178,10 @@ unit-plain:
 	@$(GOTEST) -timeout 40m -run '^TestNothingIsAllocated' ./ingest/collector
 
 unit-programs:
-	@$(GOTEST) -count=1 -timeout 80m $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
+	@$(GOTEST) -count=1 -timeout 80m -skip '^TestBrowser' $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
+
+unit-browser:
+	@$(GOTEST) -count=1 -timeout 60m -run '^TestBrowser' ./cmd/lodestone
 
 unit-lab:
 	@# One package at a time: each starts whole installations.
