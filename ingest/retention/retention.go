@@ -68,7 +68,6 @@ type Job struct {
 
 	warned     bool   // of a setting that differs from the record, or that waits
 	rangeRows  uint64 // how many rows are written down at a time
-	provenFor  time.Duration
 	wrote      func() // nil but in tests: called when rows were written down
 	beforeDrop func() // nil but in tests: called when nothing but dropping is left of a step
 }
@@ -85,7 +84,7 @@ type Deps struct {
 // New returns the service. While everything is retained it only reads the setting in Postgres.
 func New(c Config, d Deps) *Job {
 	job := &Job{
-		cfg: c, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, rangeRows: rangeRows, provenFor: provenFor,
+		cfg: c, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, rangeRows: rangeRows,
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_retention_months_total", Help: "Months of events and link views that were deleted for their age."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_waiting_months", Help: "Months that are due, but whose records Kafka still has."}),
 		differs: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_retention_setting_differs", Help: "1 if this process has another --retention-months than the one on record, which holds."}),

@@ -208,8 +208,11 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Con
 		}
 		for try := 1; ; try++ {
 			dropped, err = j.drop(ctx, w)
-			if !isLate(err) || try == mostTries {
+			if !clickhouse.IsFenced(err) || try == mostTries {
 				return err
+			}
+			if _, lost := q.Now(ctx); lost != nil { // with the lock: another process may be at it
+				return errors.Join(err, lost)
 			}
 			j.log.Warn("ClickHouse was too slow to delete a month safely, will try again", "month", month, "error", err)
 		}
@@ -220,15 +223,7 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Con
 // mostTries is how often a step tries to delete its month on a ClickHouse that is too slow for that (provenFor), until the next pass.
 const mostTries = 5
 
-// isLate reports whether a state was not written since ClickHouse's clock was past its bound.
-func isLate(err error) bool {
-	const throwIf = 395 // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
-	code, yes := clickhouse.IsException(err)
-	return yes && code == throwIf
-}
-
-// drop deletes a month whose views are written down, if nothing was stored of it meanwhile. If that comes too late (isLate), it has changed
-// nothing.
+// drop deletes a month whose views are written down, if nothing was stored of it meanwhile. If that comes too late, it has changed nothing.
 func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
 	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
@@ -264,7 +259,7 @@ func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
 			j.beforeDrop()
 		}
 		s.phase = dropping
-		if err := s.writeBefore(ctx, w.conn, now.Add(j.provenFor)); err != nil {
+		if err := s.writeBefore(ctx, w.conn, now.Add(provenFor)); err != nil {
 			return err
 		}
 		dropped = true

@@ -41,6 +41,13 @@ func IsRefusal(err error) bool {
 	return yes && !passing[code]
 }
 
+// IsFenced reports whether a condition in the statement refused it, such as that it came too late. It has changed nothing.
+func IsFenced(err error) bool {
+	const throwIf = 395
+	code, yes := IsException(err)
+	return yes && code == throwIf
+}
+
 // IsOutOfMemory reports whether a statement took more memory than a statement may, rather than the server having too
 // little for all of them.
 func IsOutOfMemory(err error) bool {
