@@ -118,12 +118,7 @@ func TestAReplicaWithoutASessionKnowsOfNone(t *testing.T) {
 	step := func() replica.Record {
 		t.Helper()
 		failover.SilentSince(1, "r0", time.Unix(0, 0))
-		if err := failover.Step(t.Context()); err != nil {
-			t.Log(err)
-		}
-		r, err := cluster.Read(t.Context(), 1)
-		require.NoError(t, err)
-		return r
+		return afterStep(t, failover, cluster)
 	}
 	servers[2].EndSession()
 	servers[0].CutFromClients()
@@ -149,11 +144,16 @@ func TestAWriterThatFollowsASilentOneHasItsTime(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "r1", r.Writer)
 	failover.SilentSince(1, "r1", time.Unix(0, 0))
-	require.Eventually(t, func() bool {
-		if err := failover.Step(t.Context()); err != nil {
-			t.Log(err)
-		}
-		r, err := cluster.Read(t.Context(), 1)
-		return err == nil && r.Writer != "r1"
-	}, enginetest.Timeout, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return afterStep(t, failover, cluster).Writer != "r1" }, enginetest.Timeout, 50*time.Millisecond)
+}
+
+// afterStep returns the record of the shard after one look, which may find that it has to wait.
+func afterStep(t *testing.T, failover *replica.Failover, cluster *replica.Cluster) replica.Record {
+	t.Helper()
+	if err := failover.Step(t.Context()); err != nil {
+		t.Log(err)
+	}
+	r, err := cluster.Read(t.Context(), 1)
+	require.NoError(t, err)
+	return r
 }
