@@ -21,7 +21,6 @@ FONTTOOLS := fonttools==4.68.0 brotli==1.2.1
 # so each package is compiled once, and once more for the race detector.
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -buildvcs=false
-GOBUILD := go build
 
 # Lint runs vet, and no test reads the tables of debuggers: vetting and linking them again for each package takes a tenth of the time.
 GOTEST := go test -vet=off -ldflags=-w
@@ -54,7 +53,7 @@ help: ## List the commands
 up: ## Build, then run everything on engines of its own, until Ctrl-C
 	@# The engines and npm's packages download while the compiler works: the first start waits for the
 	@# slowest only.
-	@$(GOBUILD) -o bin/lodestone-engines ./cmd/lodestone-engines
+	@go build -o bin/lodestone-engines ./cmd/lodestone-engines
 	@$(MAKE) -j4 engines web warm
 	@$(MAKE) -j2 build
 	@exec bin/lodestone up
@@ -83,21 +82,21 @@ install: build ## Copy the programs to PREFIX/bin (/usr/local/bin)
 # Go knows best what has changed, so the binaries are asked for each time.
 .PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines bin/lodestone-lab bin/lodestone-release bin/lodestone-site
 bin/lodestone: web
-	@$(GOBUILD) -ldflags '-s -w -X $(BUILD).version=$(VERSION) -X $(BUILD).commit=$(COMMIT) -X $(BUILD).date=$(DATE)' -o $@ ./cmd/lodestone
+	@go build -ldflags '-s -w -X $(BUILD).version=$(VERSION) -X $(BUILD).commit=$(COMMIT) -X $(BUILD).date=$(DATE)' -o $@ ./cmd/lodestone
 bin/lodestone-clickhouse bin/lodestone-engines:
-	@$(GOBUILD) -ldflags '-s -w' -o $@ ./cmd/$(@F)
+	@go build -ldflags '-s -w' -o $@ ./cmd/$(@F)
 
 bin/lodestone-lab:
-	@cd $(LAB) && $(GOBUILD) -ldflags '-s -w' -o $(CURDIR)/$@ .
+	@cd $(LAB) && go build -ldflags '-s -w' -o $(CURDIR)/$@ .
 
 bin/lodestone-release:
-	@cd $(RELEASE) && $(GOBUILD) -ldflags '-s -w' -o $(CURDIR)/$@ .
+	@cd $(RELEASE) && go build -ldflags '-s -w' -o $(CURDIR)/$@ .
 
 bin/lodestone-site: $(SITE)/web/node_modules/.package-lock.json
-	@cd $(SITE) && $(GOBUILD) -ldflags '-s -w' -o $(CURDIR)/$@ .
+	@cd $(SITE) && go build -ldflags '-s -w' -o $(CURDIR)/$@ .
 
 warm: # compiles what embeds none, or little, of the front-ends
-	@$(GOBUILD) -o /dev/null ./ingest/... ./query/... ./pkg/...
+	@go build -o /dev/null ./ingest/... ./query/... ./pkg/...
 
 web: $(WEB_BUILT) ## Build the pages' scripts and styles, if their sources changed
 
