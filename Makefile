@@ -160,8 +160,9 @@ $(GOLANGCI):
 	@mv .cache/bin/golangci-lint $@
 
 unit: web-test ## Run the tests alone (after `make build`)
-	@# Tests wait for engines more than they compute: two groups of packages at a time keep two cores busy. The longest come first.
-	@$(MAKE) -j2 unit-race unit-programs unit-browser unit-lab unit-release unit-plain unit-site unit-chart
+	@# Tests wait for engines more than they compute: two groups of packages at a time keep two cores busy. The longest come first, and all of
+	@# them run, whatever fails.
+	@$(MAKE) -k -j2 unit-race unit-programs unit-browser unit-lab unit-release unit-plain unit-site unit-chart
 
 # Go keeps results until the files that a test opened change. Some packages run the compiler, git or the programs built
 # from all packages, which Go cannot see. Tests that draw what they try draw the same each time here; RAPID_SEED=0 lets
