@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -100,32 +101,52 @@ func New(c Config, d Deps) *Job {
 }
 
 func (j *Job) run(ctx context.Context, ready func()) error {
+	// A round takes hours if it changes a large table, and consumers are to know of new erasures meanwhile.
+	rounds := make(chan struct{}, 1)
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		report := j.reporter(ctx)
+		for range rounds {
+			report(j.round(ctx))
+		}
+	})
+	defer ended.Wait()
+	defer close(rounds)
+
 	ticker := time.NewTicker(refreshEvery)
 	defer ticker.Stop()
-	failing := false
+	report := j.reporter(ctx)
 	for first := true; ; first = false {
 		err := j.deps.Set.Load(ctx, j.deps.Postgres) // before consumers begin
 		if first {
 			ready() // also after an error: events are stored, and blanked later
 		}
+		report(err)
 		if err == nil {
-			err = j.round(ctx)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			j.errors.Inc()
-			if !failing { // once an outage, not at every attempt
-				j.deps.Log.Warn("cannot blank events of erased people, will try again", "error", err)
+			select {
+			case rounds <- struct{}{}:
+			default: // one waits already
 			}
 		}
-		failing = err != nil
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// reporter returns a function that counts errors of attempts that follow each other, and logs the first of an outage.
+func (j *Job) reporter(ctx context.Context) func(error) {
+	failing := false
+	return func(err error) {
+		if err != nil && ctx.Err() == nil {
+			j.errors.Inc()
+			if !failing {
+				j.deps.Log.Warn("cannot blank events of erased people, will try again", "error", err)
+			}
+		}
+		failing = err != nil
 	}
 }
 

@@ -86,6 +86,17 @@ func (r *rig) erase(link uuid.UUID) uuid.UUID {
 	return id
 }
 
+// stopMerges keeps ClickHouse from changing events until start is called, or the test ends.
+func (r *rig) stopMerges() (start func()) {
+	r.t.Helper()
+	start = func() {
+		require.NoError(r.t, r.Conn.Exec(context.WithoutCancel(r.t.Context()), "SYSTEM START MERGES lodestone.events"))
+	}
+	r.t.Cleanup(start)
+	require.NoError(r.t, r.Conn.Exec(r.t.Context(), "SYSTEM STOP MERGES lodestone.events"))
+	return start
+}
+
 // texts returns what is stored of the events of a link by which a person could be known.
 func (r *rig) texts(link uuid.UUID) (list []string) {
 	r.t.Helper()
@@ -258,11 +269,7 @@ func TestCopiesAreRemovedBeforeEventsChange(t *testing.T) { //nolint:paralleltes
 	require.NoError(t, r.Conn.Exec(t.Context(), `INSERT INTO lodestone.access_links (id, account_id, email, version, deleted)
 		SETTINGS async_insert = 0 VALUES (?, ?, 'ada@example.com', 1, 0)`, link, r.account))
 	r.erase(link)
-	start := func() {
-		require.NoError(t, r.Conn.Exec(context.WithoutCancel(t.Context()), "SYSTEM START MERGES lodestone.events"))
-	}
-	t.Cleanup(start)
-	require.NoError(t, r.Conn.Exec(t.Context(), "SYSTEM STOP MERGES lodestone.events"))
+	start := r.stopMerges()
 	done := make(chan error, 1)
 	go func() {
 		_, err := r.job.Blank(t.Context())
@@ -291,6 +298,26 @@ func TestTheServiceBlanks(t *testing.T) {
 	require.False(t, r.set.Has(later))
 	require.Eventually(t, func() bool { return r.texts(known)[0] == blank[0] }, enginetest.Timeout, 100*time.Millisecond)
 	require.Contains(t, r.texts(later)[0], "MARKER")
+}
+
+// Consumers learn of an erasure while events of another are changed, which takes long in a large table.
+func TestErasuresAreKnownWhileEventsChange(t *testing.T) { //nolint:paralleltest // because it stops merges of the table of all tests
+	r := newRig(t)
+	first, second := uuid.New(), uuid.New()
+	r.store(first, 0)
+	r.erase(first)
+	start := r.stopMerges()
+	enginetest.Run(t, r.job)
+	require.Eventually(t, func() bool {
+		var asked uint64
+		err := r.Conn.QueryRow(t.Context(), "SELECT count() FROM system.mutations WHERE table = 'events' AND NOT is_done AND command LIKE '%' || ? || '%'", first.String()).Scan(&asked)
+		return err == nil && asked > 0
+	}, enginetest.Timeout, 50*time.Millisecond)
+	r.erase(second)
+	require.Eventually(t, func() bool { return r.set.Has(second) }, enginetest.Timeout, 50*time.Millisecond)
+	require.Contains(t, r.texts(first)[0], "MARKER")
+	start()
+	require.Eventually(t, func() bool { return r.texts(first)[0] == blank[0] }, enginetest.Timeout, 50*time.Millisecond)
 }
 
 // A Kafka that does not say how long it keeps records delays no erasure. When it does, the time counts from when the events were blank.
