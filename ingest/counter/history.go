@@ -50,10 +50,6 @@ func setLinks(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind
 // setChunk sets the counters of links while no month is deleted. The counters are locked before ClickHouse is read, so nothing is
 // added to them meanwhile. Rows that are stored and that no span counted yet are in what is set, and add nothing later.
 func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, links []link, missing bool) error {
-	q := store.New(tx)
-	if err := q.AllowIdle(ctx); err != nil {
-		return fmt.Errorf("keep counters locked: %w", err)
-	}
 	if err := retention.Share(ctx, tx); err != nil {
 		return err
 	}
@@ -64,7 +60,7 @@ func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, links []
 	if err != nil {
 		return err
 	}
-	if err := k.set(ctx, conn, q, links, missing); err != nil {
+	if err := k.set(ctx, conn, store.New(tx), links, missing); err != nil {
 		return fmt.Errorf("set counters: %w", err)
 	}
 	// A process that lost the lock without knowing it yet, with its Postgres, may have deleted a month meanwhile.

@@ -28,26 +28,34 @@ const lockKey = 0x6c6f6465_636f756e // "lodecoun"
 // Lock waits for the lock, and holds it alone until the transaction ends: no other process counts views or drops months
 // meanwhile.
 func Lock(ctx context.Context, tx pgx.Tx) error {
-	if err := store.New(tx).Lock(ctx, lockKey); err != nil {
-		return fmt.Errorf("take the counters' lock: %w", err)
-	}
-	return nil
+	return take(ctx, tx, func(q *store.Queries) error { return q.Lock(ctx, lockKey) })
 }
 
 // Share waits until no month is dropped, and keeps months from being dropped until the transaction ends.
 func Share(ctx context.Context, tx pgx.Tx) error {
-	if err := store.New(tx).LockShared(ctx, lockKey); err != nil {
-		return fmt.Errorf("share the counters' lock: %w", err)
-	}
-	return nil
+	return take(ctx, tx, func(q *store.Queries) error { return q.LockShared(ctx, lockKey) })
 }
 
 // TryShare does the same without waiting, and reports whether it could.
 func TryShare(ctx context.Context, tx pgx.Tx) (shared bool, err error) {
-	if shared, err = store.New(tx).TryLockShared(ctx, lockKey); err != nil {
-		return false, fmt.Errorf("share the counters' lock: %w", err)
+	err = take(ctx, tx, func(q *store.Queries) (err error) {
+		shared, err = q.TryLockShared(ctx, lockKey)
+		return err
+	})
+	return shared, err
+}
+
+// take takes the lock for a transaction that does nothing while ClickHouse works.
+func take(ctx context.Context, tx pgx.Tx, lock func(*store.Queries) error) error {
+	q := store.New(tx)
+	err := q.AllowIdle(ctx)
+	if err == nil {
+		err = lock(q)
 	}
-	return shared, nil
+	if err != nil {
+		return fmt.Errorf("take the counters' lock: %w", err)
+	}
+	return nil
 }
 
 type phase string
@@ -226,10 +234,6 @@ const mostTries = 5
 // drop deletes a month whose views are written down, if nothing was stored of it meanwhile. If that comes too late, it has changed nothing.
 func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
 	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		q := store.New(tx)
-		if err := q.AllowIdle(ctx); err != nil {
-			return fmt.Errorf("keep the counters' lock: %w", err)
-		}
 		if err := Lock(ctx, tx); err != nil {
 			return err
 		}
@@ -252,7 +256,7 @@ func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
 		if err != nil {
 			return err
 		}
-		if _, err := q.Now(ctx); err != nil { // the lock is still held
+		if _, err := store.New(tx).Now(ctx); err != nil { // the lock is still held
 			return fmt.Errorf("keep the counters' lock: %w", err)
 		}
 		if j.beforeDrop != nil {
