@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,12 +35,16 @@ func (r *Copy) alter(c change, here bool) error {
 	defer r.copying.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
 	defer cancel()
+	var all []*Copy
 	for _, o := range *r.shard {
-		if o != r && !o.runs() {
+		switch {
+		case o == r:
+		case o.runs():
+			all = append(all, o)
+		default:
 			o.missed = append(o.missed, c)
 		}
 	}
-	all := r.others()
 	if here {
 		all = append(all, r)
 	}
@@ -102,11 +107,8 @@ func (c *Copies) Follow(others ...string) (stop func()) {
 						return
 					case <-tick.C:
 					}
-					if !r.runs() {
-						continue
-					}
 					for _, table := range append([]string{"events", "link_views"}, others...) {
-						_ = r.copyTable(table) // a server that ended meanwhile is tried again
+						_ = r.copyTable(table) // a server that ended is tried again
 					}
 				}
 			})
@@ -129,6 +131,9 @@ func (r *Copy) Sync(table string) {
 func (r *Copy) copyTable(table string) error {
 	r.copying.Lock()
 	defer r.copying.Unlock()
+	if !r.runs() { // it may have ended before it could begin
+		return errNoSession
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
 	defer cancel()
 	return r.copyRows(ctx, table)
@@ -136,9 +141,6 @@ func (r *Copy) copyTable(table string) error {
 
 // sync is SYSTEM SYNC REPLICA: it copies the rows of a table, and waits until the server has made its changes, unless it is lightweight.
 func (r *Copy) sync(table string, lightweight bool) error {
-	if !r.runs() {
-		return errNoSession
-	}
 	if err := r.copyTable(table); err != nil || lightweight {
 		return err
 	}
@@ -179,7 +181,9 @@ func (r *Copy) forget(statement string) error {
 }
 
 func (r *Copy) copyRows(ctx context.Context, table string) error {
-	for _, o := range append(r.others(), r) { // what one of them missed may be that rows went, which the others would get from it again
+	// What one of them missed may be that rows went, which the others would get from it again. So one that comes back meanwhile gives no rows yet.
+	others := r.others()
+	for _, o := range append(slices.Clone(others), r) {
 		for len(o.missed) > 0 {
 			if err := o.make(ctx, o.missed[0]); err != nil {
 				return err
@@ -205,7 +209,7 @@ func (r *Copy) copyRows(ctx context.Context, table string) error {
 		keys = columns
 	}
 	all, key := strings.Join(columns, ", "), "("+strings.Join(keys, ", ")+")"
-	for _, other := range r.others() {
+	for _, other := range others {
 		err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO lodestone.%[1]s (%[2]s) SETTINGS insert_allow_materialized_columns = 1, async_insert = 0, insert_deduplicate = 0, transform_null_in = 1
 			SELECT %[2]s FROM remote('%[4]s', lodestone.%[1]s, 'lodestone', '%[5]s') WHERE %[3]s GLOBAL NOT IN (SELECT %[3]s FROM lodestone.%[1]s)`,
 			table, all, key, other.port, copyPassword))
