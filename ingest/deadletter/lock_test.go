@@ -20,7 +20,7 @@ func TestALongReplayKeepsItsLock(t *testing.T) {
 		r.Exec("DO $do$ BEGIN EXECUTE format('ALTER DATABASE %I " + change + "', current_database()); END $do$")
 		pool.Reset() // sessions read it when they begin
 	}
-	alter("SET idle_in_transaction_session_timeout = 1000")
+	alter("SET idle_in_transaction_session_timeout = 3000")
 
 	// The replay waits for the table of erased links, in another session than the lock's.
 	holder, err := pgx.ConnectConfig(t.Context(), pool.Config().ConnConfig)
@@ -46,7 +46,7 @@ func TestALongReplayKeepsItsLock(t *testing.T) {
 	// It has done nothing for twice as long as it may, or has lost the lock.
 	const lock = "l.locktype = 'advisory'"
 	require.Eventually(t, func() bool {
-		return count(lock) == 0 || count(lock+" AND a.state_change < clock_timestamp() - interval '2s'") > 0
+		return count(lock) == 0 || count(lock+" AND a.state_change < clock_timestamp() - interval '6s'") > 0
 	}, waitLimit, 10*time.Millisecond)
 	require.Equal(t, 1, count(lock))
 	alter("RESET idle_in_transaction_session_timeout") // only the lock's session is to be idle for long
