@@ -26,12 +26,17 @@ const Begin = 1759276800
 // every ten hours; one event in 20 is a bot's, one in 10 a download.
 func Fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int) Filled {
 	t.Helper()
+	return fill(t, conn, account, links, events, func() uuid.UUID { return ID(t) })
+}
+
+func fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int, id func() uuid.UUID) Filled {
+	t.Helper()
 	var f Filled
 	for range links {
-		f.Links = append(f.Links, ID(t))
+		f.Links = append(f.Links, id())
 	}
 	for range max(1, links/50) {
-		f.Magnets = append(f.Magnets, ID(t))
+		f.Magnets = append(f.Magnets, id())
 	}
 	ctx := native.Context(context.Background(),
 		native.WithSettings(native.Settings{
