@@ -15,9 +15,6 @@ import (
 func TestLocksAreHeldWhileNothingIsAsked(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.PostgresPool(t, enginetest.Postgres(t))
-	_, err := pool.Unscoped().Exec(t.Context(), "DO $do$ BEGIN EXECUTE format('ALTER DATABASE %I SET idle_in_transaction_session_timeout = ''5min''', current_database()); END $do$")
-	require.NoError(t, err)
-	pool.Unscoped().Reset() // sessions read it when they begin
 	for name, lock := range map[string]func(context.Context, pgx.Tx) error{
 		"alone":  retention.Lock,
 		"shared": retention.Share,
@@ -31,6 +28,8 @@ func TestLocksAreHeldWhileNothingIsAsked(t *testing.T) {
 				require.NoError(t, tx.QueryRow(t.Context(), "SHOW idle_in_transaction_session_timeout").Scan(&text))
 				return text
 			}
+			_, err := tx.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = '5min'")
+			require.NoError(t, err)
 			require.Equal(t, "5min", limit(), name)
 			require.NoError(t, lock(t.Context(), tx), name)
 			require.Equal(t, "0", limit(), name)
