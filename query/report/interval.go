@@ -22,22 +22,9 @@ func calendarOf(name string) (c calendar, ok bool) {
 	return calendar{zone}, err == nil
 }
 
-// midnight returns the first moment of a day. Where clocks are set forward at midnight, that is the moment of the change.
+// midnight returns the first moment of a day.
 func (c calendar) midnight(year int, month time.Month, day int) time.Time {
-	wall := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	var first time.Time
-	for _, near := range []time.Time{wall.Add(-36 * time.Hour), wall.Add(36 * time.Hour)} {
-		_, offset := near.In(c.zone).Zone()
-		at := wall.Add(-time.Duration(offset) * time.Second).In(c.zone)
-		if at.Hour() == 0 && at.Minute() == 0 && at.Day() == wall.Day() && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
-	}
-	if first.IsZero() { // the clocks passed over it
-		_, change := wall.Add(-36 * time.Hour).In(c.zone).ZoneBounds()
-		return change.In(c.zone)
-	}
-	return first
+	return timezone.Midnight(c.zone, year, month, day)
 }
 
 // dayOf returns the first moment of the day that a time lies in.
@@ -58,8 +45,8 @@ func (c calendar) start(t time.Time, unit Interval) time.Time {
 	switch unit {
 	case Hour:
 		hour := t.Add(-time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
-		if change, _ := local.ZoneBounds(); change.After(hour) {
-			return change.In(c.zone)
+		if change, ok := timezone.NextChange(c.zone, hour, t); ok {
+			return change
 		}
 		return hour.In(c.zone)
 	case Week:
@@ -78,8 +65,8 @@ func (c calendar) next(start time.Time, unit Interval) time.Time {
 	switch unit {
 	case Hour:
 		next := start.Add(time.Hour - time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second)
-		if _, change := local.ZoneBounds(); !change.IsZero() && change.Before(next) {
-			return change.In(c.zone)
+		if change, ok := timezone.NextChange(c.zone, start, next); ok {
+			return change
 		}
 		return next.In(c.zone)
 	case Week:
@@ -100,7 +87,11 @@ func (c calendar) intervals(s span, unit Interval, limit int) (starts []time.Tim
 	if unit == Whole {
 		return []time.Time{s.from}
 	}
-	for at := c.start(s.from, unit); at.Before(s.to) && len(starts) <= limit; at = c.next(at, unit) {
+	at := c.start(s.from, unit)
+	if next := c.next(at, unit); !next.After(s.from) {
+		at = next // clocks were set back over midnight, so the first moment of the next day is past
+	}
+	for ; at.Before(s.to) && len(starts) <= limit; at = c.next(at, unit) {
 		starts = append(starts, at)
 	}
 	return starts
@@ -134,13 +125,12 @@ type offset struct {
 // offsets returns the zone's offsets in a span, the first one from its beginning on.
 func (c calendar) offsets(s span) (list []offset) {
 	for at := s.from; ; {
-		local := at.In(c.zone)
-		_, seconds := local.Zone()
+		_, seconds := at.In(c.zone).Zone()
 		list = append(list, offset{at, time.Duration(seconds) * time.Second})
-		_, end := local.ZoneBounds()
-		if end.IsZero() || !end.Before(s.to) {
+		change, ok := timezone.NextChange(c.zone, at, s.to)
+		if !ok || !change.Before(s.to) {
 			return slices.Clip(list)
 		}
-		at = end
+		at = change
 	}
 }

@@ -65,6 +65,7 @@ type plan struct {
 	before     span        // the one compared with; zero: none
 	starts     []time.Time // of the intervals asked for
 	earlier    []time.Time // of those compared with
+	offsets    []offset    // of the zone, in both spans
 	order      metric
 	descending bool
 	counted    []part // the parts of the metrics
@@ -198,6 +199,7 @@ func (p *plan) setTime(add adder) {
 		}
 		p.earlier = p.calendar.intervals(p.before, p.Interval, MaxIntervals)
 	}
+	p.offsets = p.calendar.offsets(p.all())
 }
 
 // The times that can be asked for: ClickHouse's days begin and end there.

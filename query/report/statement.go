@@ -359,7 +359,7 @@ func (p *plan) slots() (list []int64) {
 // local is a time in milliseconds, with the offset of the zone added.
 func (w *writer) local(ms string) string {
 	var since, add []int64
-	for _, o := range w.calendar.offsets(w.all()) {
+	for _, o := range w.offsets {
 		since, add = append(since, o.since.UnixMilli()), append(add, o.add.Milliseconds())
 	}
 	if len(since) == 1 {

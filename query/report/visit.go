@@ -86,7 +86,7 @@ func ofVisits(sql string) (string, bool) {
 // of an hour, and visits have what the question is divided and filtered by.
 func (p *plan) canVisit() bool {
 	moments := append(p.slots(), p.asked.from.UnixMilli(), p.asked.to.UnixMilli(), p.all().from.UnixMilli())
-	for _, o := range p.calendar.offsets(p.all()) {
+	for _, o := range p.offsets {
 		moments = append(moments, o.since.UnixMilli(), o.add.Milliseconds())
 	}
 	if slices.ContainsFunc(moments, func(ms int64) bool { return ms%quarter.Milliseconds() != 0 }) {
