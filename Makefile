@@ -14,6 +14,8 @@ BUILD := lodestone/pkg/build
 # Tools stand outside go.mod: golangci-lint alone would bring two hundred modules into it.
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
+GOTESTSUM_VERSION := v1.13.0
+GOTESTSUM := .cache/bin/gotestsum-$(GOTESTSUM_VERSION)
 INTER_VERSION := 4.1.1
 FONTTOOLS := fonttools==4.68.0 brotli==1.2.1
 
@@ -45,7 +47,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install release audit web web-check web-test warm engines setup test check unit unit-race unit-plain unit-programs unit-browser unit-lab unit-chart unit-release unit-site site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
+.PHONY: help up build install release audit web web-check web-test warm engines setup setup-all test test-all check check-all unit unit-long programs programs-long browser-once race lab release-test site-test site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -125,8 +127,8 @@ crud/embed/dist/manifest.json: $(wildcard crud/catalogue/text/*.json)
 	@$(NPM_CI) --prefix $*
 	@touch $@ $*/node_modules/.package-lock.json
 
-web-check: $(WEB:%=%/web/node_modules/typescript/package.json) $(SITE)/web/node_modules/typescript/package.json web
-	@for part in $(WEB) $(SITE); do npm --prefix $$part/web --silent run check; done
+web-check: $(WEB:%=%/web/node_modules/typescript/package.json) web
+	@for part in $(WEB); do npm --prefix $$part/web --silent run check; done
 
 web-test: web
 	@for part in $(WEB); do npm --prefix $$part/web --silent test; done
@@ -136,14 +138,24 @@ engines: bin/lodestone-engines ## Download ClickHouse and PostgreSQL if they are
 
 setup: ## Install what `make test` needs and this machine lacks (as root, by apt-get)
 	@.ci/setup
-	@$(MAKE) contract-tools dbt-tools client-tools browser-tools duckdb-tools
+	@$(MAKE) browser-tools contract-tools duckdb-tools
 
-test: setup ## Install what is missing, then check and test everything
-	@$(MAKE) build
-	@$(MAKE) check
-	@$(MAKE) unit
+setup-all: ## Install what `make test-all` needs besides
+	@.ci/setup all
+	@$(MAKE) dbt-tools client-tools $(SITE)/web/node_modules/.package-lock.json
 
-check: lint web-check ## Check form, types, vet and lint
+test: setup ## Install what is missing, then check and test what a change can break (twelve minutes is the goal; about 25)
+	@.ci/groups build web-check web-test check unit programs browser-once
+
+# What a release needs: everything that `make test` does, the long forms of tests, and the parts of the repository that have modules of their own.
+test-all: setup setup-all ## Check and test everything, before a release (about two hours)
+	@.ci/groups build web-check web-test check-all unit-long race programs-long browser contract lab helm-test release-test site-test
+	@git rev-parse HEAD > .cache/test-all
+
+check: MODULES := .
+check: check-all ## Check form, vet and lint of the product's module
+
+check-all: lint ## Check form, vet and lint of all modules
 	@unformatted=$$(git ls-files -z '*.go' | xargs -0 gofmt -l); \
 	if [[ -n $$unformatted ]]; then echo "not formatted (make fmt fixes it):"; echo "$$unformatted"; exit 1; fi
 	@# The laboratory's module has the parent as a directory, which `go mod verify` cannot check; go.sum holds for all.
@@ -159,40 +171,48 @@ $(GOLANGCI):
 	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv .cache/bin/golangci-lint $@
 
-unit: web-test ## Run the tests alone (after `make build`)
-	@# Tests wait for engines more than they compute: two groups of packages at a time keep two cores busy. The longest come first, and all of
-	@# them run, whatever fails.
-	@$(MAKE) -k -j2 unit-race unit-programs unit-browser unit-lab unit-release unit-plain unit-site unit-chart
+$(GOTESTSUM):
+	@mkdir -p $(@D)
+	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	@mv .cache/bin/gotestsum $@
 
-# Go keeps results until the files that a test opened change. Some packages run the compiler, git or the programs built
-# from all packages, which Go cannot see. Tests that draw what they try draw the same each time here; RAPID_SEED=0 lets
-# them try something new.
-unit-%: export RAPID_SEED ?= 1
+# Groups run one after the other: engines of eight tests at a time on two cores were where most flakes came from. Tests that draw what they try draw
+# the same each time here; RAPID_SEED=0 lets them try something new. A failed test runs once more, alone: .ci/groups says which passed then.
+export RAPID_SEED ?= 1
+unit programs: export RAPID_CHECKS ?= 25
 
-unit-race:
-	@CGO_ENABLED=1 $(GOTEST) -race -timeout 40m $$(go list ./... | grep -vE '^lodestone/(($(UNCACHED))(/|$$)|($(UNRACED))$$)')
+# run tests packages by the arguments given, and notes in .cache/test/NAME.* what took how long.
+run = mkdir -p .cache/test && $(GOTESTSUM) --format pkgname-and-test-fails --hide-summary skipped,output --jsonfile .cache/test/$(1).json \
+	--rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test --rerun-fails-report .cache/test/$(1).flaky \
+	--packages "$(2)" -- -vet=off -ldflags=-w -p 2 -exec '$(CURDIR)/.ci/meter $(CURDIR)/.cache/test/$(1).times' $(3)
+OTHERS = $$(go list ./... | grep -vE '^lodestone/($(UNCACHED))(/|$$)' | tr '\n' ' ')
+PROGRAMS := $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
 
-unit-plain:
-	@$(GOTEST) -timeout 40m $(patsubst %,./%,$(subst |, ,$(UNRACED)))
-	@# Pools forget at random under the race detector.
-	@$(GOTEST) -timeout 40m -run '^TestNothingIsAllocated' ./ingest/collector
+unit: $(GOTESTSUM) web ## Run the tests of packages (after `make build`)
+	@$(call run,unit,$(OTHERS),-timeout 20m)
 
-unit-programs:
-	@$(GOTEST) -count=1 -timeout 80m -skip '^TestBrowser' $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
+unit-long: $(GOTESTSUM) web ## The same with their long forms: Apache Kafka, replicas, PgBouncer, bounds of memory (about 20 minutes)
+	@$(call run,unit,$(OTHERS),-tags long -timeout 60m)
 
-unit-browser:
-	@$(GOTEST) -count=1 -timeout 60m -run '^TestBrowser' ./cmd/lodestone
+programs: $(GOTESTSUM) ## Run the tests of the built programs
+	@$(call run,programs,$(PROGRAMS),-count=1 -timeout 30m -skip '^TestBrowser')
 
-unit-lab:
-	@# One package at a time: each starts whole installations.
+programs-long: $(GOTESTSUM) ## The same with their long forms
+	@$(call run,programs,$(PROGRAMS),-tags long -count=1 -timeout 80m -skip '^TestBrowser')
+
+browser-once: browser-tools # one pass of each page on a phone and at a desktop
+	@$(GOTEST) -count=1 -timeout 30m -run '^TestBrowser$$' ./cmd/lodestone
+
+race: web ## Run the tests of packages with the race detector (about 30 minutes)
+	@CGO_ENABLED=1 $(GOTEST) -race -p 2 -timeout 40m $$(go list ./... | grep -vE '^lodestone/(($(UNCACHED))(/|$$)|($(UNRACED))$$)')
+
+lab: ## Test the laboratory, which starts whole installations (about 15 minutes)
 	@cd $(LAB) && $(GOTEST) -p 1 -count=1 -timeout 60m ./...
 
-unit-chart: helm-test
-
-unit-release: $(SITE)/web/node_modules/.package-lock.json
+release-test: $(SITE)/web/node_modules/.package-lock.json ## Build a release, and use it
 	@cd $(RELEASE) && $(GOTEST) -count=1 -timeout 20m ./...
 
-unit-site: $(SITE)/web/node_modules/.package-lock.json browser-tools
+site-test: $(SITE)/web/node_modules/.package-lock.json browser-tools ## Test the site of the documentation
 	@cd $(SITE) && $(GOTEST) -count=1 -timeout 20m ./...
 
 helm-test: ## Render the Helm chart, and check every object (the first time, Helm's packages are compiled: about a minute)
@@ -212,7 +232,7 @@ upgrade: web ## Upgrade an installation from the newest release, and from an old
 
 test-cluster: bin/lodestone-lab ## The same on two ClickHouse shards, with PgBouncer, two query processes, files in S3, and a consumer of the version before; then move writers of replicas under load (CLUSTER="--duration 10m" MOVES=20)
 	@bin/lodestone-lab chaos --cluster $(if $(BEFORE),--before $(BEFORE)) $(CLUSTER)
-	@go test -count=1 -timeout 60m -run '^TestTheWriterMovesUnderLoad$$' ./cmd/lodestone -moves $(or $(MOVES),20)
+	@go test -tags long -count=1 -timeout 60m -run '^TestTheWriterMovesUnderLoad$$' ./cmd/lodestone -moves $(or $(MOVES),20)
 
 # The version before: the newest tag below this commit, else the commit before. It has to know shards.
 BEFORE ?= $(shell git describe --tags --abbrev=0 --match "v[0-9]*" HEAD^ 2>/dev/null || git rev-parse HEAD^)
@@ -244,7 +264,7 @@ dbt-tools: .cache/dbt/installed
 	@touch $@
 
 clients: client-tools web ## Generate the TypeScript and the Python client from the description of the API
-	@go test -count=1 -timeout 20m -run '^TestClients$$' ./cmd/lodestone -update
+	@go test -tags long -count=1 -timeout 20m -run '^TestClients$$' ./cmd/lodestone -update
 
 # Their generators, and what their tests need.
 CLIENTS := pkg/client/python/requirements.txt
@@ -257,7 +277,7 @@ client-tools: .cache/clients/installed pkg/client/typescript/node_modules/typesc
 	@touch $@
 
 browser: browser-tools ## Test the pages in Chromium, each state on every size of screen; pictures and weights go to .cache/browser (BROWSER_ONLY="landing viewer")
-	@BROWSER_LOOKS=all go test -count=1 -timeout 40m -v -run '^TestBrowser(OverTLS)?$$' ./cmd/lodestone
+	@BROWSER_LOOKS=all go test -tags long -count=1 -timeout 60m -v -run '^TestBrowser(OverTLS)?$$' ./cmd/lodestone
 
 browser-tools: cmd/lodestone/browser/node_modules/.package-lock.json
 

@@ -428,22 +428,6 @@ func TestClickHouseReadsTheParquetFile(t *testing.T) {
 	require.Equal(t, n, same)
 }
 
-// The server writes a file of any size in little memory.
-func TestExportTakesLittleMemoryOfTheServer(t *testing.T) {
-	t.Parallel()
-	c := config()
-	c.MaxMemoryBytes = 64 << 20
-	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
-	account := querytest.ID(t)
-	querytest.Fill(t, querytest.Conn(t), account, 1000, 1_000_000)
-	for _, format := range []string{"csv", "ndjson", "parquet"} {
-		got := s.stalled(account, format) //nolint:bodyclose // stalled closes it at the end
-		n, err := io.Copy(io.Discard, got.Body)
-		require.NoError(t, err, format)
-		require.Greater(t, n, int64(20<<20))
-	}
-}
-
 func TestExportWithoutAnAddress(t *testing.T) {
 	t.Parallel()
 	s, _ := serveWith(t, config(), query.Deps{ClickHouse: enginetest.MigratedClickHouse(t), Postgres: enginetest.MigratedPostgres(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})

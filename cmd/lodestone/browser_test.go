@@ -19,16 +19,21 @@ import (
 )
 
 // The pages in a real browser, against the real program. The tests are JavaScript, in the folder
-// browser; screenshots, weights and timings stay in .cache/browser. BROWSER_ONLY="landing viewer"
-// runs the files of these names alone.
+// browser. `make test` looks at each page once on a phone and once at a desktop; with BROWSER_LOOKS=all, as in `make browser`,
+// every file runs, and screenshots, weights and timings stay in .cache/browser. BROWSER_ONLY="landing viewer" runs the files of
+// these names alone.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	root, err := enginetest.Root()
 	require.NoError(t, err)
 	u := newUp(t)
 	u.more = []string{"--trusted-proxies=127.0.0.1"} // tries to sign in are limited by address, and visitors of signin.test.js have one each
-	issuer := u.startProvider()
-	u.more = append(u.more, "--openid-issuer="+issuer, "--openid-client-id=lodestone", "--openid-client-secret=secret", "--openid-name=Example ID")
+	var env []string
+	if everyLook() {
+		issuer := u.startProvider()
+		u.more = append(u.more, "--openid-issuer="+issuer, "--openid-client-id=lodestone", "--openid-client-secret=secret", "--openid-name=Example ID")
+		env = append(env, "BROWSER_OPENID_ISSUER="+issuer)
+	}
 	u.more = append(u.more, "--query-processor-seconds-per-minute=1000000") // tests ask for reports again until they have everything
 	begin := time.Now()
 	u.start()
@@ -37,7 +42,7 @@ func TestBrowser(t *testing.T) {
 	artefacts := filepath.Join(root, ".cache", "browser")
 	require.NoError(t, os.RemoveAll(artefacts))
 	ctx := beforeTheLimit(t)
-	b := newBrowserTest(u, artefacts, "BROWSER_OPENID_ISSUER="+issuer, "BROWSER_UP_MS="+strconv.FormatInt(started.Milliseconds(), 10))
+	b := newBrowserTest(u, artefacts, append(env, "BROWSER_UP_MS="+strconv.FormatInt(started.Milliseconds(), 10))...)
 
 	b.run(ctx, "publish") // on an installation that no one has used
 	b.env = append(b.env, "LODESTONE_SECOND_API_KEY="+u.secondKey(`Evil & <img src=x onerror="document.title=1">`),
@@ -89,11 +94,17 @@ func beforeTheLimit(t *testing.T) context.Context {
 // browserOnly are the files to run; none: all.
 func browserOnly() []string { return strings.Fields(os.Getenv("BROWSER_ONLY")) }
 
+// everyLook says whether every page is looked at in every way.
+func everyLook() bool { return os.Getenv("BROWSER_LOOKS") == "all" }
+
 // apart are the files that run by themselves.
 var apart = []string{"publish", "weight", "outage", "tls"}
 
 func (b *browserTest) wants(file string) bool {
-	return len(b.only) == 0 || slices.Contains(b.only, file)
+	if len(b.only) == 0 {
+		return everyLook() || file == "publish"
+	}
+	return slices.Contains(b.only, file)
 }
 
 // run runs a file that runs by itself, or all others, as far as they are wanted.
@@ -170,7 +181,7 @@ func chromium(t *testing.T) string {
 	if path := os.Getenv("CHROMIUM"); path != "" {
 		return path
 	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}

@@ -37,7 +37,7 @@ func TestContract(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	// The short form asks the same each time; `make contract` asks something new, and prints the seed.
-	examples, limit, seed := "8", 30*time.Minute, "1"
+	examples, limit, seed := "3", 30*time.Minute, "1"
 	if full := os.Getenv("CONTRACT_EXAMPLES"); full != "" {
 		examples, limit, seed = full, 2*time.Hour, ""
 	}

@@ -125,10 +125,3 @@ func TestAConsumerThatStopsHandsOver(t *testing.T) {
 	enginetest.Run(t, broker)
 	requireHandOver(t, broker.Brokers())
 }
-
-func TestAConsumerThatStopsHandsOverOnApacheKafka(t *testing.T) {
-	t.Parallel()
-	broker := enginetest.NewApacheKafka(t, t.TempDir(), 1) // its own: offsets begin at 0
-	enginetest.Run(t, broker)
-	requireHandOver(t, broker.Brokers())
-}

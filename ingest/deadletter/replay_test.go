@@ -2,13 +2,11 @@ package deadletter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
-	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -20,7 +18,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/ingest/consumer/consumertest"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -205,11 +202,6 @@ func TestAReplayStoresAndCountsOnce(t *testing.T) {
 	requireReplay(t, newRig(t))
 }
 
-func TestAReplayOnApacheKafka(t *testing.T) {
-	t.Parallel()
-	requireReplay(t, newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: enginetest.ApacheKafka(t), Partitions: 2})))
-}
-
 func requireReplay(t *testing.T, r *rig) {
 	t.Helper()
 	link := r.link()
@@ -314,37 +306,6 @@ func TestALetterIsReplayedToTheShardOfItsPartition(t *testing.T) {
 		require.NoError(t, shards.Conn(t, i).QueryRow(t.Context(), "SELECT count() FROM lodestone.events").Scan(&rows))
 		require.Equal(t, want, rows, "shard %d", i+1)
 	}
-}
-
-// Letters are replayed to the writer, and wait for a majority as blocks do. Counters read the writer.
-func TestALetterIsReplayedToTheWriter(t *testing.T) {
-	t.Parallel()
-	copies := enginetest.NewCopies(t, 1, 2)
-	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1, Copies: copies})
-	topology, err := clickhouse.NewTopology(stack.ClickHouse)
-	require.NoError(t, err)
-	cluster := &replica.Cluster{Ledger: replica.NewLedger(stack.Postgres), Topology: topology, Log: slog.New(slog.DiscardHandler)}
-	require.NoError(t, cluster.Enrol(t.Context()))
-	stack.ClickHouse.Writers = cluster
-	stack.Conn = enginetest.Open(t, stack.ClickHouse)
-	r := newRigOn(t, stack)
-	link := r.link()
-	e := r.event(link)
-	r.bury(5, e.Append(nil))
-	r.commit(6)
-	_, err = r.replayer.Replay(t.Context(), Filter{})
-	_, waits := errors.AsType[*replica.WaitError](err)
-	require.True(t, waits, "%v", err)
-	copies.Follow()
-	var result Result
-	require.Eventually(t, func() bool {
-		again, err := r.replayer.Replay(t.Context(), Filter{})
-		result.Stored, result.Present = result.Stored+again.Stored, result.Present+again.Present
-		return err == nil
-	}, waitLimit, 100*time.Millisecond)
-	require.Equal(t, 1, result.Stored+result.Present)
-	r.requireRows(5)
-	r.requireViews(link, 1)
 }
 
 func TestADiscardedLetterIsReplayedWhenNamed(t *testing.T) {

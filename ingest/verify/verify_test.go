@@ -14,7 +14,6 @@ import (
 
 	"lodestone/ingest/counter"
 	"lodestone/ingest/logbook"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
@@ -41,11 +40,6 @@ func TestAllIsWell(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	requireWell(t, r)
-}
-
-func TestAllIsWellOnApacheKafka(t *testing.T) {
-	t.Parallel()
-	requireWell(t, newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: enginetest.ApacheKafka(t), Partitions: 2})))
 }
 
 func requireWell(t *testing.T, r *rig) {
@@ -98,18 +92,6 @@ func TestEachDifferenceIsFound(t *testing.T) {
 			r.requireDifferences(Span{}, c.want...)
 		})
 	}
-}
-
-func TestDifferencesAtTheBordersOfChunksAreFound(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	const n = 2*chunkRecords + 5_000
-	r.produce(event.Topic, r.events(n)...)
-	r.consume()
-	r.requireDifferences(Span{})
-	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset IN (0, 19999, 20000, 44999) SETTINGS mutations_sync = 2")
-	at := "lost      lodestone.events partition 0, offsets "
-	r.requireDifferences(Span{}, at+"0 to 0 (1;", at+"19999 to 20000 (2;", at+"44999 to 44999 (1;", "access link")
 }
 
 func TestADeadLetterThatIsMissingIsALoss(t *testing.T) {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { api, newLink, sql } from './api.js';
 import { newDesktop, newPhone } from './browser.js';
 import { measure } from './measure.js';
-import { collector, eventually, test } from './suite.js';
+import { collector, eventually, longTest, test } from './suite.js';
 
 const folder = new URL('../../../ingest/beacon/example/', import.meta.url);
 
@@ -102,7 +102,7 @@ test('beacon: an application of one page', async (t) => {
   ]);
 });
 
-test('beacon: an application, in a browser without the Navigation API', async (t) => {
+longTest('beacon: an application, in a browser without the Navigation API', async (t) => {
   const { link, url } = await newSite(t);
   const v = await newDesktop(t, { origins: [url] });
   await v.context.addInitScript(() => Object.defineProperty(globalThis, 'navigation', { value: undefined }));
@@ -131,7 +131,7 @@ test('beacon: nothing is sent for who asks for privacy', async (t) => {
   assert.deepEqual(sent(v), []);
 });
 
-test('beacon: seen, not only loaded', async (t) => {
+longTest('beacon: seen, not only loaded', async (t) => {
   const { link, url } = await newSite(t);
   const v = await newDesktop(t, { origins: [url] });
   await v.context.addInitScript(() => {
@@ -150,7 +150,7 @@ test('beacon: seen, not only loaded', async (t) => {
   assert.equal(row.url, `${url}/app/prices`);
 });
 
-test('beacon: back to a page that the browser cached', async (t) => {
+longTest('beacon: back to a page that the browser cached', async (t) => {
   const { link, url } = await newSite(t);
   const v = await newDesktop(t, { origins: [url] });
   await v.page.goto(`${url}/`, { referer: 'https://search.example/' });
@@ -161,7 +161,7 @@ test('beacon: back to a page that the browser cached', async (t) => {
   assert.deepEqual(rows.map((r) => [r.url, r.referrer]), [[`${url}/`, 'https://search.example/'], [`${url}/`, '']]);
 });
 
-test('beacon: a view waits while the collector is away, and counts once', async (t) => {
+longTest('beacon: a view waits while the collector is away, and counts once', async (t) => {
   const { link, url } = await newSite(t);
   const v = await newDesktop(t, { origins: [url], expected: [/link-views/] });
   let refused = 0;
@@ -189,7 +189,7 @@ test('beacon: a view waits while the collector is away, and counts once', async 
   assert.equal(refused, 3);
 });
 
-test('beacon: two tags count once, and a page without it is left alone', async (t) => {
+longTest('beacon: two tags count once, and a page without it is left alone', async (t) => {
   const { link, url } = await newSite(t, { change: (html) => html.replace(/<script async.*<\/script>/, '$&$&') });
   const v = await newDesktop(t, { origins: [url] });
   await v.page.goto(`${url}/app`, { waitUntil: 'networkidle' });

@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core';
 
 import { newLink } from './api.js';
 import { watchBytes } from './measure.js';
-import { collector, eventually, site, timeout } from './suite.js';
+import { collector, eventually, every, site, timeout } from './suite.js';
 
 /** Where screenshots and measurements go. They stay after the run, to be looked at. */
 export const artefacts = process.env.BROWSER_ARTEFACTS
@@ -129,7 +129,7 @@ export async function newVisitor(t, device, o = {}) {
 // Sizes of windows with their colours. 720 is a desktop of 1440 at a zoom of 200 %. The long form, which `make browser` runs, has all of them.
 const looks = [
   [360, 640, 'light'], [1440, 900, 'dark'],
-  ...process.env.BROWSER_LOOKS === 'all' ? [[360, 640, 'dark'], [768, 1024, 'light'], [768, 1024, 'dark'], [1440, 900, 'light'], [720, 450, 'light']] : [],
+  ...every ? [[360, 640, 'dark'], [768, 1024, 'light'], [768, 1024, 'dark'], [1440, 900, 'light'], [720, 450, 'light']] : [],
 ];
 
 /** One visitor: a window with nothing stored, and a record of what pages did in it. */
@@ -255,12 +255,14 @@ export class Visitor {
     assert.ok(wide <= window, `${page.url()} is ${wide} px wide in a window of ${window} px`);
   }
 
-  /** Keeps a picture as NAME-DEVICE[-dark][-plain].png among the artefacts. */
+  /** Keeps a picture as NAME-DEVICE[-dark][-plain].png among the artefacts, in `make browser`. */
   async screenshot(name, { page = this.page, full = false } = {}) {
     await this.#picture([name, this.device, this.options.dark && 'dark', this.options.scripts === false && 'plain'], page, full);
   }
 
+  // Pictures are for people, and cost as much as the rest of a look.
   async #picture(marks, page, full) {
+    if (!every) return;
     const directory = path.join(artefacts, 'screenshots');
     await mkdir(directory, { recursive: true });
     await picture(page, { path: path.join(directory, `${marks.filter(Boolean).join('-')}.png`), fullPage: full });
@@ -268,7 +270,7 @@ export class Visitor {
 
   /**
    * Looks at a page of a visitor at a desktop on each size of screen, light and dark: axe finds nothing, nothing is wider than the window, and there
-   * is a picture of it, NAME-WIDTH[-dark].png. The page itself stays as it is.
+   * is a picture of it in `make browser`, NAME-WIDTH[-dark].png. The page itself stays as it is.
    */
   async look(name, { page = this.page, full = true, except } = {}) {
     for (const [width, height, colorScheme] of looks) {

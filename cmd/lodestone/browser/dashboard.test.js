@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { guide } from './api.js';
 import { newDesktop, newVisitor, signIn } from './browser.js';
 import { measure, note } from './measure.js';
-import { eventually, setting, site, test } from './suite.js';
+import { eventually, longTest, setting, site, test } from './suite.js';
 
 /** Every number and picture of a page is what programs and readers of screens can use. */
 async function complete(v) {
@@ -24,7 +24,7 @@ async function complete(v) {
 
 const looks = [['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['phone', { scripts: false }], ['desktop', { scripts: false }]];
 for (const [device, o] of looks) {
-  test(`dashboard: every screen, ${device} ${JSON.stringify(o)}`, async (t) => {
+  longTest(`dashboard: every screen, ${device} ${JSON.stringify(o)}`, async (t) => {
     const v = await newVisitor(t, device, o);
     await signIn(v, setting('LODESTONE_PAST_API_KEY'));
     const looked = async (name) => {
@@ -76,7 +76,7 @@ test('dashboard: definitions are shown on focus, and the keyboard reaches everyt
 });
 
 for (const o of [{}, { scripts: false }]) {
-  test(`dashboard: the curve shows the picture of a page, ${JSON.stringify(o)}`, async (t) => {
+  longTest(`dashboard: the curve shows the picture of a page, ${JSON.stringify(o)}`, async (t) => {
     const v = await newDesktop(t, o);
     await signIn(v, setting('LODESTONE_PAST_API_KEY'));
     await v.page.locator('table.magnets tbody a').first().click();
@@ -144,7 +144,7 @@ test('dashboard: the period, filters and search are drawn in place', async (t) =
   await v.accessible();
 });
 
-test('dashboard: what is typed while an answer comes is searched for', async (t) => {
+longTest('dashboard: what is typed while an answer comes is searched for', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.clock.install();
@@ -173,7 +173,7 @@ test('dashboard: what is typed while an answer comes is searched for', async (t)
   assert.equal(await field.evaluate((e) => e === document.activeElement), true, 'typing goes on');
 });
 
-test('dashboard: back and forward at once leave the screen of the address', async (t) => {
+longTest('dashboard: back and forward at once leave the screen of the address', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.locator('button.keys').waitFor();
@@ -223,7 +223,7 @@ test('dashboard: a time is marked in line charts, with the values of the table',
   assert.equal(await v.page.locator('.at').count(), 0);
 });
 
-test('dashboard: a chosen file outlives the session', async (t) => {
+longTest('dashboard: a chosen file outlives the session', async (t) => {
   const v = await newDesktop(t, { expected: [/401/] });
   await signIn(v, setting('LODESTONE_API_KEY'));
   await v.page.goto(`${site}/dashboard/new`);
@@ -333,7 +333,7 @@ test('dashboard: from a PDF to a published page, and the first reader is seen', 
   assert.equal(await v.page.locator('.tiles [data-metric=readers]').getAttribute('data-value'), '1');
 });
 
-test('dashboard: the head of a long table stays in view', async (t) => {
+longTest('dashboard: the head of a long table stays in view', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'), '/dashboard/readers');
   await v.page.locator('table.people tbody tr').nth(40).scrollIntoViewIfNeeded();
@@ -346,7 +346,7 @@ test('dashboard: the head of a long table stays in view', async (t) => {
   await v.screenshot('dashboard-head');
 });
 
-test('dashboard: the lead magnets are in the order that the address names', async (t) => {
+longTest('dashboard: the lead magnets are in the order that the address names', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'), '/dashboard?days=60');
   const head = v.page.locator('table.magnets').getByRole('link', { name: /^Downloads/ });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 
 import { newAccessLink } from './api.js';
 import { newDesktop, newPhone, signIn } from './browser.js';
-import { collector, eventually, setting, site, test } from './suite.js';
+import { collector, eventually, longTest, setting, site, test } from './suite.js';
 
 const person = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
 const bot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
@@ -53,7 +53,7 @@ test('live: a cell fills by the event alone, and a new reader appears', async (t
   await v.fits();
 });
 
-test('live: a visit of a bot is whole and grey, and no reader', async (t) => {
+longTest('live: a visit of a bot is whole and grey, and no reader', async (t) => {
   const v = await newPhone(t);
   const link = await newReader();
   for (const page of [1, 2, 3]) await read(link, page, bot);
@@ -95,7 +95,7 @@ test('live: a lost connection is shown, and nothing is missed', async (t) => {
   await card.locator('.cells .on:nth-child(2)').waitFor();
 });
 
-test('live: those who left turn grey, and go', async (t) => {
+longTest('live: those who left turn grey, and go', async (t) => {
   const v = await newDesktop(t, { expected: [/ERR_FAILED/] });
   await v.page.clock.install();
   const ada = await newReader();
@@ -119,7 +119,7 @@ test('live: those who left turn grey, and go', async (t) => {
   await card.waitFor({ state: 'detached' });
 });
 
-test('live: the overview follows who reads now, and a hidden or left screen follows nothing', async (t) => {
+longTest('live: the overview follows who reads now, and a hidden or left screen follows nothing', async (t) => {
   const v = await newDesktop(t);
   const ada = await newReader();
   await signIn(v, setting('LODESTONE_API_KEY'));

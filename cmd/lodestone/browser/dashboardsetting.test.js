@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { api, newAccessLink, newLink, newMagnet } from './api.js';
 import { newDesktop, newVisitor } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
-import { eventually, site, test } from './suite.js';
+import { eventually, site, taken, test } from './suite.js';
 
 const logo = new Uint8Array(await readFile(new URL('../demo/logo.png', import.meta.url)));
 
@@ -36,7 +36,7 @@ const scene = () => (story ??= (async () => {
 })());
 
 const looks = [['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['phone', { scripts: false }], ['desktop', { scripts: false }]];
-for (const [device, o] of looks) {
+for (const [device, o] of taken(looks)) {
   test(`links and settings: every screen, ${device} ${JSON.stringify(o)}`, async (t) => {
     const { link, hook } = await scene();
     const v = await newVisitor(t, device, { ...o, expected: [/422/] });

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 
 import { api, newLink, sql } from './api.js';
-import { newDesktop, newPhone } from './browser.js';
+import { newDesktop, newPhone, newVisitor } from './browser.js';
 import { note } from './measure.js';
-import { collector, eventually, site, test } from './suite.js';
+import { collector, eventually, longTest, site, taken, test } from './suite.js';
 
 /**
  * Serves a page with the tag of a new link, whose form may stand there unless `allowed` says otherwise. The page has a strict policy, a font and
@@ -37,12 +37,12 @@ const state = (link) => api('GET', `/api/v1/generic-links/${link.id}/embed`);
 const submissions = async (link) => (await api('GET', `/api/v1/generic-links/${link.id}/submissions`)).data;
 const views = (link) => sql(`SELECT url, referrer FROM lodestone.link_views WHERE generic_link_id = '${link.id}'`);
 
-for (const [name, visit, dark] of [['phone', newPhone, false], ['desktop', newDesktop, false], ['dark desktop', newDesktop, true]]) {
-  test(`embed: a view and a form on another site, ${name}`, async (t) => {
+for (const [device, o] of taken([['phone', {}], ['desktop', {}], ['desktop', { dark: true }]])) {
+  test(`embed: a view and a form on another site, ${device} ${JSON.stringify(o)}`, async (t) => {
     const { link, url } = await newHost(t, {
       fields: { collect_name: true, consent_text: 'I agree to be written to.', privacy_url: 'https://example.com/privacy' },
     });
-    const v = await visit(t, options(url, { dark }));
+    const v = await newVisitor(t, device, options(url, o));
     await v.page.goto(`${url}/guide?utm_source=blog&secret=1`, { referer: 'https://search.example/?q=private' });
     await v.page.getByRole('button', { name: 'Get the document' }).waitFor();
     await v.accessible();
@@ -92,7 +92,7 @@ for (const [name, visit, dark] of [['phone', newPhone, false], ['desktop', newDe
   });
 }
 
-test('embed: an origin that the link does not allow', async (t) => {
+longTest('embed: an origin that the link does not allow', async (t) => {
   const { link, url } = await newHost(t, { allowed: false });
   const v = await newDesktop(t, options(url, { expected: [/embed\//, /allowed_origins/, /ERR_FAILED/] }));
   await v.page.goto(url);
@@ -137,7 +137,7 @@ test('embed: an address that has to be confirmed, and a page of the owner\'s', a
   await w.page.waitForURL(`${first.url}/thanks`);
 });
 
-test('embed: a token that is too old is renewed, and the form is sent', async (t) => {
+longTest('embed: a token that is too old is renewed, and the form is sent', async (t) => {
   const { link, url } = await newHost(t);
   const v = await newDesktop(t, options(url, { expected: [/409/] }));
   await v.page.route(`${site}/embed/${link.slug}`, async (route) => {
@@ -154,7 +154,7 @@ test('embed: a token that is too old is renewed, and the form is sent', async (t
   assert.equal((await submissions(link)).length, 1);
 });
 
-test('embed: a view that gets lost is sent again, and counts once', async (t) => {
+longTest('embed: a view that gets lost is sent again, and counts once', async (t) => {
   const { link, url } = await newHost(t);
   const v = await newDesktop(t, options(url, { expected: [/ERR_FAILED/, /503/] }));
   const endpoint = `${collector}/v1/link-views`;
@@ -189,7 +189,7 @@ for (const [language, dark, words] of [
   ['de', false, ['E-Mail-Adresse', 'Dokument zusenden', 'Geben Sie eine E-Mail-Adresse wie jo@example.com ein.', 'Sehen Sie in Ihre E-Mails: Wir haben einen Link und einen Code an eve@example.com gesendet.', 'Code eingeben']],
   ['pl', true, ['Adres e-mail', 'Wyślij mi dokument', 'Proszę podać adres e-mail w postaci jo@example.com.', 'Proszę sprawdzić pocztę: wysłaliśmy link i kod na adres eve@example.com.', 'Wpisz kod']],
 ]) {
-  test(`embed: in the language of the browser, ${language}`, async (t) => {
+  longTest(`embed: in the language of the browser, ${language}`, async (t) => {
     const { url } = await newHost(t, { fields: { require_verification: true } });
     const v = await newPhone(t, options(url, { dark, context: { locale: language } }));
     await v.page.goto(url);
@@ -209,7 +209,7 @@ for (const [language, dark, words] of [
   });
 }
 
-test('embed: the language of the link counts for more than the browser’s, and a closed offer says so', async (t) => {
+longTest('embed: the language of the link counts for more than the browser’s, and a closed offer says so', async (t) => {
   const { link, url } = await newHost(t, { fields: { language: 'fr' } });
   const v = await newDesktop(t, options(url, { context: { locale: 'de' }, expected: [/410/, /cannot be shown/] }));
   await v.page.goto(url);
@@ -222,7 +222,7 @@ test('embed: the language of the link counts for more than the browser’s, and 
   await v.screenshot('embed-closed');
 });
 
-test('embed: a connection that is gone keeps what was typed', async (t) => {
+longTest('embed: a connection that is gone keeps what was typed', async (t) => {
   const { link, url } = await newHost(t);
   const v = await newPhone(t, options(url, { expected: [/ERR_INTERNET_DISCONNECTED/] }));
   await v.page.goto(url);
@@ -238,7 +238,7 @@ test('embed: a connection that is gone keeps what was typed', async (t) => {
   assert.deepEqual((await submissions(link)).map((s) => s.email), ['kim@example.com']);
 });
 
-test('embed: without scripts, and with parts of a page\'s own style', async (t) => {
+longTest('embed: without scripts, and with parts of a page\'s own style', async (t) => {
   const { link, url } = await newHost(t);
   const v = await newPhone(t, options(url, { scripts: false }));
   await v.page.goto(url);
@@ -258,7 +258,7 @@ test('embed: without scripts, and with parts of a page\'s own style', async (t) 
   await w.screenshot('embed-styled');
 });
 
-test('embed: the script is small, and cached', async () => {
+longTest('embed: the script is small, and cached', async () => {
   const answer = await fetch(`${site}/embed.js`, { headers: { 'accept-encoding': 'br' } });
   assert.equal(answer.headers.get('content-encoding'), 'br');
   assert.equal(answer.headers.get('cache-control'), 'public, max-age=3600, stale-while-revalidate=86400');
@@ -269,7 +269,7 @@ test('embed: the script is small, and cached', async () => {
   assert.equal(again.status, 304);
 });
 
-test('embed: what an owner types is text on the other site as well', async (t) => {
+longTest('embed: what an owner types is text on the other site as well', async (t) => {
   const planted = (n) => `"'><img src=x onerror=ran()>${n}`;
   const { url } = await newHost(t, {
     fields: { title: planted(1), description: planted(2), button_text: planted(3), consent_text: planted(4), collect_name: true, privacy_url: `https://example.com/?${planted(5)}` },

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { newAccessLink, newLink } from './api.js';
 import { newDesktop, newVisitor } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
-import { devPage, eventually, test } from './suite.js';
+import { devPage, eventually, longTest, taken, test } from './suite.js';
 
 const looks = [['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['phone', { scripts: false }]];
-for (const [device, o] of looks) {
+for (const [device, o] of taken(looks)) {
   test(`home: the page, ${device} ${JSON.stringify(o)}`, async (t) => {
     const v = await newVisitor(t, device, o);
     await v.page.goto(devPage('/'));
@@ -95,7 +95,7 @@ test('home: a form is a row until its document is opened', async (t) => {
   await eventually(async () => (await row.count()) === 1, 'the form becomes the visit');
 });
 
-test('home: the visit of a bot is whole, and marked', async (t) => {
+longTest('home: the visit of a bot is whole, and marked', async (t) => {
   const address = 'scanned@example.com';
   const v = await newDesktop(t);
   await v.page.goto(devPage('/'));

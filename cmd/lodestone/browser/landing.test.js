@@ -8,7 +8,7 @@ import { newDesktop, newPhone, newVisitor } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
 import { pdf } from './pdf.js';
 import { measure } from './measure.js';
-import { eventually, site, test } from './suite.js';
+import { eventually, longTest, site, taken, test } from './suite.js';
 
 const description = 'Twelve short chapters on writing guides that people finish, with a checklist for each.';
 const detail = (link) => api('GET', `/api/v1/generic-links/${link.id}`);
@@ -31,7 +31,7 @@ const looks = [
   ['phone', { scripts: false }],
 ];
 
-for (const [device, o] of looks) {
+for (const [device, o] of taken(looks)) {
   test(`landing: the page, ${device} ${JSON.stringify(o)}`, async (t) => {
     const link = await newLink({ description });
     const v = await newVisitor(t, device, o);
@@ -131,7 +131,7 @@ test('landing: offline and back', async (t) => {
   assert.equal((await submissions(link)).length, 1);
 });
 
-test('landing: a slow network, and a button pressed twice', async (t) => {
+longTest('landing: a slow network, and a button pressed twice', async (t) => {
   const link = await newLink();
   const v = await newPhone(t);
   await v.slow();
@@ -162,7 +162,7 @@ test('landing: the same address again is the same submission', async (t) => {
 const hostile = (where) => `"'><img src=x onerror="document.title='${where}'"><script>alert('${where}')</script>{{7*7}}\${7*7}`;
 
 for (const scripts of [true, false]) {
-  test(`landing: hostile texts in every field, ${scripts ? 'with' : 'without'} scripts`, async (t) => {
+  longTest(`landing: hostile texts in every field, ${scripts ? 'with' : 'without'} scripts`, async (t) => {
     const lead_magnet_id = (await newMagnet({ title: hostile('magnet'), description: hostile('about') })).id;
     const link = await newLink({
       lead_magnet_id, title: hostile('title'), description: `${hostile('description')}\n\n${hostile('second')}`, collect_name: true,
@@ -192,7 +192,7 @@ for (const scripts of [true, false]) {
   });
 }
 
-test('landing: no way leads elsewhere', async () => {
+longTest('landing: no way leads elsewhere', async () => {
   const link = await newLink();
   const evil = 'https://evil.example/';
   const forms = { redirect: evil, redirect_url: evil, next: evil, url: evil, return_to: evil, action: evil };
@@ -310,7 +310,7 @@ test('status: a form that is too long', async (t) => {
 });
 
 // Five mails an hour to one mailbox, whoever asks for them.
-test('status: no address is flooded with mails', async (t) => {
+longTest('status: no address is flooded with mails', async (t) => {
   const to = address();
   const v = await newPhone(t, { expected: [/429/] });
   for (let i = 1; i <= 6; i++) {
@@ -350,7 +350,7 @@ const gone = [
   }],
 ];
 for (const [name, status, make] of gone) {
-  test(`landing: ${name}`, async (t) => {
+  longTest(`landing: ${name}`, async (t) => {
     const url = await make();
     for (const [device, o] of [['phone', {}], ['desktop', { dark: true }]]) {
       const v = await newVisitor(t, device, { ...o, expected: [new RegExp(String(status))] });
@@ -383,7 +383,7 @@ test('landing: an owner looks without being counted', async (t) => {
   await views(link, 1);
 });
 
-test('landing: narrow, and with letters of double size', async (t) => {
+longTest('landing: narrow, and with letters of double size', async (t) => {
   const link = await newLink({ title: 'Donaudampfschifffahrtsgesellschaftskapitänspatent – the guide', description, collect_name: true });
   const v = await newDesktop(t, { context: { viewport: { width: 320, height: 256 } } });
   await v.page.goto(link.url);
@@ -395,7 +395,7 @@ test('landing: narrow, and with letters of double size', async (t) => {
   await v.screenshot('landing-large', { full: true });
 });
 
-test('landing: a long description, and a document without a picture', async (t) => {
+longTest('landing: a long description, and a document without a picture', async (t) => {
   const lead_magnet_id = (await newMagnet({ file: pdf({ pages: 1, padding: 2_400_000 }) })).id;
   const link = await newLink({ lead_magnet_id, title: 'A'.repeat(200), description: Array(12).fill(description).join('\n\n') });
   const v = await newPhone(t);

@@ -10,16 +10,20 @@ import { after, describe, it } from 'node:test';
 
 import { stop } from './browser.js';
 import { writeMeasurements } from './measure.js';
-import { tests } from './suite.js';
+import { every, tests } from './suite.js';
 
 // These run only by name: they need an installation that no one has used, the machine for themselves, ClickHouse to be stopped, or TLS.
 const alone = ['publish', 'weight', 'outage', 'tls'];
+
+// Where not every look is taken: files that together show each page once, and what only a browser can show of it.
+const brief = ['beacon', 'dashboard', 'dashboardisland', 'dashboardsetting', 'dashboardstate', 'embed', 'home', 'hostile', 'landing', 'share',
+  'signin', 'state', 'story', 'verify', 'viewer'];
 
 const here = new URL('.', import.meta.url);
 const wanted = process.argv.slice(2);
 const name = (file) => file.slice(0, -'.test.js'.length);
 const files = (await readdir(here)).filter((f) => f.endsWith('.test.js')).sort()
-  .filter((f) => (wanted.length === 0 ? !alone.includes(name(f)) : wanted.includes(name(f))));
+  .filter((f) => (wanted.length > 0 ? wanted.includes(name(f)) : every ? !alone.includes(name(f)) : brief.includes(name(f))));
 if (files.length === 0) throw new Error(`no test file is called ${wanted.join(' or ')}`);
 for (const f of files) await import(new URL(f, here));
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 
 import { api, newAccessLink, newLink, newMagnet } from './api.js';
-import { newDesktop, newPhone } from './browser.js';
+import { newPhone, newVisitor } from './browser.js';
 import { measure } from './measure.js';
-import { collector, eventually, test } from './suite.js';
+import { collector, eventually, taken, test } from './suite.js';
 
 /** Returns what the API answers about a lead magnet. */
 async function totalsOf(id) {
@@ -37,11 +37,11 @@ async function newRead(readers) {
 /** Returns the figures of a page by their metric. */
 const figures = (v) => v.page.locator('.tiles [data-metric]').evaluateAll((all) => Object.fromEntries(all.map((e) => [e.dataset.metric, e.dataset.value])));
 
-for (const [name, visit, dark] of [['phone', newPhone, false], ['dark phone', newPhone, true], ['desktop', newDesktop, false], ['dark desktop', newDesktop, true]]) {
-  test(`share: the numbers of the API, ${name}`, async (t) => {
+for (const [device, o] of taken([['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }]])) {
+  test(`share: the numbers of the API, ${device} ${JSON.stringify(o)}`, async (t) => {
     const id = await newRead(6);
     const share = await api('POST', `/api/v1/lead-magnets/${id}/shares`, {});
-    const v = await visit(t, { dark });
+    const v = await newVisitor(t, device, o);
     await v.page.goto(share.url);
     const asked = await totalsOf(id);
     const shown = await figures(v);

@@ -6,7 +6,7 @@ import { api, newMagnet } from './api.js';
 import { newVisitor, signedOut, signIn } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
 import { pdf } from './pdf.js';
-import { collector, eventually, setting, site, test } from './suite.js';
+import { collector, eventually, longTest, setting, site, taken, test } from './suite.js';
 
 const screen = `${site}/dashboard`;
 const asks = `${site}/dashboard/sign-in`;
@@ -57,7 +57,7 @@ async function opens(name, value) {
 }
 
 const looks = [['phone', {}], ['phone', { dark: true, scripts: false }], ['desktop', { dark: true }], ['desktop', { scripts: false }]];
-for (const [device, o] of looks) {
+for (const [device, o] of taken(looks)) {
   test(`sign-in: every way, ${device} ${JSON.stringify(o)}`, async (t) => {
     const v = await visitor(t, device, { ...o, expected: [/4(22|10|03)/] });
     const look = async (name, page = v.page) => {
@@ -161,7 +161,7 @@ test('sign-in: by keyboard alone', async (t) => {
   await v.page.waitForURL(screen);
 });
 
-test('sign-in: leads on to a screen, and nowhere else', async (t) => {
+longTest('sign-in: leads on to a screen, and nowhere else', async (t) => {
   const v = await visitor(t);
   await v.page.goto(`${asks}?next=%2Fdashboard%2Freaders%3Fdays%3D7`);
   await enter(v, await person('analyst'));
@@ -179,7 +179,7 @@ test('sign-in: leads on to a screen, and nowhere else', async (t) => {
   }
 });
 
-test('sign-in: a session that someone else planted is not taken over', async (t) => {
+longTest('sign-in: a session that someone else planted is not taken over', async (t) => {
   const v = await visitor(t);
   const email = await person('analyst');
   await v.page.goto(asks);
@@ -236,7 +236,7 @@ test('sign-in: signing out everywhere ends the other tab and the other browser',
   await phone.page.waitForURL(/\/dashboard\/sign-in/);
 });
 
-test('sign-in: whoever signs out sees it, even if the page finds out first that the session is over', async (t) => {
+longTest('sign-in: whoever signs out sees it, even if the page finds out first that the session is over', async (t) => {
   const v = await visitor(t, 'desktop', { expected: [/401/] });
   await v.page.goto(asks);
   const live = v.page.waitForRequest((request) => request.resourceType() === 'eventsource');
@@ -256,7 +256,7 @@ test('sign-in: whoever signs out sees it, even if the page finds out first that 
 });
 
 for (const o of [{}, { scripts: false }]) {
-  test(`sign-in: nothing typed is lost if the session ends, ${JSON.stringify(o)}`, async (t) => {
+  longTest(`sign-in: nothing typed is lost if the session ends, ${JSON.stringify(o)}`, async (t) => {
     const magnet = await newMagnet({ title: 'Kept', pages: 1 });
     const v = await visitor(t, 'desktop', o);
     const email = await person('owner');
@@ -286,7 +286,7 @@ for (const o of [{}, { scripts: false }]) {
   });
 }
 
-test('sign-in: what was typed beside a file outlives the session without scripts', async (t) => {
+longTest('sign-in: what was typed beside a file outlives the session without scripts', async (t) => {
   for (const size of ['desktop', 'phone']) {
     const v = await visitor(t, size, { scripts: false });
     const email = await person('owner');
@@ -318,7 +318,7 @@ test('sign-in: what was typed beside a file outlives the session without scripts
   }
 });
 
-test('sign-in: pages of others neither show the dashboard nor send its forms', async (t) => {
+longTest('sign-in: pages of others neither show the dashboard nor send its forms', async (t) => {
   const port = new URL(site).port, name = async () => (await api('GET', '/api/v1/account')).name;
   const before = await name();
   // Another site, and another port of this one, to which browsers send the cookies.

@@ -3,10 +3,22 @@
 /** @type {{name: string, run: (t: import('node:test').TestContext) => Promise<void>}[]} */
 export const tests = [];
 
+/** Whether every page is looked at in every way (`make browser`), or once on a phone and once at a desktop (`make test`). */
+export const every = process.env.BROWSER_LOOKS === 'all';
+
 /** Declares a test. All tests run in one process, some at the same time: each makes what it needs. */
 export function test(name, run) {
   tests.push({ name, run });
 }
+
+/** Declares a test of `make browser` alone. */
+export function longTest(name, run) {
+  if (every) test(name, run);
+}
+
+/** Returns the looks of a page that this run takes: all, or a light phone and a dark desktop. */
+export const taken = (looks) => (every ? looks
+  : looks.filter(([device, o]) => o.scripts !== false && ((device === 'phone' && !o.dark) || (device === 'desktop' && o.dark))));
 
 /** How long anything may take before it counts as not happening. It is no measure of speed. */
 export const timeout = Number(process.env.BROWSER_TIMEOUT_MS ?? 180_000);

@@ -6,7 +6,7 @@ import { api, newLink } from './api.js';
 import { newDesktop, newPhone, newVisitor, picture } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
 import { measure } from './measure.js';
-import { devPage, site, test } from './suite.js';
+import { devPage, longTest, site, test } from './suite.js';
 
 const submission = async (link) => (await api('GET', `/api/v1/generic-links/${link.id}/submissions`)).data[0];
 const codeOf = (mail) => mail.text.match(/\b\d{3} ?\d{3}\b/)[0].replace(' ', '');
@@ -60,7 +60,7 @@ async function linesIn(page, { x, y, width, height }) {
   }, [shot.toString('base64'), width]);
 }
 
-test('verify: the field is as wide as six cells, and the mail is one press away', async (t) => {
+longTest('verify: the field is as wide as six cells, and the mail is one press away', async (t) => {
   const v = await newPhone(t);
   const link = await newLink({ require_verification: true });
   await v.page.goto(link.url);
@@ -99,7 +99,7 @@ for (const [device, o] of [['phone', { scripts: false }], ['phone', { dark: true
   });
 }
 
-test('verify: five wrong codes close the way of the code, not that of the mail', async (t) => {
+longTest('verify: five wrong codes close the way of the code, not that of the mail', async (t) => {
   const v = await newPhone(t, { expected: [/422/] });
   const { link, address } = await submitted(v);
   const mail = await mailTo(address);
@@ -140,7 +140,7 @@ test('verify: a link works once, and says so the second time', async (t) => {
   await v.page.getByLabel('Email address').waitFor();
 });
 
-test('verify: no secret is guessed or reflected', async (t) => {
+longTest('verify: no secret is guessed or reflected', async (t) => {
   const v = await newDesktop(t, { expected: [/404/] });
   for (const path of ['/verify/aaaaaaaaaaaaaaaaaaaaaaaaaa', '/verify/sent/aaaaaaaaaaaaaaaaaaaaaaaaaa', `/verify/${encodeURIComponent('"><script>alert(1)</script>')}`, '/verify/', '/verify/sent/x/again']) {
     const answer = await v.page.goto(site + path);
@@ -149,7 +149,7 @@ test('verify: no secret is guessed or reflected', async (t) => {
   }
 });
 
-test('verify: with the keyboard alone', async (t) => {
+longTest('verify: with the keyboard alone', async (t) => {
   const v = await newDesktop(t);
   const { link, address } = await submitted(v);
   const code = codeOf(await mailTo(address));
@@ -164,7 +164,7 @@ test('verify: with the keyboard alone', async (t) => {
 });
 
 // Unknown texts of strangers are in no first mail, so that no one can send texts of their own through us.
-test('verify: the mail says nothing that a visitor wrote, and its HTML runs nothing', async (t) => {
+longTest('verify: the mail says nothing that a visitor wrote, and its HTML runs nothing', async (t) => {
   const v = await newDesktop(t);
   const link = await newLink({ require_verification: true, collect_name: true });
   const address = `mallory-${randomUUID().slice(0, 8)}@example.com`;
@@ -218,7 +218,7 @@ test('mailbox: the list and a mail', async (t) => {
   }
 });
 
-test('mailbox: a mail that comes while another is read', async (t) => {
+longTest('mailbox: a mail that comes while another is read', async (t) => {
   const v = await newPhone(t);
   const first = await submitted(v);
   const mail = await mailTo(first.address);

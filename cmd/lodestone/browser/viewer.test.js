@@ -6,7 +6,7 @@ import { api, newAccessLink, newMagnet, events, eventsOf } from './api.js';
 import { idle, leave, newDesktop, newPhone, newVisitor } from './browser.js';
 import { measure } from './measure.js';
 import { pdf } from './pdf.js';
-import { eventually, test } from './suite.js';
+import { eventually, longTest, taken, test } from './suite.js';
 
 const guide = await readFile(new URL('../demo/guide.pdf', import.meta.url));
 const newGuide = (fields) => newAccessLink(fields); // of the shared document
@@ -24,7 +24,7 @@ const looks = [
   ['phone', {}], ['phone', { dark: true }], ['tablet', {}], ['tablet', { dark: true }], ['desktop', {}], ['desktop', { dark: true }],
   ['phone', { scripts: false }],
 ];
-for (const [device, o] of looks) {
+for (const [device, o] of taken(looks)) {
   test(`viewer: the page, ${device} ${JSON.stringify(o)}`, async (t) => {
     const link = await newGuide();
     const v = await newVisitor(t, device, o);
@@ -158,7 +158,7 @@ for (const scripts of [true, false]) {
 }
 
 for (const o of [{ device: 'desktop' }, { device: 'phone', dark: true }, { device: 'phone', scripts: false }]) {
-  test(`viewer: a document that is for reading only offers no download, ${JSON.stringify(o)}`, async (t) => {
+  longTest(`viewer: a document that is for reading only offers no download, ${JSON.stringify(o)}`, async (t) => {
     const magnet = await newMagnet({ pages: 3, title: 'For reading only' });
     const link = await newAccessLink({ lead_magnet_id: magnet.id });
     const v = await newVisitor(t, o.device, { ...o, expected: [/403/] });
@@ -224,7 +224,7 @@ test('viewer: a link for one view', async (t) => {
   await other.screenshot('viewer-used-up');
 });
 
-test('viewer: links that do not open', async (t) => {
+longTest('viewer: links that do not open', async (t) => {
   const v = await newPhone(t, { expected: [/404|410/] });
   const inactive = await newGuide(); // the document is there from now on
   let end;
@@ -244,7 +244,7 @@ test('viewer: links that do not open', async (t) => {
   }
 });
 
-test('viewer: a reload returns to the same place', async (t) => {
+longTest('viewer: a reload returns to the same place', async (t) => {
   const link = await newGuide();
   const v = await newPhone(t);
   await v.page.goto(link.url);
@@ -310,7 +310,7 @@ test('viewer: with the keyboard alone', async (t) => {
   await press('Enter', 9);
 });
 
-test('viewer: what a screen reader finds', async (t) => {
+longTest('viewer: what a screen reader finds', async (t) => {
   const link = await newGuide();
   const v = await newDesktop(t);
   await v.page.goto(link.url);
@@ -367,7 +367,7 @@ test('viewer: a large document comes in parts', async (t) => {
   assert.ok(await taken() < 4_000_000, `${await taken()} bytes`);
 });
 
-test('viewer: a document of middle size goes on after a tunnel', async (t) => {
+longTest('viewer: a document of middle size goes on after a tunnel', async (t) => {
   const file = pdf({ pages: 40, padding: 50_000 }); // 2 MB
   const link = await newAccessLink({ lead_magnet_id: (await newMagnet({ file, title: 'A middle one' })).id });
   const v = await newPhone(t, { expected: [/ERR_INTERNET_DISCONNECTED|ERR_FAILED/] });
@@ -383,7 +383,7 @@ test('viewer: a document of middle size goes on after a tunnel', async (t) => {
   await drawn(v.page, 40);
 });
 
-test('viewer: a connection far from the mast', async (t) => {
+longTest('viewer: a connection far from the mast', async (t) => {
   const link = await newGuide();
   const v = await newPhone(t);
   await v.slow();

@@ -46,11 +46,6 @@ func TestKafkaMakesTopicsOfFourPartitions(t *testing.T) {
 	requireTopic(t, enginetest.Kafka(t))
 }
 
-func TestApacheKafkaMakesTopicsOfFourPartitions(t *testing.T) {
-	t.Parallel()
-	requireTopic(t, enginetest.ApacheKafka(t))
-}
-
 func requireTopic(t *testing.T, brokers []string) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))

@@ -18,7 +18,7 @@ import (
 type Mutant struct {
 	Name  string // says what is broken
 	Edits []Edit
-	Short bool // part of the short form, which `make test` runs
+	Short bool // part of the short form, which `make lab` runs
 
 	Steps   []string // the faults that show it
 	NoSpool bool     // the collectors have no spool: it would save what is to be lost

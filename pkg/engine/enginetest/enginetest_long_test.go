@@ -1,0 +1,14 @@
+//go:build long
+
+package enginetest_test
+
+import (
+	"testing"
+
+	"lodestone/pkg/engine/enginetest"
+)
+
+func TestApacheKafkaMakesTopicsOfFourPartitions(t *testing.T) {
+	t.Parallel()
+	requireTopic(t, enginetest.ApacheKafka(t))
+}
