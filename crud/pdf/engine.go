@@ -10,6 +10,7 @@ import (
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/enums"
+	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/klippa-app/go-pdfium/webassembly"
@@ -26,7 +27,10 @@ type engine struct {
 	pool     pdfium.Pool
 	pdfium   pdfium.Pdfium
 	document references.FPDF_DOCUMENT
+	form     references.FPDF_FORMHANDLE // "": there is none
 }
+
+const renderFlags = enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER | enums.FPDF_RENDER_FLAG_RENDER_LIMITEDIMAGECACHE
 
 // startEngine returns an engine, from the cache if it is there and else compiled and put into it.
 func startEngine(cacheDir string) (*engine, error) {
@@ -66,13 +70,16 @@ func (e *engine) count(file io.ReadSeeker, size int64) verdict {
 		return verdict{Invalid: explain(err)}
 	}
 	e.document = opened.Document
+	if err := e.openForm(); err != nil {
+		return verdict{Invalid: explain(err)}
+	}
 	claimed, err := e.pdfium.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: e.document})
 	if err != nil {
 		return verdict{Invalid: explain(err)}
 	}
 	switch pages := e.reachable(claimed.PageCount); {
 	case claimed.PageCount <= 0:
-		return verdict{Invalid: "has no pages"}
+		return verdict{Invalid: e.without()}
 	case pages == 0:
 		return verdict{Invalid: "is damaged: its pages cannot be found"}
 	case pages > maxPages:
@@ -80,6 +87,15 @@ func (e *engine) count(file io.ReadSeeker, size int64) verdict {
 	default:
 		return verdict{Pages: pages}
 	}
+}
+
+// without says why a file that could be opened has no pages: what is locked in a way that PDFium does not know looks empty.
+func (e *engine) without() string {
+	lock, err := e.pdfium.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: e.document})
+	if err == nil && lock.SecurityHandlerRevision > 0 {
+		return explain(pdfiumerrors.ErrSecurity)
+	}
+	return "has no pages"
 }
 
 // reachable returns how many pages there are of those that a file claims to have.
@@ -105,6 +121,9 @@ func (e *engine) render(number, width int) ([]byte, cover, error) {
 	if !(whole >= minHeight(width) && whole < 1<<20) { // nor is it NaN
 		return nil, cover{Width: width}, nil
 	}
+	if e.lacksFonts(index) {
+		return nil, cover{Width: width}, nil
+	}
 	c := cover{Width: width, Height: min(int(whole), maxHeight(width))}
 	bitmap, err := e.pdfium.FPDFBitmap_Create(&requests.FPDFBitmap_Create{Width: c.Width, Height: c.Height})
 	if err != nil {
@@ -116,10 +135,13 @@ func (e *engine) render(number, width int) ([]byte, cover, error) {
 	}
 	_, err = e.pdfium.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
 		Bitmap: bitmap.Bitmap, Page: index, SizeX: c.Width, SizeY: int(whole),
-		Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER | enums.FPDF_RENDER_FLAG_RENDER_LIMITEDIMAGECACHE,
+		Flags: renderFlags,
 	})
 	if err != nil {
 		return nil, cover{}, fmt.Errorf("render a page: %w", err)
+	}
+	if err := e.drawForm(bitmap.Bitmap, index, c.Width, int(whole)); err != nil {
+		return nil, cover{}, err
 	}
 	pixels, err := e.pdfium.FPDFBitmap_GetBuffer(&requests.FPDFBitmap_GetBuffer{Bitmap: bitmap.Bitmap})
 	if err != nil {

@@ -161,13 +161,23 @@ func TestCancelled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// What comes before the signature can be a script that a browser or a system takes the file for.
-func TestSignatureComesFirst(t *testing.T) {
+// What is no PDF is named, with what to do. What comes before the signature can be a script that a browser or a system takes the file for.
+func TestFilesThatAreNoPDFAreNamed(t *testing.T) {
 	t.Parallel()
-	for _, before := range []string{"<html><script>alert(1)</script>", "\xef\xbb\xbf", "\n"} {
-		_, err := count(t, append([]byte(before), pdftest.New(1, 0)...))
-		reason, invalid := pdf.IsInvalid(err)
-		require.True(t, invalid, "%q", before)
-		require.Contains(t, reason, "does not begin with %PDF-")
+	file := string(pdftest.New(1, 0))
+	for content, reason := range map[string]string{
+		"<html><script>alert(1)</script>" + file:      "has other bytes before its beginning: open it, save it as PDF again, and send that file",
+		"\xef\xbb\xbf" + file:                         "has other bytes before its beginning: open it, save it as PDF again, and send that file",
+		"\n" + file:                                   "has other bytes before its beginning: open it, save it as PDF again, and send that file",
+		"PK\x03\x04\x14\x00\x06\x00word/document.xml": "is not a PDF but an archive or a document of an office program: export the document as PDF, and send that file",
+		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":            "is not a PDF but a document of an office program: export it as PDF, and send that file",
+		"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR":         "is not a PDF but a picture: save it as PDF, and send that file",
+		"<!DOCTYPE html><p>Our guide</p>":             "is not a PDF but text or a web page: print it as PDF, and send that file",
+		"\x00\x00\x00\x18ftypmp42":                    "is not a PDF: export or print the document as PDF, and send that file",
+	} {
+		_, err := count(t, []byte(content))
+		got, invalid := pdf.IsInvalid(err)
+		require.True(t, invalid, "%q", content)
+		require.Equal(t, reason, got)
 	}
 }

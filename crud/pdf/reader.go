@@ -160,8 +160,8 @@ func (r *Reader) prepare(ctx context.Context) (dir string, err error) {
 // Read returns what a file of an account is. IsInvalid tells of a file that is no PDF, is damaged or locked by a
 // password, or takes too much to read.
 func (r *Reader) Read(ctx context.Context, owner uuid.UUID, file *os.File) (Document, error) {
-	if !hasSignature(file) {
-		return Document{}, &invalidError{"is not a PDF: it does not begin with " + signature}
+	if reason := foreign(file); reason != "" {
+		return Document{}, &invalidError{reason}
 	}
 	dir, err := r.prepare(ctx)
 	if err != nil {
@@ -245,14 +245,4 @@ func parsePage(in *bufio.Reader, width int) (*image.RGBA, error) {
 		page.Pix[i] = 0xff
 	}
 	return trim(page), nil
-}
-
-// signature is how a PDF begins. Readers also accept one that comes later, within the first 1024 bytes; but
-// what comes before it can be a script, which a browser or a system then takes the file for.
-const signature = "%PDF-"
-
-func hasSignature(file *os.File) bool {
-	head := make([]byte, len(signature))
-	n, _ := file.ReadAt(head, 0) // a file that is shorter, or cannot be read, has none
-	return string(head[:n]) == signature
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -160,7 +161,15 @@ func (u Rules) open(limited io.Reader, r *http.Request, boundary string) (body i
 }
 
 func (u Rules) tooLarge() error {
-	return problem.New(problem.PayloadTooLarge, fmt.Sprintf("The file may have at most %d bytes.", u.MaxBytes))
+	return problem.New(problem.PayloadTooLarge, "The file may have at most "+size(u.MaxBytes)+".")
+}
+
+// size returns a number of bytes as people say it: 50 MB where a program says 52428800.
+func size(bytes int64) string {
+	if bytes >= 1<<20 && bytes%(1<<20) == 0 {
+		return strconv.FormatInt(bytes>>20, 10) + " MB"
+	}
+	return strconv.FormatInt(bytes, 10) + " bytes"
 }
 
 // receive copies the upload into a temporary file that has no name any more where the system
