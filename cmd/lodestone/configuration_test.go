@@ -29,7 +29,11 @@ The value of a setting comes from the first of these that is given:
 2. the environment variable with the same name in capitals, such as ` + "`LODESTONE_POSTGRES_URL`" + `;
 3. for secrets, the file named by the variable with ` + "`_FILE`" + ` appended, such as
    ` + "`LODESTONE_POSTGRES_URL_FILE=/run/secrets/postgres-url`" + ` (it is an error to set both);
-4. its default.
+4. for commands that have ` + "`--data`" + `, the file ` + "`lodestone.env`" + ` of that directory, which each start of ` + "`lodestone up`" + ` writes;
+5. its default.
+
+A command refuses a ` + "`--data DIR`" + ` on the command line together with a variable that names another installation, such as a ` + "`LODESTONE_POSTGRES_URL`" + ` that
+a shell has from the ` + "`lodestone.env`" + ` of another directory. Unset the variable, leave ` + "`--data`" + ` out, or give the address as a flag as well.
 
 If a setting is invalid, the process exits at its start with code 2 and reports all problems together. Durations are
 written as ` + "`500ms`, `20s`, `5m`" + `. Settings marked *Secret* never appear in logs or errors.

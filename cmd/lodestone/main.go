@@ -123,7 +123,7 @@ func newParser(cli *commands, given *config.Files) (*kong.Kong, error) {
 		kong.Description("Lodestone records how people read the documents you offer them, page by page, each event counted once. Flags can also be set by the environment variable shown beside them, and secrets by a file that the variable with _FILE appended names."),
 		kong.PostBuild(nameVariables),
 		kong.Bind(given),
-		kong.Resolvers(runningUp{given.Getenv}, given),
+		kong.Resolvers(runningUp{given}, given),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.PostBuild(groupFlags),
 	)

@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/config"
@@ -130,11 +132,79 @@ func TestCommandsFindARunningUp(t *testing.T) {
 	p := launch(t, t.TempDir(), nil, "account", "list", "--data", dir)
 	require.Equal(t, exitFailed, p.wait())
 	require.Contains(t, p.out.String(), "run `lodestone migrate`", "the database of the file was asked")
-	p = launch(t, t.TempDir(), []string{"LODESTONE_POSTGRES_URL=postgres://u@127.0.0.1:1/x"}, "account", "list", "--data", dir)
+	p = launch(t, t.TempDir(), []string{"LODESTONE_DATA=" + dir, "LODESTONE_POSTGRES_URL=postgres://u@127.0.0.1:1/x"}, "account", "list")
 	require.Equal(t, exitFailed, p.wait())
 	require.Contains(t, p.out.String(), "127.0.0.1:1", "what is given goes first")
+	p = launch(t, t.TempDir(), []string{"LODESTONE_POSTGRES_URL=postgres://u@127.0.0.1:1/x"}, "account", "list", "--data", dir)
+	require.Equal(t, exitSettings, p.wait())
+	require.Contains(t, p.out.String(), "--postgres-url (LODESTONE_POSTGRES_URL) comes from the variable LODESTONE_POSTGRES_URL, and names another installation than --data "+dir)
 	p = launch(t, t.TempDir(), nil, "account", "list", "--data", t.TempDir())
 	require.Equal(t, exitSettings, p.wait())
+}
+
+// Variables of one installation and the --data of another are not mixed: the command would work on either, or on both.
+func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
+	t.Parallel()
+	here, empty := t.TempDir(), t.TempDir()
+	own := map[string]string{
+		"POSTGRES_URL": "postgres://here/x", "CLICKHOUSE_URL": "clickhouse://here/x", "KAFKA_BROKERS": "here:9092", "SQL_URL": "clickhouse://sql@here/x",
+		"URL": "http://here", "COLLECTOR_URL": "http://here:81", "ERASURE_LOG": "/here/erasures", "BACKUP_CLICKHOUSE_DIR": "/here/backups",
+		"API_KEY": "ls_here",
+	}
+	var lines strings.Builder
+	for name, value := range own {
+		lines.WriteString("LODESTONE_" + name + "=" + shellQuote(value) + "\n")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(here, envFile), []byte(lines.String()), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(here, tokenKeysFile), []byte("1:here\n"), 0o600))
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte(own["POSTGRES_URL"]+"\n"), 0o600))
+	for command, settings := range map[string][]string{
+		"account list": {"POSTGRES_URL"},
+		"account delete " + uuid.Nil.String() + " --name x": {"POSTGRES_URL", "ERASURE_LOG"},
+		"sql 1":               {"SQL_URL"},
+		"retention show":      {"POSTGRES_URL"},
+		"verify":              {"POSTGRES_URL", "CLICKHOUSE_URL", "KAFKA_BROKERS", "CLICKHOUSE_SHARDS"},
+		"backup create place": {"POSTGRES_URL", "CLICKHOUSE_URL", "KAFKA_BROKERS", "BACKUP_CLICKHOUSE_DIR"},
+		"restore place":       {"POSTGRES_URL", "CLICKHOUSE_URL", "KAFKA_BROKERS"},
+		"restore align":       {"POSTGRES_URL", "CLICKHOUSE_URL", "KAFKA_BROKERS"},
+		"restore resume":      {"POSTGRES_URL"},
+		"token-keys":          {"POSTGRES_URL", "TOKEN_KEYS"},
+		"link list":           {"URL"},
+		"erase a@example.com": {"URL"},
+		"demo":                {"URL", "COLLECTOR_URL"},
+		"doctor":              {"POSTGRES_URL", "POSTGRES_READ_URL", "CLICKHOUSE_URL", "KAFKA_BROKERS", "TOKEN_KEYS"},
+	} {
+		for _, setting := range settings {
+			name := "LODESTONE_" + setting
+			refused := func(variables map[string]string, args ...string) bool {
+				given := &config.Files{Getenv: func(name string) string { return variables[name] }}
+				parser, err := newParser(&commands{}, given)
+				require.NoError(t, err)
+				_, _ = parser.Parse(append(strings.Fields(command), args...)) // what else is missing does not matter here
+				return slices.ContainsFunc(given.Problems, func(p *config.Problem) bool { return config.EnvName(p.Setting) == name })
+			}
+			other := map[string]string{name: "elsewhere"}
+			flag := "--" + strings.ToLower(strings.ReplaceAll(setting, "_", "-"))
+			require.True(t, refused(other, "--data", here), "%s %s", command, setting)
+			require.True(t, refused(other, "--data="+empty), "%s %s", command, setting)
+			require.True(t, refused(map[string]string{name + "_FILE": secret}, "--data", empty), "%s %s", command, setting)
+			require.False(t, refused(other), "%s %s: without --data, the variables say where", command, setting)
+			require.False(t, refused(nil, "--data", here), "%s %s", command, setting)
+			require.False(t, refused(other, "--data", here, flag, "given"), "%s %s: both are on the command line", command, setting)
+		}
+	}
+	for variable, value := range map[string]string{
+		"LODESTONE_POSTGRES_URL": own["POSTGRES_URL"], "LODESTONE_POSTGRES_URL_FILE": secret, "LODESTONE_TOKEN_KEYS": "1:here", "LODESTONE_API_KEY": "ls_another",
+	} {
+		given := &config.Files{Getenv: func(name string) string { return map[string]string{variable: value}[name] }}
+		parser, err := newParser(&commands{}, given)
+		require.NoError(t, err)
+		for _, command := range []string{"doctor", "link list"} {
+			_, _ = parser.Parse(append(strings.Fields(command), "--data", here))
+			require.Empty(t, given.Problems, "%s: the same installation", variable)
+		}
+	}
 }
 
 func TestLogsHaveOneForm(t *testing.T) {

@@ -115,12 +115,12 @@ func (f *Files) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 		return nil, nil
 	}
 	if f.Getenv(name) != "" {
-		f.refuse(flag, "is given twice", "set either "+name+" or "+name+"_FILE")
+		f.Refuse(flag, "is given twice", "set either "+name+" or "+name+"_FILE")
 		return nil, nil
 	}
 	text, err := readSecret(path)
 	if err != nil {
-		f.refuse(flag, "cannot be read from a file: "+err.Error(), "correct "+name+"_FILE, or the file")
+		f.Refuse(flag, "cannot be read from a file: "+err.Error(), "correct "+name+"_FILE, or the file")
 		return nil, nil //nolint:nilerr // it is reported with all other problems
 	}
 	if field, ok := reflect.TypeAssert[*string](flag.Target.Addr()); ok {
@@ -132,7 +132,8 @@ func (f *Files) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 	return text, nil
 }
 
-func (f *Files) refuse(flag *kong.Flag, wrong, remedy string) {
+// Refuse notes what is wrong with a setting. The parser goes on; the caller must look at Problems.
+func (f *Files) Refuse(flag *kong.Flag, wrong, remedy string) {
 	setting := "--" + flag.Name
 	if !slices.ContainsFunc(f.Problems, func(p *Problem) bool { return p.Setting == setting }) {
 		f.Problems = append(f.Problems, &Problem{Setting: setting, Wrong: wrong, Remedy: remedy})
