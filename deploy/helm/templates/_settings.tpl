@@ -80,8 +80,8 @@ crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secr
 {{- end -}}
 {{- if hasKey $values .process -}}
   {{- range $setting, $value := (index $values .process).settings -}}
-    {{- /* Helm reads every number as one with a fraction. */ -}}
-    {{- if kindIs "float64" $value }}{{ $value = int64 $value }}{{ end -}}
+    {{- /* Helm reads every number as one with a fraction, and prints 1048576 as 1.048576e+06. */ -}}
+    {{- if and (kindIs "float64" $value) (eq $value (floor $value)) }}{{ $value = printf "%.0f" $value }}{{ end -}}
     {{- $_ := set $env (printf "LODESTONE_%s" ($setting | upper | replace "-" "_")) $value -}}
   {{- end -}}
 {{- end -}}

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -189,4 +191,39 @@ func TestSettingsReachTheProcess(t *testing.T) {
 	require.Equal(t, "5s", env["lodestone-collector LODESTONE_COLLECTOR_READ_TIMEOUT"])
 	require.Equal(t, "true", env["lodestone-crud LODESTONE_CAPTURE_REFUSE_DISPOSABLE"])
 	require.Equal(t, "3221225472", env["lodestone-collector LODESTONE_SPOOL_MAX_BYTES"])
+}
+
+// A number of the values is the number that the process reads, whatever kind it is.
+func TestNumbersOfSettingsStayNumbers(t *testing.T) {
+	t.Parallel()
+	for _, setting := range []string{"crud: {settings: {trace-share", "consumer: {settings: {consumer-block-age"} {
+		process, variable := "lodestone-crud", "LODESTONE_TRACE_SHARE"
+		if strings.HasPrefix(setting, "consumer") {
+			process, variable = "lodestone-consumer", "LODESTONE_CONSUMER_BLOCK_AGE"
+		}
+		for _, number := range []string{
+			"0", "1", "-1", "0.05", "-0.5", "0.999", "1.5", "0.1234567890123", "0.0000001", "1e-3", "2.50", "1048576", "1e6", "1234567.25", "3221225472",
+			"9007199254740991", "1000000000000000000", "9e18",
+		} {
+			given, err := parseValues("{" + setting + ": " + number + "}}}")
+			require.NoError(t, err)
+			var value string
+			for _, w := range workloads(decode(t, documents(t, given))) {
+				for _, e := range w.pod.Spec.Containers[0].Env {
+					if w.name == process && e.Name == variable {
+						value = e.Value
+					}
+				}
+			}
+			want, err := strconv.ParseFloat(number, 64)
+			require.NoError(t, err)
+			got, err := strconv.ParseFloat(value, 64)
+			require.NoError(t, err, number)
+			require.Equal(t, want, got, number)
+			if want == math.Trunc(want) {
+				_, err := strconv.ParseInt(value, 10, 64)
+				require.NoError(t, err, "%s: settings that are whole take no fraction and no exponent", number)
+			}
+		}
+	}
 }
