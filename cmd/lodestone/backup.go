@@ -21,7 +21,7 @@ import (
 type backupCommand struct {
 	Create backupCreateCommand `cmd:"" default:"withargs" help:"Back up Postgres, ClickHouse, files and offsets while everything runs."`
 	List   backupListCommand   `cmd:"" help:"List the backups of a place."`
-	Check  backupCheckCommand  `cmd:"" help:"Read a backup and compare it with its checksums, and ClickHouse's files with their sizes."`
+	Check  backupCheckCommand  `cmd:"" help:"Read every byte of a backup, and of the one on which it is based, and compare it with the checksums."`
 }
 
 // backupStores is what is backed up and restored.
@@ -161,7 +161,7 @@ func (c *backupCheckCommand) Run(ctx context.Context) error {
 		if len(wrong) > 0 {
 			return fmt.Errorf("%d problems in backup %s", len(wrong), m.Name)
 		}
-		fmt.Println(m.Name, "is complete. Of ClickHouse's files, names and sizes were compared; ClickHouse compares their checksums when it restores them.")
+		fmt.Println(m.Name, "is complete: every byte has the checksum that was written.")
 		for _, g := range m.Gone {
 			fmt.Println(g)
 		}

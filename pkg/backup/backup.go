@@ -203,9 +203,11 @@ func (b *Backups) createShard(ctx context.Context, name string, server clickhous
 	if err := b.place.take(ctx, shardFolder(name, s.ID)); err != nil {
 		return s, err //nolint:wrapcheck // as above
 	}
-	s.Listing, err = b.read(ctx, shardFolder(name, s.ID)+"/"+listingName, io.Discard)
-	if err != nil {
+	if _, err := b.place.size(ctx, shardFolder(name, s.ID)+"/"+listingName); err != nil {
 		return s, fmt.Errorf("ClickHouse wrote its backup elsewhere than this process looks (%s): %w", to.Path, err)
+	}
+	if s.Sums, err = b.writeSums(ctx, shardFolder(name, s.ID)); err != nil {
+		return s, err
 	}
 	return s, nil
 }

@@ -28,11 +28,14 @@ WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND c.relpersi
     AND c.relname <> ALL($1)
 GROUP BY c.oid, c.relname ORDER BY c.relname`
 
+// unlimited lets a transaction read everything, however long it takes.
+const unlimited = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL row_security = off"
+
 // dump writes every table, of one snapshot.
 func dump(ctx context.Context, pool *postgres.Pool, to place, folder string) (d Database, at time.Time, files []File, err error) {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, pool.Unscoped(), options, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL row_security = off"); err != nil {
+		if _, err := tx.Exec(ctx, unlimited); err != nil {
 			return err
 		}
 		err := tx.QueryRow(ctx, "SELECT clock_timestamp(), current_setting('server_version'), (SELECT max(version_id) FROM goose_db_version WHERE is_applied)").

@@ -102,6 +102,25 @@ func load(ctx context.Context, pool *postgres.Pool, from place, m Manifest) erro
 	if err != nil {
 		return fmt.Errorf("restore Postgres: %w", err)
 	}
+	return readWhole(ctx, pool, m)
+}
+
+// readWhole reads every column of every row, also where Postgres stores long values apart.
+func readWhole(ctx context.Context, pool *postgres.Pool, m Manifest) error {
+	err := pool.Transaction(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, unlimited); err != nil {
+			return err
+		}
+		for _, t := range m.Postgres.Tables {
+			if _, err := tx.Conn().PgConn().CopyTo(ctx, io.Discard, "COPY "+quoted(t.Name)+" ("+columns(t.Columns)+") TO STDOUT"); err != nil {
+				return fmt.Errorf("table %s: %w", t.Name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read Postgres whole: %w", err)
+	}
 	return nil
 }
 

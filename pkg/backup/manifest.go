@@ -2,6 +2,8 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +20,7 @@ import (
 
 // Manifest is what a backup says about itself. It is written last: a directory without one is a backup that did not end.
 type Manifest struct {
-	Version int    `json:"version"` // 1
+	Version int    `json:"version"` // 2
 	Name    string `json:"name"`
 	Program string `json:"program"`        // the version of Lodestone that made it
 	Base    string `json:"base,omitempty"` // the backup that has the rest of ClickHouse's rows
@@ -50,12 +52,12 @@ type Offset struct {
 
 // Shard is the backup of one ClickHouse server.
 type Shard struct {
-	ID      uint16                `json:"shard"`
-	Server  string                `json:"server_version"`
-	Size    clickhouse.BackupSize `json:"size"`
-	Listing Object                `json:"listing"` // ClickHouse's own manifest, which has the checksums of its files
-	Oldest  time.Time             `json:"oldest_event,omitzero"`
-	Newest  time.Time             `json:"newest_event,omitzero"`
+	ID     uint16                `json:"shard"`
+	Server string                `json:"server_version"`
+	Size   clickhouse.BackupSize `json:"size"`
+	Sums   Object                `json:"sums"` // the list of its files with their SHA-256
+	Oldest time.Time             `json:"oldest_event,omitzero"`
+	Newest time.Time             `json:"newest_event,omitzero"`
 }
 
 // Database is the backup of Postgres.
@@ -113,25 +115,42 @@ var lacks = []string{
 }
 
 const (
-	manifestVersion = 1
+	manifestVersion = 2
 	manifestName    = "manifest.json"
+	manifestSum     = manifestName + ".sha256"
 	nameForm        = "20060102T150405Z"
 )
 
-// ErrNotFound is wrapped by the error about a backup that is not there, or did not end.
-var ErrNotFound = errors.New("there is no such backup")
+// ErrNotFound is wrapped by the error about a backup that is not there, or did not end, and ErrDamaged by the one about a backup
+// that is not what was written.
+var (
+	ErrNotFound = errors.New("there is no such backup")
+	ErrDamaged  = errors.New("the backup is damaged")
+)
 
 func readManifest(ctx context.Context, p place, name string) (m Manifest, err error) {
-	r, err := p.open(ctx, name+"/"+manifestName)
+	text, err := readAll(ctx, p, name+"/"+manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("read backup %s: %w", name, ErrNotFound)
 	}
 	if err != nil {
 		return m, fmt.Errorf("read backup %s: %w", name, err)
 	}
-	err = errors.Join(json.UnmarshalRead(r, &m), r.Close())
-	if err == nil && m.Version != manifestVersion {
+	sum, err := readAll(ctx, p, name+"/"+manifestSum)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return m, fmt.Errorf("%w: %s/%s is missing", ErrDamaged, name, manifestSum)
+	case err != nil:
+		return m, fmt.Errorf("read backup %s: %w", name, err)
+	case string(sum) != sumLine(text):
+		return m, fmt.Errorf("%w: %s/%s has not the checksum in %s", ErrDamaged, name, manifestName, manifestSum)
+	}
+	err = json.Unmarshal(text, &m)
+	switch {
+	case err == nil && m.Version != manifestVersion:
 		err = fmt.Errorf("it has version %d, and this program knows %d", m.Version, manifestVersion)
+	case err == nil && m.Name != name:
+		err = fmt.Errorf("it is the manifest of %s: give the folder this name", m.Name)
 	}
 	if err != nil {
 		return m, fmt.Errorf("read manifest of backup %s: %w", name, err)
@@ -139,11 +158,35 @@ func readManifest(ctx context.Context, p place, name string) (m Manifest, err er
 	return m, nil
 }
 
+func readAll(ctx context.Context, p place, name string) ([]byte, error) {
+	r, err := p.open(ctx, name)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller does
+	}
+	text, err := io.ReadAll(r)
+	return text, errors.Join(err, r.Close())
+}
+
+// sumLine is the checksum of a manifest, as sha256sum prints it.
+func sumLine(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]) + "  " + manifestName + "\n"
+}
+
 func writeManifest(ctx context.Context, p place, m Manifest) error {
-	_, err := p.create(ctx, m.Name+"/"+manifestName, func(w io.Writer) error {
-		return json.MarshalWrite(w, m, jsontext.WithIndent("  "))
-	})
-	return err //nolint:wrapcheck // it says what failed
+	text, err := json.Marshal(m, jsontext.WithIndent("  "))
+	if err != nil {
+		return fmt.Errorf("encode the manifest: %w", err)
+	}
+	for _, f := range []struct{ name, text string }{{manifestSum, sumLine(text)}, {manifestName, string(text)}} {
+		if _, err := p.create(ctx, m.Name+"/"+f.name, func(w io.Writer) error {
+			_, err := io.WriteString(w, f.text)
+			return err //nolint:wrapcheck // see below
+		}); err != nil {
+			return err //nolint:wrapcheck // it says what failed
+		}
+	}
+	return nil
 }
 
 // list returns the backups of a place that ended, the oldest first.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -31,6 +32,14 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 	}
 	if err := b.requireEmpty(ctx, m); err != nil {
 		return r, err
+	}
+	b.deps.Progress("comparing the backup with its checksums")
+	wrong, err := b.Check(ctx, m)
+	if err != nil {
+		return r, err
+	}
+	if len(wrong) > 0 {
+		return r, damage(m, wrong)
 	}
 	var base *Manifest
 	if m.Base != "" {
@@ -60,6 +69,17 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 	of := b.deps
 	of.ClickHouse = first // the only one that has anything
 	return of.catchUp(ctx, m.Offsets)
+}
+
+// damage says what is wrong with a backup, and what to do.
+func damage(m Manifest, wrong []string) error {
+	const limit = 5
+	listed := wrong[:min(len(wrong), limit)]
+	more := ""
+	if n := len(wrong) - len(listed); n > 0 {
+		more = fmt.Sprintf("; and %d more: lodestone backup check", n)
+	}
+	return fmt.Errorf("%w, and nothing was loaded: give another one as --backup than %s: %s%s", ErrDamaged, m.Name, strings.Join(listed, "; "), more)
 }
 
 func (b *Backups) requireEmpty(ctx context.Context, m Manifest) error {
@@ -98,6 +118,9 @@ func (b *Backups) restoreShard(ctx context.Context, server clickhouse.Config, na
 		return err //nolint:wrapcheck // as above
 	}
 	if err := clickhouse.Restore(ctx, server, from, of); err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	if err := clickhouse.CheckTables(ctx, server); err != nil {
 		return err //nolint:wrapcheck // as above
 	}
 	if !b.deps.ClickHouse.Replicated() {

@@ -81,6 +81,46 @@ func Restore(ctx context.Context, server Config, from BackupPlace, base *BackupP
 	return nil
 }
 
+// CheckTables reads every table of our databases on a server whole. The error names one that is damaged, and what the server says of it.
+func CheckTables(ctx context.Context, server Config) error {
+	err := administer(server, func(conn driver.Conn) error {
+		tables, err := Strings(ctx, conn, `SELECT concat(database, '.', name) FROM system.tables
+			WHERE database IN ('lodestone', 'analytics') AND engine LIKE '%MergeTree' ORDER BY 1`, nil)
+		if err != nil {
+			return err
+		}
+		for _, table := range tables {
+			if err := checkTable(ctx, conn, table); err != nil {
+				return fmt.Errorf("check the table %s: %w", table, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read ClickHouse whole: %w", err)
+	}
+	return nil
+}
+
+func checkTable(ctx context.Context, conn driver.Conn, table string) error {
+	rows, err := conn.Query(ctx, "CHECK TABLE "+table+" SETTINGS check_query_single_value_result = 0, max_execution_time = 0")
+	if err != nil {
+		return err
+	}
+	var damaged []error
+	for rows.Next() {
+		var part, reason string
+		var passed uint8
+		if err := rows.Scan(&part, &passed, &reason); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		if passed == 0 {
+			damaged = append(damaged, fmt.Errorf("its part %s is damaged: %s", part, reason))
+		}
+	}
+	return errors.Join(append(damaged, rows.Err(), rows.Close())...)
+}
+
 // PrepareRestore creates what views need and backups of databases lack.
 func PrepareRestore(ctx context.Context, server Config) error {
 	o, err := server.Options()
@@ -181,7 +221,8 @@ func runBackup(ctx context.Context, conn driver.Conn, command string, base *Back
 		case status == "BACKUP_CREATED" || status == "RESTORED":
 			return size, nil
 		case reason != "" || strings.HasSuffix(status, "FAILED") || strings.HasSuffix(status, "CANCELLED"):
-			return size, fmt.Errorf("%s: %s", status, reason)
+			reason, _, _ = strings.Cut(reason, "Stack trace")
+			return size, fmt.Errorf("%s: %s", status, strings.TrimRight(reason, " ,.\n"))
 		}
 		_ = service.Sleep(ctx, backupPoll) // the end of ctx is seen above
 	}
