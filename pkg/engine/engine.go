@@ -119,9 +119,13 @@ func holder(path string) string {
 func (r Runtime) childEnvironment() []string { return append(childEnvironment(), r.Environment...) }
 
 // childEnvironment returns the environment that engines inherit: without our own settings, some of which are secret,
-// without variables that would change an engine's behaviour, and without a home directory with settings in it.
+// without variables that would change an engine's behaviour, and without a home directory with settings in it. Hashes of
+// passwords stay, which files of ClickHouse's directory users.d may take from the environment.
 func childEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CLICKHOUSE_") && strings.HasSuffix(name, "_SHA256") {
+			return false
+		}
 		for _, prefix := range []string{config.EnvPrefix + "_", "PG", "CLICKHOUSE_", "KAFKA_", "CLASSPATH=", "HOME="} {
 			if strings.HasPrefix(v, prefix) {
 				return true

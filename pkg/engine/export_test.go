@@ -27,3 +27,6 @@ func Users(dir string, library bool) ([]byte, error) {
 	}
 	return os.ReadFile(c.path("users.xml"))
 }
+
+// ChildEnvironment returns what engines inherit of the environment.
+func ChildEnvironment() []string { return childEnvironment() }

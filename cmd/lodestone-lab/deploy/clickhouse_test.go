@@ -48,11 +48,11 @@ const imageUsers = `<clickhouse>
   <quotas><default/></quotas>
 </clickhouse>`
 
-// consoleUser is for the library alone, whose console opens the ports as the user default. The quota is used up then.
+// consoleUser is for the library alone, whose console opens the ports as the user default. Its session is the only one.
 const consoleUser = `<clickhouse>
-  <quotas><console><interval><duration>2000000000</duration><queries>2</queries></interval></console></quotas>
+  <profiles><console><max_sessions_for_user>1</max_sessions_for_user></console></profiles>
   <users><default replace="replace">
-    <password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>console</quota>
+    <password></password><networks><ip>127.0.0.1</ip></networks><profile>console</profile><quota>default</quota>
     <grants><query>GRANT SYSTEM LISTEN ON *.*</query></grants>
   </default></users>
 </clickhouse>`
@@ -187,6 +187,8 @@ func TestClickHouseUsers(t *testing.T) {
 	must("lodestone", lodestone, "SELECT value FROM system.settings WHERE name = 'async_insert'", "0")
 	must("lodestone", lodestone, "SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'", "1744830464")
 	refused("lodestone", "wrong", "SELECT 1", "Authentication failed")
+
+	enginetest.CheckClickHouseHTTP(t, strings.Replace(address, "//", "//analyst:of%20the%20analyst@", 1))
 
 	must("analyst", analyst, "SELECT a FROM analytics.shown", "7")
 	must("analyst", analyst, "SELECT 1 SETTINGS max_execution_time = 5", "1")

@@ -132,8 +132,11 @@ func TestClickHouseOfTheExampleIsConfiguredAsElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	var installation struct {
 		Spec struct {
-			Configuration struct{ Files map[string]string }
-			Templates     struct {
+			Configuration struct {
+				Files    map[string]string
+				Clusters []map[string]any
+			}
+			Templates struct {
 				PodTemplates []struct{ Spec core.PodSpec }
 			}
 		}
@@ -145,6 +148,10 @@ func TestClickHouseOfTheExampleIsConfiguredAsElsewhere(t *testing.T) {
 		should, err := os.ReadFile(filepath.Join(root, "deploy/clickhouse", name))
 		require.NoError(t, err)
 		require.Equal(t, string(should), is, "copy deploy/clickhouse/%s to %s", name, "deploy/helm/examples/altinity.yaml")
+	}
+	// With a secret, the other shard checks the rights of the SQL user who asked (docs/shards.md).
+	for _, cluster := range installation.Spec.Configuration.Clusters {
+		require.NotContains(t, cluster, "secret")
 	}
 	// Each variable that the configuration takes is given.
 	env := map[string]bool{}

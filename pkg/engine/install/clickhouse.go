@@ -58,7 +58,7 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 	b.size = 900 << 20
 	b.progress = "downloading ClickHouse (178 MB, 570 MB unpacked; once)"
 	b.fetch = npmCI
-	b.patch = withoutKeywords
+	b.patch = confined
 	dir, err := i.ensure(ctx, b)
 	if err != nil {
 		return ClickHouse{}, err

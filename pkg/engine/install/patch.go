@@ -29,21 +29,34 @@ type patch struct {
 // RECURSIVE: a recursive common table expression runs queries within a query. In a workload with a bound on threads,
 // the outer query keeps its thread while the inner ones wait for theirs, without a timeout: one statement stops all SQL
 // users for good. No bound is high enough, since a statement may have any number of such expressions.
-//
-// PARALLEL WITH: ClickHouse 26.7.2, the newest that comes as a library, executes the statements that it joins without asking for
-// rights, so these users could create databases, views and dictionaries, and with those reach the network (ClickHouse's pull
-// request 119848 fixes it, see clickhouse.Confines).
-//
-// RECURSIVE: a recursive common table expression runs queries within a query. In a workload with a bound on threads, the outer query keeps
-// its thread while the inner ones wait for theirs, without a timeout: one statement stops all SQL users for good. No bound
-// is high enough, since a statement may have any number of such expressions.
 var removedKeywords = []struct{ keyword, text string }{
 	{"PARALLEL WITH\x00", "PARALLEL\x01WITH\x00"},
 	{"\x00RECURSIVE\x00", "\x00RECURS\x01VE\x00"},
 }
 
-var withoutKeywords = patch{name: "without PARALLEL WITH and RECURSIVE", do: func(dir string) error {
+// resetSetting begins the function Context::resetSettingsToDefaultValue of the library's version. `SET name = DEFAULT` calls it without
+// a look at constraints, so read-only users could leave read-only mode, and then read and write any file (ClickHouse's pull request
+// 115334 fixes it, see clickhouse.Confines). With the instruction ret at its beginning, it changes nothing.
+//
+// The machine code is known for Linux on amd64. Elsewhere the constraints of the users' profile still close every setting that names a
+// file, but users can lift their limits.
+var resetSetting = struct{ library, code, text string }{
+	library: "lib-linux-x64-gnu",
+	code:    "\x41\x57\x41\x56\x41\x54\x53\x50\x49\x89\xf7\x49\x89\xfe\x48\x8d\x9f\xf0\x0c\x00\x00\x48\x89\xdf",
+	text:    "\xc3\x57\x41\x56\x41\x54\x53\x50\x49\x89\xf7\x49\x89\xfe\x48\x8d\x9f\xf0\x0c\x00\x00\x48\x89\xdf",
+}
+
+var confined = patch{name: "without PARALLEL WITH, RECURSIVE and SET DEFAULT", do: func(dir string) error {
 	return eachLibrary(dir, func(path string) error {
+		if filepath.Base(filepath.Dir(path)) == resetSetting.library {
+			n, err := overwrite(path, []byte(resetSetting.code), []byte(resetSetting.text))
+			if err == nil && n != 1 {
+				err = fmt.Errorf("it has the function %d times", n)
+			}
+			if err != nil {
+				return fmt.Errorf("switch off SET DEFAULT in %s: %w", path, err)
+			}
+		}
 		for _, r := range removedKeywords {
 			n, err := overwrite(path, []byte(r.keyword), []byte(r.text))
 			if err == nil && n == 0 {

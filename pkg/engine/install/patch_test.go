@@ -35,7 +35,7 @@ func TestLibraryWithoutTheKeywordIsNotTakenForPatched(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "libchdb.so"), []byte("something else"), 0o600))
-	require.ErrorContains(t, withoutKeywords.do(dir), "no such keyword")
+	require.ErrorContains(t, confined.do(dir), "no such keyword")
 }
 
 func TestEveryKeywordIsRemovedFromTheLibrary(t *testing.T) {
@@ -43,10 +43,25 @@ func TestEveryKeywordIsRemovedFromTheLibrary(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "libchdb.so")
 	require.NoError(t, os.WriteFile(path, []byte("SYSTEM\x00PARALLEL WITH\x00ORDER BY\x00RECURSIVE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"), 0o600))
-	require.NoError(t, withoutKeywords.do(dir))
+	require.NoError(t, confined.do(dir))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "SYSTEM\x00PARALLEL\x01WITH\x00ORDER BY\x00RECURS\x01VE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00", string(text))
 	require.NoError(t, os.WriteFile(path, []byte("PARALLEL WITH\x00"), 0o600))
-	require.ErrorContains(t, withoutKeywords.do(dir), "remove RECURSIVE")
+	require.ErrorContains(t, confined.do(dir), "remove RECURSIVE")
+}
+
+// A library whose machine code is known has to have the function, and loses it.
+func TestSettingsCannotBeReset(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), resetSetting.library, "libchdb.so")
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+	keywords := "PARALLEL WITH\x00RECURSIVE\x00"
+	require.NoError(t, os.WriteFile(path, []byte(keywords+resetSetting.code+"rest"), 0o600))
+	require.NoError(t, confined.do(filepath.Dir(path)))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(text), resetSetting.text+"rest")
+	require.NoError(t, os.WriteFile(path, []byte(keywords), 0o600))
+	require.ErrorContains(t, confined.do(filepath.Dir(path)), "0 times")
 }
