@@ -7,11 +7,11 @@ import (
 
 	"lodestone/ingest/beacon"
 	"lodestone/ingest/collector"
-	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/iphash"
 	"lodestone/ingest/producer"
 	"lodestone/ingest/quota"
 	"lodestone/ingest/spool"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
 	"lodestone/pkg/kafka"

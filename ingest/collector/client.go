@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
 
-	"lodestone/ingest/collector/bot"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/event"
 	"lodestone/pkg/token"

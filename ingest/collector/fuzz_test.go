@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
 
-	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/country"
 	"lodestone/pkg/country/countrytest"
 	"lodestone/pkg/event"

@@ -24,9 +24,9 @@ import (
 	"go.uber.org/goleak"
 
 	"lodestone/ingest/collector"
-	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/iphash"
 	"lodestone/ingest/producer"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/collector"
-	"lodestone/ingest/collector/bot"
+	"lodestone/pkg/bot"
 )
 
 func TestContentTypes(t *testing.T) {

@@ -20,9 +20,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
-	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
 	"lodestone/pkg/asset"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/bucket"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clientaddr"

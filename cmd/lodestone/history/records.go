@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 	"lukechampine.com/blake3"
 
-	"lodestone/ingest/collector/bot"
 	"lodestone/ingest/producer"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/event"
 )
 

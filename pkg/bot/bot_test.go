@@ -78,7 +78,8 @@ func TestClassifyAgreesWithThePatterns(t *testing.T) {
 	var agents []string
 	for line := range strings.Lines(crawlersFile) {
 		text, tags, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
-		if strings.HasPrefix(text, "#") || excluded(text, tags) {
+		text, ok := patternOf(text, tags)
+		if !ok || strings.HasPrefix(text, "#") {
 			continue
 		}
 		all = append(all, regexp.MustCompile(text))

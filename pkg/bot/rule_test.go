@@ -62,6 +62,8 @@ func TestRulesAreShortAndBounded(t *testing.T) {
 
 func TestRulesAllocateNothing(t *testing.T) {
 	r := rules(t)
-	q := Request{UserAgent: []byte(chrome), SecPurpose: []byte("prefetch")}
-	require.Zero(t, testing.AllocsPerRun(100, func() { r.Classify(q) }))
+	for _, agent := range []string{chrome, "Mozilla/5.0 (Linux; Android 12; CUBOT_NOTE 20) Chrome/131.0 CamScanner/4.5 MozacFetch/4", "Quux/1.0 (+https://quux.example/bots)"} {
+		q := Request{UserAgent: []byte(agent), SecPurpose: []byte("prefetch")}
+		require.Zero(t, testing.AllocsPerRun(100, func() { r.Classify(q) }))
+	}
 }

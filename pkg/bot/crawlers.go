@@ -26,8 +26,9 @@ type Crawlers struct {
 }
 
 type pattern struct {
-	name   string
-	regexp *regexp.Regexp // nil: the literal that leads here is the whole pattern
+	name    string
+	regexp  *regexp.Regexp // nil: the literal that leads here is the whole pattern
+	visitor bool           // it opens pages as a phone or an app, and adds its name
 }
 
 // need is a text that is in everything a pattern matches.
@@ -52,7 +53,8 @@ func NewCrawlers() (*Crawlers, error) {
 			continue
 		}
 		text, tags, _ := strings.Cut(line, "\t")
-		if excluded(text, tags) {
+		text, ok := patternOf(text, tags)
+		if !ok {
 			continue
 		}
 		p, needs, err := compile(text)
@@ -63,21 +65,33 @@ func NewCrawlers() (*Crawlers, error) {
 			i := indexOf([]byte(text))
 			c.index[i] = append(c.index[i], need{text, len(c.patterns)})
 		}
+		p.visitor = visits(tags)
 		c.patterns = append(c.patterns, p)
 	}
 	return c, nil
 }
 
 // Classify returns the rule of the first pattern of the list that the user agent matches, or "".
-// An empty user agent matches none: privacy tools and servers leave it out.
+// An empty user agent matches none: privacy tools and servers leave it out. Neither does the name of a device, and of the
+// names in an app only those of programs that come as one.
 func (c *Crawlers) Classify(r Request) string {
 	first := len(c.patterns)
-	for rest := r.UserAgent; len(rest) >= minLiteral; rest = rest[1:] {
+	from, to := deviceOf(r.UserAgent)
+	app := isApp(r.UserAgent)
+	for at := 0; len(r.UserAgent)-at >= minLiteral; at++ {
+		if at == from && to > from {
+			at = to
+		}
+		rest := r.UserAgent[at:]
+		if len(rest) < minLiteral {
+			break
+		}
 		for _, l := range c.index[indexOf(rest)] {
 			if l.pattern >= first || len(rest) < len(l.text) || string(rest[:len(l.text)]) != l.text {
 				continue
 			}
-			if p := c.patterns[l.pattern]; p.regexp == nil || p.regexp.Match(r.UserAgent) {
+			p := c.patterns[l.pattern]
+			if (p.visitor || !app) && (p.regexp == nil || p.regexp.Match(r.UserAgent)) {
 				first = l.pattern
 			}
 		}
@@ -88,24 +102,62 @@ func (c *Crawlers) Classify(r Request) string {
 	return c.patterns[first].name
 }
 
-// excluded reports whether a pattern of the list is none of ours. The list serves people who want
+// narrowed are patterns of the list that are also in the user agents of people, with what the programs alone say. Nothing: the programs
+// declare themselves, or there are none.
+var narrowed = map[string]string{
+	`AP3A\.240617\.008`: "", // a release of Android 15
+	"MetaIAB Facebook":  "", // the browser within Facebook
+	"Sogou":             "", // a browser; its crawlers call themselves spiders
+	"Viber":             "^Viber$",
+	"WhatsApp":          `^WhatsApp(\/[0-9.]+( [A-Za-z])?)?$`, // old apps add a device
+	"Sonic":             `compatible; Sonic\/|RankSonic`,      // ViewSonic makes tablets
+	`Code\/1\.`:         "",                                   // Visual Studio Code
+	`Trae\/`:            "",
+	`Notion\/`:          "",
+	"Fluid":             "", // makes an app of a site
+	"Fever":             `^Fever\/[0-9.]+ \(Feed Parser`,
+	"Expanse":           "^Expanse,",
+	"Butterfly":         `compatible; Butterfly\/`,
+	`008\/`:             `compatible; 008\/`,
+	"Podimo":            "", // an app
+	"Chirp|gotosocial":  "gotosocial",
+	"TSM-turingos":      "",
+	"BTWebClient":       "", // µTorrent
+	"NewsBlur":          "NewsBlur (Feed|Page|Content|Favicon)",
+	`Fetch\/`:           "",
+}
+
+// patternOf returns a pattern of the list as it is used here, false if it is not. The list serves people who want
 // all automatic traffic away; here an event needs a valid token, and whoever holds one may send.
-func excluded(pattern, tags string) bool {
+func patternOf(pattern, tags string) (string, bool) {
+	if only, ok := narrowed[pattern]; ok {
+		return only, only != ""
+	}
 	switch pattern {
 	// Tagged as libraries, but these programs walk through sites and open what they find.
 	case "phpcrawl", "HTTrack", "SimpleCrawler", "crawler4j", "Scrapy", `newspaper\/`, "python-opengraph", "colly",
-		"trafilatura", "Download Ninja", "GoParserBot", "larbin", "rawweb-bot", "BTWebClient":
-		return false
+		"trafilatura", "Download Ninja", "GoParserBot", "larbin", "rawweb-bot":
+		return pattern, true
 	// Services in which customers build automations: they send events for a person.
 	case "Zapier", `Integromat\/`, `SFDC-Callout\/`, `Svix-Webhooks\/`, "Shopify-Captain-Hook", `Recurly Webhooks\/`,
 		"Zendesk Webhook", "SendGrid Event API", "SparkPost", `Retool\/`:
-		return true
+		return "", false
 	}
 	// curl, wget, Go, Python, Java, Node and their like: servers send events with them. Among them
 	// is Amazon CloudFront, which puts its own name in the place of every visitor's user agent
 	// unless configured to pass that on. Headless browsers have a tag of their own and stay bots.
-	for tag := range strings.SplitSeq(tags, ",") {
-		if tag == "http-library" {
+	return pattern, !hasTag(tags, "http-library")
+}
+
+// visits reports whether programs of these kinds open pages as a phone or an app does, to measure or to check them. Of the other kinds a
+// name in such a user agent is that of the app in which a person reads.
+func visits(tags string) bool {
+	return hasTag(tags, "monitoring") || hasTag(tags, "advertising") || hasTag(tags, "scanner") || hasTag(tags, "browser-automation")
+}
+
+func hasTag(tags, tag string) bool {
+	for t := range strings.SplitSeq(tags, ",") {
+		if t == tag {
 			return true
 		}
 	}

@@ -2,7 +2,10 @@
 // people. Plain HTTP libraries are none of them: servers send events too.
 package bot
 
-import "bytes"
+import (
+	"bytes"
+	"net/http"
+)
 
 // Request is what a classification looks at. The bytes are headers of the request, nil where it
 // has none.
@@ -12,6 +15,18 @@ type Request struct {
 	SecPurpose []byte // Sec-Purpose, which browsers set when they load ahead of need
 	Purpose    []byte // Purpose, or X-Purpose: the same from older browsers
 	XMoz       []byte // X-Moz: the same from older Firefox
+}
+
+// RequestOf returns what a classification looks at in a request.
+func RequestOf(r *http.Request) Request {
+	purpose := r.Header.Get("Purpose")
+	if purpose == "" {
+		purpose = r.Header.Get("X-Purpose")
+	}
+	return Request{
+		UserAgent: []byte(r.UserAgent()), Head: r.Method == http.MethodHead, SecPurpose: []byte(r.Header.Get("Sec-Purpose")),
+		Purpose: []byte(purpose), XMoz: []byte(r.Header.Get("X-Moz")),
+	}
 }
 
 // Rules are all rules together. They are safe for concurrent use.
@@ -29,12 +44,20 @@ func NewRules() (*Rules, error) {
 }
 
 // Classify returns the name of the first rule that takes the sender for a program, or "". Who it
-// is comes before what it does: mail-scanner:…, crawler:…, prefetch, head.
+// is comes before what it does: mail-scanner:…, crawler:…, self-declared:…, prefetch, head.
 func (r *Rules) Classify(q Request) string {
-	if rule := mailScanner(q.UserAgent); rule != "" {
+	if len(q.UserAgent) > maxScanned {
+		q.UserAgent = q.UserAgent[:maxScanned]
+	}
+	var lower [maxScanned]byte
+	agent := lowered(&lower, q.UserAgent)
+	if rule := mailScanner(agent); rule != "" {
 		return rule
 	}
 	if rule := r.crawlers.Classify(q); rule != "" {
+		return rule
+	}
+	if rule := declared(agent); rule != "" {
 		return rule
 	}
 	switch {
@@ -77,19 +100,27 @@ var mailScanners = [...]struct {
 }
 
 func mailScanner(agent []byte) string {
-	var lower [maxScanned]byte
-	n := copy(lower[:], agent)
-	for i, c := range lower[:n] {
-		if c >= 'A' && c <= 'Z' {
-			lower[i] = c + 'a' - 'A'
-		}
-	}
 	for i := range mailScanners {
-		if bytes.Contains(lower[:n], mailScanners[i].word) {
+		if bytes.Contains(agent, mailScanners[i].word) {
 			return mailScanners[i].rule
 		}
 	}
 	return ""
+}
+
+// lowered returns a user agent of at most maxScanned bytes in lower case, with blanks in the place of the device.
+func lowered(into *[maxScanned]byte, agent []byte) []byte {
+	n := copy(into[:], agent)
+	for i, c := range into[:n] {
+		if c >= 'A' && c <= 'Z' {
+			into[i] = c + 'a' - 'A'
+		}
+	}
+	from, to := deviceOf(agent)
+	for i := from; i < to; i++ {
+		into[i] = ' '
+	}
+	return into[:n]
 }
 
 // prefetch reports whether a browser loads a page ahead of need. The forms:
