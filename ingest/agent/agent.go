@@ -131,6 +131,9 @@ func (r *rules) names(userAgent string) Names {
 			p.Match(userAgent, &system)
 		}
 	}
+	if name := ownBrowser(userAgent, browser.Family); name != "" {
+		return Names{name, tidySystem(system.Family)}
+	}
 	return Names{tidyBrowser(browser.Family), tidySystem(system.Family)}
 }
 

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +31,9 @@ var examples = map[string]Names{
 	"Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0":                                                                                          {"Firefox", "Linux"},
 	"Mozilla/5.0 (Android 15; Mobile; rv:143.0) Gecko/143.0 Firefox/143.0":                                                                                                    {"Firefox", "Android"},
 	"Mozilla/5.0 (Windows NT 6.1; Trident/7.0; rv:11.0) like Gecko":                                                                                                           {"Internet Explorer", "Windows"},
+	"Mozilla/5.0 (Linux; Android 15; X6833B; wv) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.6778.260 YaBrowser/25.2.0.51 (lite) Mobile Safari/537.36":                {"Yandex Browser", "Android"},
+	"Mozilla/5.0 (Linux; U; Android 15; zh-CN; PKB110) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/123.0.6312.80 Quark/7.9.7.782 Mobile Safari/537.36":          {"Quark", "Android"},
+	"Mozilla/5.0 (Web0S; Linux/SmartTV) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/87.0.4280.88 Safari/537.36 HbbTV/1.6.1 (+DRM; LGE; 58BSE9503;)":                         {"Chrome", "webOS"},
 	"curl/8.14.1":        {Other, Other},
 	"Go-http-client/1.1": {Other, Other},
 	"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; +http://www.google.com/bot.html) Chrome/140.0.0.0 Safari/537.36": {Other, Other},
@@ -43,6 +48,57 @@ func TestNames(t *testing.T) {
 		for userAgent, want := range examples {
 			require.Equal(t, want, p.Names(userAgent), userAgent)
 		}
+	}
+}
+
+// theirBrowsers and theirSystems are the names of a published list (pkg/bot/testdata), by ours.
+var theirBrowsers = map[string][]string{
+	"Chrome": {"Chrome", "Chromium"}, "Chrome WebView": {"Chrome Webview"}, "Safari": {"Safari"}, "Safari WebView": {"UIWebView"}, "Firefox": {"Firefox", "Fennec", "Namoroka"},
+	"Edge": {"Edge"}, "Internet Explorer": {"Internet Explorer", "IE Mobile"}, "Opera": {"Opera", "Opera GX", "Opera Touch", "Opera Mobile"}, "Opera Mini": {"Opera Mini"},
+	"Samsung Internet": {"SamsungBrowser"}, "Android Browser": {"Stock Android Browser"}, "Amazon Silk": {"Silk"}, "Brave": {"Brave"}, "Vivaldi": {"Vivaldi"}, "Ecosia": {"Ecosia"},
+	"Huawei Browser": {"Huawei Browser"}, "Maxthon": {"Maxthon"}, "Mi Browser": {"Mi Browser"}, "UC Browser": {"UCBrowser"}, "Yandex Browser": {"Yandex Browser"},
+	"Outlook": {"Microsoft Outlook"}, "Thunderbird": {"Thunderbird"}, "Instagram": {"Instagram"}, "Quark": {"Quark"},
+}
+
+var theirSystems = map[string][]string{
+	"Windows": {"Windows NT", "Windows 9x", "Windows CE", "Windows", "Windows 3.x"}, "Windows Phone": {"Windows Phone"}, "macOS": {"Mac OS"}, "iOS": {"iOS"}, "Android": {"Android", "FireOS"},
+	"ChromeOS": {"Chrome OS"}, "Linux": {"Linux", "Gentoo Linux", "Ubuntu", "Mageia", "Debian", "Kubuntu", "SUSE", "Fedora", "Linux Mint", "Raspbian"},
+	"BSD": {"OpenBSD", "FreeBSD", "NetBSD"}, "Solaris": {"SunOS"}, "Tizen": {"Tizen"}, "KaiOS": {"KaiOS"}, "webOS": {"WebOS"}, "Firefox OS": {"Firefox OS"},
+	"BlackBerry": {"RIM OS", "BlackBerry", "RIM Tablet OS"}, "Symbian": {"SymbianOS", "Symbian"},
+}
+
+// Of the browsers and systems of a published list that have a name here, at least 95 of 100 get it.
+func TestNamesOfAPublishedList(t *testing.T) {
+	t.Parallel()
+	ours := [2]map[string]string{byName(theirBrowsers), byName(theirSystems)}
+	text, err := os.ReadFile("../../pkg/bot/testdata/browsers-yauaa.tsv")
+	require.NoError(t, err)
+	p := New()
+	var named, right [2]int
+	wrong := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 4 || line[0] == '#' {
+			continue
+		}
+		got := p.Names(fields[0])
+		for i, name := range []string{got.Browser, got.OS} {
+			want, ok := ours[i][fields[2+i]]
+			if !ok {
+				continue
+			}
+			named[i]++
+			// The list has the view that an app carries within it where we have the app.
+			if app := strings.HasSuffix(want, "WebView") && slices.Contains([]string{"Facebook", "Instagram", "Google app", "LINE", "Pinterest", "Snapchat", "Twitter", "DuckDuckGo", "Yandex Browser"}, name); name == want || app {
+				right[i]++
+			} else {
+				wrong[want+" as "+name]++
+			}
+		}
+	}
+	for i, what := range []string{"browsers", "systems"} {
+		require.Greater(t, named[i], 2000, what)
+		require.GreaterOrEqual(t, right[i]*100, named[i]*95, "%s: %d of %d, %v", what, right[i], named[i], wrong)
 	}
 }
 

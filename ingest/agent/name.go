@@ -25,15 +25,16 @@ var browsers = byName(map[string][]string{
 	"DuckDuckGo":        {"DuckDuckGo", "DuckDuckGo Mobile"},
 	"Ecosia":            {"Ecosia iOS", "Ecosia Android"},
 	"Huawei Browser":    {"Huawei Browser"},
-	"Maxthon":           {"Maxthon"},
+	"Maxthon":           {"Maxthon", "MyIE2"},
 	"Mi Browser":        {"MiuiBrowser", "Mint Browser"},
+	"Quark":             {"Quark"},
 	"QQ Browser":        {"QQ Browser", "QQ Browser Mobile", "QQ Browser Mini"},
 	"UC Browser":        {"UC Browser"},
 	"Vivaldi":           {"Vivaldi"},
 	"Whale":             {"Whale"},
 	"Yandex Browser":    {"Yandex Browser", "YaBrowser"},
 	"Apple Mail":        {"Apple Mail"},
-	"Outlook":           {"Outlook", "Windows Live Mail"},
+	"Outlook":           {"Outlook", "MacOutlook", "Windows Live Mail"},
 	"Thunderbird":       {"Thunderbird"},
 	"Electron":          {"Electron"},
 	"Facebook":          {"Facebook", "Facebook Messenger"},
@@ -59,13 +60,13 @@ var systems = byName(map[string][]string{
 	"ChromeOS":      {"Chrome OS"},
 	"Linux": {
 		"Linux", "Ubuntu", "Debian", "Fedora", "Red Hat", "CentOS", "SUSE", "Gentoo", "Slackware", "Mandriva", "PCLinuxOS", "VectorLinux",
-		"Puppy", "Linux Mint", "Mageia", "Arch Linux",
+		"Puppy", "Linux Mint", "Mageia", "Arch Linux", "Kubuntu", "Xubuntu", "Raspbian",
 	},
 	"BSD":        {"FreeBSD", "OpenBSD", "NetBSD", "BSD"},
 	"Solaris":    {"Solaris"},
 	"Tizen":      {"Tizen"},
 	"KaiOS":      {"KaiOS", "KAIOS"},
-	"webOS":      {"webOS"},
+	"webOS":      {"webOS", "Web0S"},
 	"Firefox OS": {"Firefox OS"},
 	"BlackBerry": {"BlackBerry OS", "BlackBerry Tablet OS"},
 	"Symbian":    {"Symbian OS", "Symbian^3", "Symbian^3 Anna", "Symbian^3 Belle"},
@@ -79,6 +80,31 @@ func byName(lists map[string][]string) map[string]string {
 		}
 	}
 	return tidy
+}
+
+// tokens are what browsers say that the list takes for the browser they are made from.
+var tokens = []struct{ text, name string }{
+	{"YaBrowser/", "Yandex Browser"}, {"YaSearchBrowser/", "Yandex Browser"}, {"YandexSearch/", "Yandex Browser"}, {"Quark/", "Quark"},
+}
+
+// ownBrowser returns the name of a browser that the list does not tell from others, or "". Of televisions the list has only the standard
+// that they follow.
+func ownBrowser(userAgent, family string) string {
+	for _, t := range tokens {
+		if strings.Contains(userAgent, t.text) {
+			return t.name
+		}
+	}
+	switch {
+	case family != "HbbTV":
+		return ""
+	case strings.Contains(userAgent, "Opera/") || strings.Contains(userAgent, "OPR/"):
+		return "Opera"
+	case strings.Contains(userAgent, "Chrome/"):
+		return "Chrome"
+	default:
+		return ""
+	}
 }
 
 func tidyBrowser(family string) string {
