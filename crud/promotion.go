@@ -24,7 +24,7 @@ func newPromotion(c Config, d Deps, pages *page.Site, shared visitor) (promotion
 		return promotion{}, err
 	}
 	forms, err := embed.New(embed.Deps{
-		Postgres: d.Postgres, Capture: shared.capture, Tokens: d.Tokens, Addresses: shared.addresses, Log: d.Log, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"),
+		Postgres: d.Postgres, Capture: shared.capture, Tokens: d.Tokens, Addresses: shared.addresses, Bots: shared.bots, Log: d.Log, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"),
 	})
 	if err != nil {
 		return promotion{}, err

@@ -37,7 +37,7 @@ func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue, files *fi
 	}
 	v, err := viewer.New(c.Viewer, viewer.Deps{
 		Pages: pages, Sessions: session.New(session.Deps{Postgres: d.Postgres, Site: pages.URL(""), Tokens: d.Tokens, Queue: jobs}), Postgres: d.Postgres, Files: files,
-		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Collector: collector, Log: d.Log,
+		Tokens: d.Tokens, Addresses: shared.addresses, Countries: countries, Limiter: shared.limiter, Bots: shared.bots, Collector: collector, Log: d.Log,
 	})
 	return v, reporter, err
 }

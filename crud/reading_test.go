@@ -23,6 +23,7 @@ import (
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/crud/session"
 	"lodestone/pkg/client"
+	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/token"
 )
 
@@ -118,7 +119,7 @@ func TestRotatedKeysEndNothing(t *testing.T) {
 	link, err := before.Find(t.Context(), strings.TrimPrefix(path, "/a/"))
 	require.NoError(t, err)
 	require.Equal(t, id, link.ID.String())
-	in, err := before.Start(t.Context(), link, uuid.Nil)
+	in, err := before.Start(t.Context(), link, uuid.Nil, false)
 	require.NoError(t, err)
 	same, err := after.Enter(t.Context(), link, in.Pass())
 	require.NoError(t, err)
@@ -236,6 +237,50 @@ func TestOpeningCounts(t *testing.T) {
 	_, later := r.open(path, fmt.Sprintf(`{"session_id":%q}`, wanted))
 	require.NotEqual(t, wanted, later.SessionID)
 	require.Equal(t, 2, r.openedCount(id))
+}
+
+// A program that says that it is one spends no view, its webhooks say so, and no one goes on with its session.
+func TestProgramsSpendNoView(t *testing.T) {
+	t.Parallel()
+	const headless = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0 Safari/537.36"
+	r := newReading(t, 0)
+	_, err := r.user.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: "http://127.0.0.1:9/", Kinds: []string{"link.accessed", "download.completed"}})
+	require.NoError(t, err)
+	id, path := r.link(`,"max_views":1`)
+	wanted := uuid.Must(uuid.NewV7())
+	body := fmt.Sprintf(`{"session_id":%q}`, wanted)
+	for i := range 3 {
+		res, text := r.ask("POST", path+"/sessions", body, "Content-Type", "application/json", "User-Agent", headless)
+		require.Equal(t, 201, res.StatusCode)
+		var o opened
+		require.NoError(t, json.Unmarshal(text, &o))
+		require.Equal(t, i > 0, o.Resumed)
+		require.Equal(t, wanted, o.SessionID)
+	}
+	res, _ := r.ask("POST", path+"/open", "as=download", "Content-Type", "application/x-www-form-urlencoded", "User-Agent", headless)
+	require.Equal(t, 303, res.StatusCode)
+	res, text := r.ask("GET", res.Header.Get("Location"), "", "User-Agent", headless)
+	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, r.file, text)
+	require.Zero(t, r.openedCount(id))
+	require.Eventually(t, func() bool { return strings.Count(r.fixture.deliveries(t), `"bot":true`) == 3 }, testTimeout, 20*time.Millisecond)
+	require.Equal(t, 2, strings.Count(r.fixture.deliveries(t), `"type":"link.accessed"`))
+
+	// The view is the person's, who gets a session of their own.
+	status, mine := r.open(path, body)
+	require.Equal(t, 201, status)
+	require.NotEqual(t, wanted, mine.SessionID)
+	require.False(t, mine.Resumed)
+	require.Equal(t, 1, r.openedCount(id))
+	require.Equal(t, 1, strings.Count(r.fixture.deliveries(t), `"bot":false`))
+
+	// Then nothing is left, for a program neither. Its session keeps the link open for no one.
+	_, err = r.fixture.db.Unscoped().Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE NOT bot")
+	require.NoError(t, err)
+	res, _ = r.ask("GET", path, "")
+	require.Equal(t, 410, res.StatusCode)
+	res, _ = r.ask("POST", path+"/sessions", "{}", "Content-Type", "application/json", "User-Agent", headless)
+	require.Equal(t, 410, res.StatusCode)
 }
 
 // Of many who want the last openings at the same moment, as many get them as there are.

@@ -37,6 +37,7 @@ import (
 	"lodestone/crud/webhook"
 	"lodestone/crud/weekly"
 	"lodestone/pkg/api"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
@@ -179,11 +180,15 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Tellers: []notice.Teller{chats}, Reports: reports, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
+	bots, err := bot.NewRules()
 	if err != nil {
 		return nil, err
 	}
-	shared, err := newVisitor(c, d, pages, jobs, mails, notices)
+	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Bots: bots, Tellers: []notice.Teller{chats}, Reports: reports, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
+	if err != nil {
+		return nil, err
+	}
+	shared, err := newVisitor(c, d, pages, jobs, mails, notices, bots)
 	if err != nil {
 		return nil, err
 	}

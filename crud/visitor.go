@@ -9,6 +9,7 @@ import (
 	"lodestone/crud/notice"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/ratelimit"
 )
@@ -17,10 +18,11 @@ import (
 type visitor struct {
 	addresses *clientaddr.Finder
 	limiter   *ratelimit.Visitors
+	bots      *bot.Rules
 	capture   *capture.Capture
 }
 
-func newVisitor(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices) (visitor, error) {
+func newVisitor(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices, bots *bot.Rules) (visitor, error) {
 	addresses, err := c.Addresses.Finder()
 	if err != nil {
 		return visitor{}, err
@@ -29,7 +31,7 @@ func newVisitor(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *ma
 	if err := capture.Forget(jobs, d.Postgres, limiter); err != nil {
 		return visitor{}, err
 	}
-	return visitor{addresses, limiter, capture.New(c.Capture, capture.Deps{
+	return visitor{addresses, limiter, bots, capture.New(c.Capture, capture.Deps{
 		Postgres: d.Postgres, Limiter: limiter, Mail: mails, Notices: notices, Tokens: d.Tokens, Site: pages.URL(""),
 	})}, nil
 }
@@ -37,7 +39,7 @@ func newVisitor(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *ma
 // newLanding puts together what visitors of landing pages meet.
 func newLanding(c Config, d Deps, pages *page.Site, v visitor) (*landing.Landing, error) {
 	return landing.New(landing.Deps{
-		Postgres: d.Postgres, Pages: pages, Capture: v.capture, Tokens: d.Tokens, Addresses: v.addresses,
+		Postgres: d.Postgres, Pages: pages, Capture: v.capture, Tokens: d.Tokens, Addresses: v.addresses, Bots: v.bots,
 		Site: pages.URL(""), Collector: strings.TrimRight(c.CollectorURL, "/"),
 	})
 }

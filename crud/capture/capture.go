@@ -149,12 +149,12 @@ func (c *Capture) submit(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	if link.RequireVerification {
 		out.Page, err = c.beginVerification(ctx, tx, link, s, f, address.Text, now)
 	} else {
-		out.Access, err = c.formAccess(ctx, tx, link, s, f.Language, mayMail)
+		out.Access, err = c.formAccess(ctx, tx, link, s, f, mayMail)
 	}
 	if err != nil || !first {
 		return out, err
 	}
-	if !link.RequireVerification {
+	if !link.RequireVerification && !f.Bot {
 		if err := c.notify(ctx, tx, s.ID); err != nil {
 			return out, err
 		}
@@ -220,7 +220,7 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, link.AccountID, webhook.FormSubmitted{
 		SubmissionID: id, GenericLinkID: link.ID, LeadMagnetID: link.LeadMagnetID, Email: address.Text, Name: p.Name,
-		VerificationRequired: link.RequireVerification, UTM: f.UTM, SubmittedAt: api.TimeOf(now),
+		VerificationRequired: link.RequireVerification, UTM: f.UTM, Bot: f.Bot, SubmittedAt: api.TimeOf(now),
 	})
 	if err != nil {
 		return false, fmt.Errorf("tell webhooks: %w", err)
@@ -231,13 +231,13 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 // formAccess returns the secret of a link for whoever submitted the form, or "" if the form leads to a page of the
 // owner's instead. The link is new each time, since the next to type the address may be someone else; the
 // mailbox's own link is only in the mail. Links of a form do not count for a submission that was verified.
-func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, language locale.Language, mayMail bool) (string, error) {
-	own, err := c.mailboxAccess(ctx, tx, link, s)
+func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form, mayMail bool) (string, error) {
+	own, err := c.mailboxAccess(ctx, tx, link, s, f.Bot)
 	if err != nil {
 		return "", err
 	}
 	if mayMail {
-		if err := c.mailDocument(ctx, tx, link, own, language); err != nil {
+		if err := c.mailDocument(ctx, tx, link, own, f.Language); err != nil {
 			return "", err
 		}
 	}
@@ -270,7 +270,7 @@ type mailboxLink struct {
 
 // mailboxAccess returns the link of a submission that only its mailbox receives, which it makes if there is none
 // yet. The submission's row is locked, so that there is only one.
-func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (mailboxLink, error) {
+func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, bot bool) (mailboxLink, error) {
 	var expiresAt *time.Time
 	now := c.deps.Now()
 	if link.AccessDays != nil {
@@ -303,7 +303,7 @@ func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.Gener
 		return mailboxLink{}, fmt.Errorf("add access link: %w", err)
 	}
 	err = webhook.Emit(ctx, tx, c.deps.Tokens, s.AccountID, webhook.LinkCreated{
-		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), ExpiresAt: api.OptionalTime(a.ExpiresAt), CreatedAt: api.TimeOf(a.CreatedAt),
+		Link: webhook.LinkOf(a), URL: c.accessURL(t.Text), ExpiresAt: api.OptionalTime(a.ExpiresAt), Bot: bot, CreatedAt: api.TimeOf(a.CreatedAt),
 	})
 	if err != nil {
 		return mailboxLink{}, fmt.Errorf("emit webhook event: %w", err)

@@ -43,6 +43,7 @@ type Form struct {
 	Seen        string
 	Trap        string
 	Language    locale.Language // of the page, and so of its mails; "": English
+	Bot         bool            // a program sent it, and says that it is one
 	Origin
 }
 

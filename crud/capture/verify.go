@@ -222,7 +222,7 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 // verifiedAccess returns the mailbox's link of a submission that is verified. Links that forms gave before do not
 // count for it any more: they were given to whoever typed the address.
 func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (mailboxLink, error) {
-	own, err := c.mailboxAccess(ctx, tx, link, s)
+	own, err := c.mailboxAccess(ctx, tx, link, s, false)
 	if err != nil {
 		return own, err
 	}

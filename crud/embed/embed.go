@@ -17,6 +17,7 @@ import (
 	"lodestone/crud/catalogue"
 	"lodestone/pkg/api"
 	"lodestone/pkg/asset"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
@@ -31,6 +32,7 @@ type Deps struct {
 	Capture   *capture.Capture
 	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
+	Bots      *bot.Rules
 	Log       *slog.Logger
 	Site      string           // public URL without a slash at the end
 	Collector string           // URL of the collector as browsers reach it, without a slash at the end

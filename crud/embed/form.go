@@ -11,6 +11,7 @@ import (
 
 	"lodestone/crud/capture"
 	"lodestone/crud/page"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/token"
 )
@@ -114,7 +115,7 @@ func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 		return &refused{status: http.StatusConflict, keys: []string{"embed.stale"}}
 	}
 	sent := capture.ReadForm(r.PostForm)
-	sent.Language = o.texts.Language
+	sent.Language, sent.Bot = o.texts.Language, f.deps.Bots.Classify(bot.RequestOf(r)) != ""
 	if withheld(r) {
 		sent.Origin = capture.Origin{}
 	}

@@ -26,6 +26,7 @@ import (
 	"lodestone/crud/queue"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
@@ -108,8 +109,10 @@ func (f *fixture) serve(t *testing.T) {
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1", "::1"}}.Finder()
 	require.NoError(t, err)
 	taking := capture.New(config, capture.Deps{Postgres: db, Limiter: ratelimit.NewVisitors(db, f.tokens), Mail: mails, Tokens: f.tokens, Site: site, Now: f.now})
+	bots, err := bot.NewRules()
+	require.NoError(t, err)
 	visitors, err := landing.New(landing.Deps{
-		Postgres: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Site: site, Collector: collector, Now: f.now,
+		Postgres: db, Pages: pages, Capture: taking, Tokens: f.tokens, Addresses: addresses, Bots: bots, Site: site, Collector: collector, Now: f.now,
 	})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})

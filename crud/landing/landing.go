@@ -21,6 +21,7 @@ import (
 	"lodestone/crud/link"
 	"lodestone/crud/page"
 	"lodestone/crud/picture"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
@@ -38,6 +39,7 @@ type Deps struct {
 	Capture   *capture.Capture
 	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
+	Bots      *bot.Rules
 	Site      string           // public URL without a slash at the end
 	Collector string           // URL of the collector as browsers reach it, without a slash at the end
 	Now       func() time.Time // the clock; nil: time.Now
@@ -201,4 +203,10 @@ func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool
 func (l *Landing) isPreview(given string, link uuid.UUID) bool {
 	_, err := l.deps.Tokens.OpenGrant(previewPurpose, link[:], given, l.deps.Now())
 	return err == nil
+}
+
+// isProgram reports whether a request is that of a program that says so. Programs that look at mails press buttons as well, and cannot
+// confirm an address for a person.
+func (l *Landing) isProgram(r *http.Request) bool {
+	return l.deps.Bots.Classify(bot.RequestOf(r)) != ""
 }

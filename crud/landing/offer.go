@@ -84,7 +84,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return page.BadForm(err)
 	}
 	form := capture.ReadForm(r.PostForm)
-	form.Language = l.deps.Pages.Texts(r, o.brand()).Language
+	form.Language, form.Bot = l.deps.Pages.Texts(r, o.brand()).Language, l.isProgram(r)
 	if o.preview {
 		return l.writeOffer(w, r, http.StatusOK, o, form, nil)
 	}

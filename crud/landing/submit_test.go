@@ -331,6 +331,17 @@ func TestWebhooks(t *testing.T) {
 	require.Equal(t, "form.submitted al@example.com", sent()[2])
 	f.post(t, f.last(t).path(t)).location(t)
 	require.Equal(t, []string{"form.verified al@example.com", "link.created al@example.com"}, sent()[3:])
+	for _, body := range bodies() {
+		require.NotContains(t, body, `"bot":true`)
+	}
+
+	// What a program causes says so.
+	form := values("email", "program@example.com", "name", "Quux")
+	f.do(t, "POST", "/l/"+open, form, "Sec-Fetch-Site", "same-origin", "User-Agent", "Quuxbot/1.0").location(t)
+	require.Equal(t, []string{"form.submitted program@example.com", "link.created program@example.com"}, sent()[5:])
+	for _, body := range bodies()[5:] {
+		require.Contains(t, body, `"bot":true`)
+	}
 }
 
 // Links that a form gives can end, and whoever submits it again gets the document for another time.

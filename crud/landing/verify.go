@@ -73,6 +73,13 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 		return page.BadForm(err)
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("code"))
+	if l.isProgram(r) {
+		v, err := l.deps.Capture.ByPage(r.Context(), r.PathValue("page"))
+		if err != nil {
+			return fmt.Errorf("find verification: %w", err)
+		}
+		return l.writeSent(w, r, http.StatusForbidden, v, o, sentData{WrongKey: wrongProgram, Typed: typed})
+	}
 	if !proof.IsCode(typed) { // costs none of the tries
 		v, err := l.deps.Capture.ByPage(r.Context(), r.PathValue("page"))
 		if err != nil {
@@ -94,8 +101,11 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 	return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, d)
 }
 
-// wrongCode is the key of the text about a code that is not that of the mail.
-const wrongCode = "wrong.code"
+// Keys of the texts about a code that is not that of the mail, and about a program that presses the button.
+const (
+	wrongCode    = "wrong.code"
+	wrongProgram = "wrong.program"
+)
 
 func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	v, o, err := l.byPage(r)
@@ -154,25 +164,29 @@ func (l *Landing) askToConfirm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return l.writeConfirm(w, r, v, o)
+	return l.writeConfirm(w, r, v, o, "")
 }
 
 func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
-	_, o, err := l.byLink(r)
+	v, o, err := l.byLink(r)
 	if err != nil {
 		return err
+	}
+	if l.isProgram(r) {
+		return l.writeConfirm(w, r, v, o, wrongProgram)
 	}
 	out, v, err := l.deps.Capture.Confirm(r.Context(), r.PathValue("link"))
 	if err != nil {
 		return o.errorPage(err)
 	}
 	if out.Access == "" {
-		return l.writeConfirm(w, r, v, o)
+		return l.writeConfirm(w, r, v, o, "")
 	}
 	return l.redirectToDocument(w, r, o, out)
 }
 
-func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered) error {
+// writeConfirm writes the page with the button, and what was wrong with its press if there is a key of a text.
+func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered, wrong string) error {
 	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path(page.ConfirmPath(r.PathValue("link"))), Title: o.Title(), Away: o.redirectURL() != ""}
 	t := l.deps.Pages.Texts(r, o.brand())
 	p := page.Page{Title: t.Say("confirm.ask"), Brand: o.brand(), Texts: t, Policy: page.Policy{Forms: []string{o.redirectURL()}}, Data: d}
@@ -183,6 +197,10 @@ func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture
 	case capture.Over:
 		p.Title, status = t.Say("sent.over"), http.StatusGone
 	case capture.Open, capture.Guessed:
+		if wrong != "" {
+			d.Wrong, status = t.Say(wrong), http.StatusForbidden
+			p.Data = d
+		}
 	}
 	if err := l.confirm.Write(w, r, status, p); err != nil {
 		return fmt.Errorf("write confirmation page: %w", err)

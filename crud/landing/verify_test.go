@@ -3,6 +3,7 @@ package landing_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -294,4 +295,22 @@ func TestVerificationIsSwitched(t *testing.T) {
 	require.Equal(t, "https://acme.example/thanks", f.post(t, m.path(t)).location(t))
 	require.Equal(t, "https://acme.example/thanks", f.post(t, "/l/"+slug, "email", "al@example.com").location(t))
 	require.Equal(t, 3, one[int](t, f, `SELECT count(*) FROM access_links`), "no browser got one where the form leads elsewhere")
+}
+
+// A program that says that it is one confirms no address, by the button or by the code, and costs the person nothing.
+func TestProgramsConfirmNothing(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	page, m := f.asked(t, f.link(t, "require_verification = true"), "jo@example.com")
+	for _, agent := range []string{"Mozilla/5.0 (X11; Linux x86_64) HeadlessEdg/140.0 Safari/537.36", "Mozilla/5.0 (Windows NT 10.0) Safari/7046A194A BingPreview/1.0b", "Quux link scanner"} {
+		for path, form := range map[string]url.Values{m.path(t): {}, page: values("code", m.Code)} {
+			r := f.do(t, "POST", path, form, "Sec-Fetch-Site", "same-origin", "User-Agent", agent)
+			require.Equal(t, http.StatusForbidden, r.status, path)
+			require.Contains(t, r.body, "Your browser says that it is a program", path)
+			require.NotContains(t, r.body, "/a/", path)
+		}
+	}
+	require.False(t, f.verified(t, "jo@example.com"))
+	require.Regexp(t, `^/a/`, f.post(t, m.path(t)).location(t))
+	require.True(t, f.verified(t, "jo@example.com"))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/ratelimit"
@@ -91,6 +92,7 @@ type confirmState struct {
 	Done     bool    // it is confirmed
 	More     string  // page on which notices are ended
 	Language *string // of the account
+	Program  bool    // a program pressed the button, and says that it is one: nothing happened
 }
 
 // askToConfirm is the page that the question leads to. Programs that look at mails follow links, so nothing
@@ -104,11 +106,16 @@ func (n *Notices) confirmed(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (n *Notices) writeConfirm(w http.ResponseWriter, r *http.Request, confirm bool) error {
-	s, err := n.confirm(r, confirm)
+	program := confirm && n.deps.Bots.Classify(bot.RequestOf(r)) != ""
+	s, err := n.confirm(r, confirm && !program)
 	if err != nil {
 		return err
 	}
-	return n.confirmation.Write(w, r, http.StatusOK, n.page(r, "notice.confirm", s.Language, s))
+	status := http.StatusOK
+	if s.Program = program; program {
+		status = http.StatusForbidden
+	}
+	return n.confirmation.Write(w, r, status, n.page(r, "notice.confirm", s.Language, s))
 }
 
 func (n *Notices) confirm(r *http.Request, confirm bool) (s confirmState, err error) {

@@ -49,6 +49,10 @@ func TestNoticesWaitForTheAddressToBeConfirmed(t *testing.T) {
 	require.False(t, confirmed(), "programs that look at mails follow links")
 	status, _ = f.send("POST", strings.Replace(path, "/confirm/", "/", 1), "notify=each")
 	require.Equal(t, http.StatusNotFound, status, "it is no link that changes notices")
+	status, body = f.send("POST", path, "", "User-Agent", "Quux link scanner")
+	require.Equal(t, http.StatusForbidden, status)
+	require.Contains(t, body, "Your browser says that it is a program")
+	require.False(t, confirmed(), "and press buttons")
 	for range 2 {
 		status, body = f.send("POST", path, "")
 		require.Equal(t, http.StatusOK, status)

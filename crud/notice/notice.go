@@ -21,6 +21,7 @@ import (
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
@@ -52,6 +53,7 @@ type Deps struct {
 	Mail     Mailer
 	Tokens   *token.Ring
 	Pages    *page.Site
+	Bots     *bot.Rules
 	Log      *slog.Logger
 	Reports  Reporter
 	Tellers  []Teller

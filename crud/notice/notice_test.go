@@ -25,6 +25,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/crud/queue"
 	"lodestone/pkg/api"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
@@ -60,7 +61,9 @@ func start(t *testing.T) *fixture {
 	f := &fixture{t: t, db: db, tokens: tokens, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New(), reports: &reporter{}}
 	pages, err := page.New(page.Deps{Site: site + "/", Log: log})
 	require.NoError(t, err)
-	f.notices, err = notice.New(notice.Deps{Postgres: db, Queue: jobs, Mail: mails, Reports: f.reports, Tokens: tokens, Pages: pages, Log: log, Now: func() time.Time { return f.now }})
+	bots, err := bot.NewRules()
+	require.NoError(t, err)
+	f.notices, err = notice.New(notice.Deps{Postgres: db, Bots: bots, Queue: jobs, Mail: mails, Reports: f.reports, Tokens: tokens, Pages: pages, Log: log, Now: func() time.Time { return f.now }})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Log: log})
 	f.notices.Register(a)

@@ -170,6 +170,7 @@ type Session struct {
 	File      store.LeadMagnetFile
 	StartedAt time.Time
 	Resumed   bool // it had been started before
+	Bot       bool // it belongs to a program, which says so
 
 	Downloadable bool // the document may be downloaded now
 
@@ -198,20 +199,20 @@ func (s Session) TrackingToken() string {
 // Start opens a link: it goes on with the session wanted if that is one of the link with activity in
 // the last half hour, else it starts one, under the id wanted if no one has it. A link that cannot be
 // opened is a Refusal. Whether it can, and the count of its openings, is one decision: of two that want
-// the last opening, one gets it.
+// the last opening, one gets it. A program that says that it is one needs an opening that is left, and spends none.
 //
 // A client that got no answer asks again for the same id, and so spends one opening.
-func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID) (Session, error) {
+func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID, bot bool) (Session, error) {
 	var out Session
 	err := s.deps.Postgres.Account(ctx, link.Account, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		row, err := q.ResumeSession(ctx, store.ResumeSessionParams{
-			ID: wanted, AccessLinkID: link.ID, PauseSeconds: pause.Seconds(), LongestSeconds: Longest.Seconds(),
+			ID: wanted, AccessLinkID: link.ID, Bot: bot, PauseSeconds: pause.Seconds(), LongestSeconds: Longest.Seconds(),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			out, err = s.begin(ctx, tx, link, wanted)
+			out, err = s.begin(ctx, tx, link, wanted, bot)
 		} else if err == nil {
-			out = Session{ID: row.Session.ID, Link: row.AccessLink, StartedAt: row.Session.StartedAt, Resumed: true}
+			out = Session{ID: row.Session.ID, Link: row.AccessLink, StartedAt: row.Session.StartedAt, Resumed: true, Bot: bot}
 			out.File.Version = row.Session.MagnetVersion
 		}
 		if err != nil {
@@ -226,32 +227,32 @@ func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID) (Sess
 }
 
 // begin counts an opening and records its session.
-func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.UUID) (Session, error) {
+func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.UUID, bot bool) (Session, error) {
 	q := store.New(tx)
-	counted, err := q.CountOpening(ctx, link.ID)
+	counted, err := q.CountOpening(ctx, store.CountOpeningParams{ID: link.ID, Bot: bot})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Session{}, s.why(ctx, q, link)
 	}
 	if err != nil {
 		return Session{}, fmt.Errorf("count opening: %w", err)
 	}
-	out := Session{Link: counted.AccessLink}
+	out := Session{Link: counted.AccessLink, Bot: bot}
 	out.File.Version = counted.FileVersion
-	if out.ID, out.StartedAt, err = insert(ctx, q, counted, wanted); err != nil {
+	if out.ID, out.StartedAt, err = insert(ctx, q, counted, wanted, bot); err != nil {
 		return Session{}, err
 	}
 	return out, webhook.Emit(ctx, tx, s.deps.Tokens, link.Account, webhook.LinkAccessed{
-		Link: webhook.LinkOf(out.Link), SessionID: out.ID, AccessedAt: api.TimeOf(time.Now()),
+		Link: webhook.LinkOf(out.Link), SessionID: out.ID, Bot: bot, AccessedAt: api.TimeOf(time.Now()),
 	})
 }
 
 // insert records a session under the id wanted, or under another if that one is taken or is no UUID of
 // version 7.
-func insert(ctx context.Context, q *store.Queries, of store.CountOpeningRow, wanted uuid.UUID) (id uuid.UUID, startedAt time.Time, err error) {
+func insert(ctx context.Context, q *store.Queries, of store.CountOpeningRow, wanted uuid.UUID, bot bool) (id uuid.UUID, startedAt time.Time, err error) {
 	for id = wanted; ; {
 		if id.Version() == 7 {
 			startedAt, err = q.InsertSession(ctx, store.InsertSessionParams{
-				ID: id, AccountID: of.AccessLink.AccountID, AccessLinkID: of.AccessLink.ID, MagnetVersion: of.FileVersion,
+				ID: id, AccountID: of.AccessLink.AccountID, AccessLinkID: of.AccessLink.ID, MagnetVersion: of.FileVersion, Bot: bot,
 			})
 			if err == nil {
 				return id, startedAt, nil

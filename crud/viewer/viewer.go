@@ -21,6 +21,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/crud/session"
 	"lodestone/pkg/api"
+	"lodestone/pkg/bot"
 	"lodestone/pkg/bucket"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/country"
@@ -44,6 +45,7 @@ type Deps struct {
 	Addresses *clientaddr.Finder
 	Countries *country.Database // nil: countries are not reported
 	Limiter   *ratelimit.Visitors
+	Bots      *bot.Rules
 	Collector string // URL of the collector as browsers reach it, without a slash at the end
 	Log       *slog.Logger
 }
@@ -124,7 +126,7 @@ func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (se
 	if wait > 0 {
 		return session.Session{}, &tooMany{wait}
 	}
-	return v.deps.Sessions.Start(r.Context(), link, wanted)
+	return v.deps.Sessions.Start(r.Context(), link, wanted, v.deps.Bots.Classify(bot.RequestOf(r)) != "")
 }
 
 // maxUnknown is how many unknown links an address may ask for in a minute. A person mistypes one or two. A token has 130

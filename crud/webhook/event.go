@@ -65,6 +65,7 @@ type LinkCreated struct {
 	URL       string    `json:"url"` // opens the document for whoever has it
 	MaxViews  *int32    `json:"max_views"`
 	ExpiresAt *api.Time `json:"expires_at"`
+	Bot       bool      `json:"bot"` // a form that a program sent, which says that it is one
 	CreatedAt api.Time  `json:"created_at"`
 }
 
@@ -72,6 +73,7 @@ type LinkCreated struct {
 type LinkAccessed struct {
 	Link
 	SessionID  uuid.UUID `json:"session_id"`
+	Bot        bool      `json:"bot"` // whoever opened it is a program that says so, and spent no view
 	AccessedAt api.Time  `json:"accessed_at"`
 }
 
@@ -84,6 +86,7 @@ type FormSubmitted struct {
 	Name                 *string           `json:"name"` // nil: none was given
 	VerificationRequired bool              `json:"verification_required"`
 	UTM                  map[string]string `json:"utm"` // parameters of the landing page, such as utm_source; may be nil
+	Bot                  bool              `json:"bot"` // a program sent the form, and says that it is one
 	SubmittedAt          api.Time          `json:"submitted_at"`
 }
 
@@ -101,6 +104,7 @@ type FormVerified struct {
 type SessionEnded struct {
 	Link
 	SessionID  uuid.UUID `json:"session_id"`
+	Bot        bool      `json:"bot"` // likewise
 	StartedAt  api.Time  `json:"started_at"`
 	EndedAt    api.Time  `json:"ended_at"`    // of the last activity
 	Pages      []int32   `json:"pages"`       // that were seen, each once, in ascending order
@@ -111,6 +115,7 @@ type SessionEnded struct {
 type DownloadCompleted struct {
 	Link
 	SessionID     *uuid.UUID `json:"session_id"`     // nil: without a session
+	Bot           bool       `json:"bot"`            // likewise
 	MagnetVersion int32      `json:"magnet_version"` // of the file
 	FileName      string     `json:"file_name"`
 	FileSize      int64      `json:"file_size"` // bytes

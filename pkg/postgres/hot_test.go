@@ -65,7 +65,7 @@ func work(t *testing.T, pool *postgres.Pool, ids []uuid.UUID, round int) {
 	for i := round % hotShare; i < len(ids); i += hotShare {
 		some, numbers, times = append(some, ids[i]), append(numbers, int64(round+1)), append(times, time.Now().Add(time.Second))
 		pages, downloads = append(pages, fmt.Sprintf("{1,%d}", round+2)), append(downloads, 1)
-		_, err := q.CountOpening(ctx, ids[i])
+		_, err := q.CountOpening(ctx, store.CountOpeningParams{ID: ids[i]})
 		require.NoError(t, err)
 		_, err = q.ResumeSession(ctx, store.ResumeSessionParams{ID: ids[i], AccessLinkID: ids[i], PauseSeconds: 600, LongestSeconds: 6000})
 		require.NoError(t, err)

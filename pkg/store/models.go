@@ -226,6 +226,7 @@ type Session struct {
 	Pages         []int32
 	DurationMs    int64
 	Downloads     int32
+	Bot           bool
 }
 
 type Submission struct {

@@ -13,14 +13,19 @@ import (
 )
 
 const countOpening = `-- name: CountOpening :one
-UPDATE access_links a SET opened_count = opened_count + 1
+UPDATE access_links a SET opened_count = opened_count + (NOT $1::boolean)::integer
 FROM lead_magnets m
-WHERE a.id = $1 AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
+WHERE a.id = $2 AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
     AND a.is_active AND m.is_active AND m.file_version > 0
     AND (a.expires_at IS NULL OR a.expires_at > clock_timestamp())
     AND (a.max_views IS NULL OR a.opened_count < a.max_views)
 RETURNING a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
 `
+
+type CountOpeningParams struct {
+	Bot bool
+	ID  uuid.UUID
+}
 
 type CountOpeningRow struct {
 	AccessLink  AccessLink
@@ -28,9 +33,9 @@ type CountOpeningRow struct {
 }
 
 // Counts an opening, if the link can be opened: all conditions hold at the time of the count, also
-// when others open it at the same time.
-func (q *Queries) CountOpening(ctx context.Context, id uuid.UUID) (CountOpeningRow, error) {
-	row := q.db.QueryRow(ctx, countOpening, id)
+// when others open it at the same time. An opening by a program needs one that is left, and spends none.
+func (q *Queries) CountOpening(ctx context.Context, arg CountOpeningParams) (CountOpeningRow, error) {
+	row := q.db.QueryRow(ctx, countOpening, arg.Bot, arg.ID)
 	var i CountOpeningRow
 	err := row.Scan(
 		&i.AccessLink.ID,
@@ -215,7 +220,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, m.title, m.downloadable
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, m.title, m.downloadable, s.bot
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -235,6 +240,7 @@ type GetSessionFileRow struct {
 	LeadMagnetFile LeadMagnetFile
 	Title          string
 	Downloadable   bool
+	Bot            bool
 }
 
 // Reads the file of a session that may still be read.
@@ -284,6 +290,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.LeadMagnetFile.ObjectID,
 		&i.Title,
 		&i.Downloadable,
+		&i.Bot,
 	)
 	return i, err
 }
@@ -291,7 +298,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 const hasOpenSession = `-- name: HasOpenSession :one
 SELECT EXISTS (
     SELECT FROM sessions s
-    WHERE s.access_link_id = $1 AND s.ended_at IS NULL
+    WHERE s.access_link_id = $1 AND s.ended_at IS NULL AND NOT s.bot
         AND s.last_active_at > clock_timestamp() - make_interval(secs => $2::float8)
         AND s.started_at > clock_timestamp() - make_interval(secs => $3::float8))
 `
@@ -302,7 +309,7 @@ type HasOpenSessionParams struct {
 	LongestSeconds float64
 }
 
-// Tells whether a session of the link can be gone on with.
+// Tells whether a person's session of the link can be gone on with.
 func (q *Queries) HasOpenSession(ctx context.Context, arg HasOpenSessionParams) (bool, error) {
 	row := q.db.QueryRow(ctx, hasOpenSession, arg.AccessLinkID, arg.PauseSeconds, arg.LongestSeconds)
 	var exists bool
@@ -311,7 +318,7 @@ func (q *Queries) HasOpenSession(ctx context.Context, arg HasOpenSessionParams) 
 }
 
 const insertSession = `-- name: InsertSession :one
-INSERT INTO sessions (id, account_id, access_link_id, magnet_version) VALUES ($1, $2, $3, $4)
+INSERT INTO sessions (id, account_id, access_link_id, magnet_version, bot) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (id) DO NOTHING
 RETURNING started_at
 `
@@ -321,6 +328,7 @@ type InsertSessionParams struct {
 	AccountID     uuid.UUID
 	AccessLinkID  uuid.UUID
 	MagnetVersion int32
+	Bot           bool
 }
 
 // Adds a session, and none if the id is taken.
@@ -330,6 +338,7 @@ func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (t
 		arg.AccountID,
 		arg.AccessLinkID,
 		arg.MagnetVersion,
+		arg.Bot,
 	)
 	var started_at time.Time
 	err := row.Scan(&started_at)
@@ -339,17 +348,18 @@ func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (t
 const resumeSession = `-- name: ResumeSession :one
 UPDATE sessions s SET last_active_at = greatest(s.last_active_at, clock_timestamp())
 FROM access_links a, lead_magnets m
-WHERE s.id = $1 AND s.access_link_id = $2 AND s.ended_at IS NULL
-    AND s.last_active_at > clock_timestamp() - make_interval(secs => $3::float8)
-    AND s.started_at > clock_timestamp() - make_interval(secs => $4::float8)
+WHERE s.id = $1 AND s.access_link_id = $2 AND s.ended_at IS NULL AND s.bot = $3
+    AND s.last_active_at > clock_timestamp() - make_interval(secs => $4::float8)
+    AND s.started_at > clock_timestamp() - make_interval(secs => $5::float8)
     AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
     AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer
 `
 
 type ResumeSessionParams struct {
 	ID             uuid.UUID
 	AccessLinkID   uuid.UUID
+	Bot            bool
 	PauseSeconds   float64
 	LongestSeconds float64
 }
@@ -359,11 +369,13 @@ type ResumeSessionRow struct {
 	AccessLink AccessLink
 }
 
-// Goes on with a session of a link that had activity in the time given, in milliseconds.
+// Goes on with a session of a link that had activity in the time given, in milliseconds. A person does not go on with the session of a
+// program, which spent no opening.
 func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (ResumeSessionRow, error) {
 	row := q.db.QueryRow(ctx, resumeSession,
 		arg.ID,
 		arg.AccessLinkID,
+		arg.Bot,
 		arg.PauseSeconds,
 		arg.LongestSeconds,
 	)
@@ -379,6 +391,7 @@ func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (R
 		&i.Session.Pages,
 		&i.Session.DurationMs,
 		&i.Session.Downloads,
+		&i.Session.Bot,
 		&i.AccessLink.ID,
 		&i.AccessLink.AccountID,
 		&i.AccessLink.LeadMagnetID,

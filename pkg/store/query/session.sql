@@ -16,10 +16,10 @@ WHERE a.id = $1;
 
 -- name: CountOpening :one
 -- Counts an opening, if the link can be opened: all conditions hold at the time of the count, also
--- when others open it at the same time.
-UPDATE access_links a SET opened_count = opened_count + 1
+-- when others open it at the same time. An opening by a program needs one that is left, and spends none.
+UPDATE access_links a SET opened_count = opened_count + (NOT sqlc.arg(bot)::boolean)::integer
 FROM lead_magnets m
-WHERE a.id = $1 AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
+WHERE a.id = sqlc.arg(id) AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
     AND a.is_active AND m.is_active AND m.file_version > 0
     AND (a.expires_at IS NULL OR a.expires_at > clock_timestamp())
     AND (a.max_views IS NULL OR a.opened_count < a.max_views)
@@ -27,15 +27,16 @@ RETURNING sqlc.embed(a), m.file_version;
 
 -- name: InsertSession :one
 -- Adds a session, and none if the id is taken.
-INSERT INTO sessions (id, account_id, access_link_id, magnet_version) VALUES ($1, $2, $3, $4)
+INSERT INTO sessions (id, account_id, access_link_id, magnet_version, bot) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (id) DO NOTHING
 RETURNING started_at;
 
 -- name: ResumeSession :one
--- Goes on with a session of a link that had activity in the time given, in milliseconds.
+-- Goes on with a session of a link that had activity in the time given, in milliseconds. A person does not go on with the session of a
+-- program, which spent no opening.
 UPDATE sessions s SET last_active_at = greatest(s.last_active_at, clock_timestamp())
 FROM access_links a, lead_magnets m
-WHERE s.id = sqlc.arg(id) AND s.access_link_id = sqlc.arg(access_link_id) AND s.ended_at IS NULL
+WHERE s.id = sqlc.arg(id) AND s.access_link_id = sqlc.arg(access_link_id) AND s.ended_at IS NULL AND s.bot = sqlc.arg(bot)
     AND s.last_active_at > clock_timestamp() - make_interval(secs => sqlc.arg(pause_seconds)::float8)
     AND s.started_at > clock_timestamp() - make_interval(secs => sqlc.arg(longest_seconds)::float8)
     AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
@@ -43,16 +44,16 @@ WHERE s.id = sqlc.arg(id) AND s.access_link_id = sqlc.arg(access_link_id) AND s.
 RETURNING sqlc.embed(s), sqlc.embed(a);
 
 -- name: HasOpenSession :one
--- Tells whether a session of the link can be gone on with.
+-- Tells whether a person's session of the link can be gone on with.
 SELECT EXISTS (
     SELECT FROM sessions s
-    WHERE s.access_link_id = sqlc.arg(access_link_id) AND s.ended_at IS NULL
+    WHERE s.access_link_id = sqlc.arg(access_link_id) AND s.ended_at IS NULL AND NOT s.bot
         AND s.last_active_at > clock_timestamp() - make_interval(secs => sqlc.arg(pause_seconds)::float8)
         AND s.started_at > clock_timestamp() - make_interval(secs => sqlc.arg(longest_seconds)::float8));
 
 -- name: GetSessionFile :one
 -- Reads the file of a session that may still be read.
-SELECT sqlc.embed(a), sqlc.embed(f), m.title, m.downloadable
+SELECT sqlc.embed(a), sqlc.embed(f), m.title, m.downloadable, s.bot
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
