@@ -1,6 +1,6 @@
 // Builds the reading page's scripts into ../dist, compressed. manifest.json has the hashes of what is in
 // it, which the server puts into URLs; names of files stay, so that a build in between harms no compiler.
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
@@ -16,6 +16,10 @@ const brotli = promisify(zlib.brotliCompress);
 
 // What shrinks; the character maps of pdf.js are packed already.
 const compressible = new Set([".js", ".mjs", ".css", ".wasm", ".ttf", ".pfb", ".icc", ""]);
+
+// Browsers that the page runs in: some years old, too. src/older.ts adds what pdf.js expects of
+// newer ones.
+const target = ["chrome111", "firefox115", "safari16.4"];
 
 const files = new Map(); // by name below dist; written at the end, so that dist is almost always complete
 
@@ -42,7 +46,7 @@ const result = await build({
   minify: true,
   write: false,
   legalComments: "eof",
-  target: ["chrome111", "firefox115", "safari16.4"],
+  target,
   entryNames: "[name]",
   chunkNames: "[name]",
   // The build of pdf.js for browsers that are a few years old.
@@ -54,11 +58,39 @@ const jobs = result.outputFiles.map((file) => emit(basename(file.path), Buffer.f
 const hash = createHash("sha256");
 for (const file of result.outputFiles) hash.update(file.contents);
 
-const { version } = JSON.parse(await readFile(join(pdfjs, "package.json"), "utf8"));
+/**
+ * Returns pdf.js's worker for the browsers of the page, and such that a damaged entry of a
+ * document's tree of pages costs one page. pdf.js ends the list of pages there, though it goes on
+ * after entries that it cannot find.
+ */
+async function worker() {
+  let text = await readFile(join(pdfjs, "legacy/build/pdf.worker.min.mjs"), "utf8");
+  const walk = /const (\w+)=(\w+)\.at\(-1\),\{currentNode:\w+,posInKids:\w+\}=\1;/.exec(text);
+  if (!walk) throw new Error("the worker of pdf.js does not walk through pages as it did");
+  const [, item, queue] = walk;
+  for (const [fault, next] of [
+    ["Pages tree contains circular reference.", `${item}.posInKids++;continue`],
+    ["Page dictionary kid reference points to wrong type of object.", `${item}.posInKids++;continue`],
+    ["Page dictionary kids object is not an array.", `${queue}.pop();continue`],
+  ]) {
+    const ends = `addPageError(new FormatError("${fault}"));break`;
+    if (text.split(ends).length !== 2) throw new Error(`the worker of pdf.js does not say once: ${ends}`);
+    text = text.replace(ends, `addPageError(new FormatError("${fault}"));${next}`);
+  }
+  const older = await readFile(join(here, "src/older.ts"), "utf8");
+  const options = { target, minify: true, format: "esm", legalComments: "inline" };
+  const parts = [await transform(older, { ...options, loader: "ts" }), await transform(text, options)];
+  return parts.map((part) => part.code).join("\n");
+}
+
+const script = await worker();
+const release = JSON.parse(await readFile(join(pdfjs, "package.json"), "utf8")).version;
+// Browsers keep what stands below the version for good, so it is one of our changes as well.
+const version = `${release}-${createHash("sha256").update(script).digest("hex").slice(0, 8)}`;
 const manifest = { page: hash.digest("hex").slice(0, 12), pdfjs: version };
 const before = JSON.parse(await readFile(join(dist, "manifest.json"), "utf8").catch(() => "{}"));
 if (before.pdfjs !== version) {
-  jobs.push(emit("pdfjs/worker.mjs", await readFile(join(pdfjs, "legacy/build/pdf.worker.min.mjs"))));
+  jobs.push(emit("pdfjs/worker.mjs", script));
   // What pdf.js fetches when a document needs it: fonts that are not embedded, character maps of Asian
   // scripts, colour profiles, and decoders of images. Nothing that runs a document's scripts (quickjs).
   for (const folder of ["cmaps", "standard_fonts", "iccs", "wasm"]) {

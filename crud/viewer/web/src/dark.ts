@@ -23,6 +23,11 @@ function brightness(canvas: HTMLCanvasElement, x: number, y: number, width: numb
   return light / 256;
 }
 
+/** Whether a picture of a page is white all over. */
+export function isBlank(canvas: HTMLCanvasElement): boolean {
+  return brightness(canvas, 0, 0, canvas.width, canvas.height) >= 255;
+}
+
 /** Marks a picture of a page that is dark by itself. */
 export function shade(canvas: HTMLCanvasElement): void {
   canvas.classList.toggle("shaded", brightness(canvas, 0, 0, canvas.width, canvas.height) < DARK);

@@ -6,30 +6,57 @@ export interface Span {
 }
 
 /**
- * Returns which page is mostly seen in a window: the one with the largest share of what could be seen
- * of it; of several, the nearest to the middle. At the end of the document a last page that is wholly
- * there is the one. Pages are numbered from 1; null if none is there.
+ * Returns which page is mostly seen in a window: the one with the largest share of what could be
+ * seen of it. Several pages that are wholly there have equal shares. Then it is the one that lies
+ * in the document where the window lies on its way through it, so that each page has its turn while
+ * someone scrolls: the first page at the beginning, the last at the end.
+ * way: 0 at the beginning, also if there is nothing to scroll, 1 at the end. Pages are numbered
+ * from 1; null if none is there.
  */
-export function mostSeen(pages: readonly Span[], top: number, bottom: number, atEnd = false): number | null {
-  const middle = (top + bottom) / 2;
+export function mostSeen(pages: readonly Span[], top: number, bottom: number, way: number): number | null {
+  const from = pages[0]?.top ?? 0;
+  const to = pages.length > 0 ? end(pages[pages.length - 1]!) : 0;
+  const line = from + way * (to - from);
   let best: number | null = null;
   let bestShare = 0;
   let bestDistance = Infinity;
   for (let i = firstBelow(pages, top); i < pages.length; i++) {
     const page = pages[i]!;
     if (page.top >= bottom) break;
-    const seen = Math.min(bottom, page.top + page.height) - Math.max(top, page.top);
+    const seen = Math.min(bottom, end(page)) - Math.max(top, page.top);
     if (seen <= 0) continue;
     const share = seen / Math.min(page.height, bottom - top);
-    const distance = Math.abs(page.top + page.height / 2 - middle);
-    const last = atEnd && i === pages.length - 1 && share > 0.99;
-    if (last || share > bestShare + 0.01 || (share > bestShare - 0.01 && distance < bestDistance)) {
+    const distance = Math.max(0, page.top - line, line - end(page));
+    if (share > bestShare + 0.01 || (share > bestShare - 0.01 && distance < bestDistance)) {
       best = i + 1;
       bestShare = share;
       bestDistance = distance;
     }
   }
   return best;
+}
+
+const end = (page: Span): number => page.top + page.height;
+
+/** A point of the document: a share of a page's height, and pixels below or above it. */
+export interface Place {
+  page: number;
+  share: number;
+  beyond: number;
+}
+
+/** Returns the place that lies at a height: within a page, or above the next one. */
+export function placeAt(pages: readonly Span[], y: number): Place {
+  const i = Math.min(firstBelow(pages, y), pages.length - 1);
+  const { top, height } = pages[i]!;
+  const share = Math.min(1, Math.max(0, (y - top) / height));
+  return { page: i + 1, share, beyond: y - top - share * height };
+}
+
+/** Returns the height at which a place lies. */
+export function heightOf(pages: readonly Span[], { page, share, beyond }: Place): number {
+  const { top, height } = pages[Math.min(page, pages.length) - 1]!;
+  return top + share * height + beyond;
 }
 
 /** Returns the index of the first page that ends below a height. */
@@ -56,34 +83,54 @@ const WIDEST = 860; // as --page in viewer.css
 /** Small pages are not made larger than this to fit the width: their letters would be those of a poster. */
 const BIGGEST_FIT = 1.25;
 
-/** Returns CSS pixels a point for a page of a size in points. first: it is the document's first page. */
+/**
+ * A page that is so many times as long as it is wide is read from its top, at its width: as a whole
+ * it would be a strip.
+ */
+const LONG = 2; // as in first.Long of viewer.go
+
+/**
+ * Returns CSS pixels a point for a page of a size in points. first: it is the document's first
+ * page. What fits has no smallest scale: the widest page fits the narrowest window.
+ */
 export function scaleOf(zoom: Zoom, page: { width: number; height: number }, area: { width: number; height: number }, first = false): number {
   const upright = page.width <= page.height;
-  const width = Math.min(area.width, upright ? WIDEST : area.width);
-  if (zoom === "auto" && first) return clamp(Math.min(width / page.width, area.height / page.height));
-  if (zoom === "auto" || zoom === "width") return clamp(Math.min(width / page.width, upright ? BIGGEST_FIT * CSS_UNITS : Infinity));
-  if (zoom === "page") return clamp(Math.min(area.width / page.width, area.height / page.height));
-  return clamp(zoom * CSS_UNITS);
+  const width = Math.min(area.width, upright ? WIDEST : area.width) / page.width;
+  const whole = Math.min(zoom === "page" ? area.width / page.width : width, area.height / page.height);
+  const largest = LARGEST * CSS_UNITS;
+  if (typeof zoom === "number") return Math.min(largest, zoom * CSS_UNITS);
+  if (zoom === "page" || (zoom === "auto" && first && page.height <= LONG * page.width)) return Math.min(largest, whole);
+  return Math.min(largest, width, upright ? BIGGEST_FIT * CSS_UNITS : Infinity);
 }
 
 /** CSS pixels a point at 100 %. */
 export const CSS_UNITS = 96 / 72;
 
-function clamp(scale: number): number {
-  return Math.min(LARGEST * CSS_UNITS, Math.max(SMALLEST * CSS_UNITS, scale));
-}
-
 const STEPS = [0.25, 0.33, 0.5, 0.67, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5];
 
-/** Returns the next step of zoom, up or down from what is shown now. */
+/**
+ * Returns the next step of zoom, up or down from what is shown now. A page that fits below the
+ * smallest step gets no smaller.
+ */
 export function step(now: number, direction: 1 | -1): number {
   const found = direction > 0 ? STEPS.find((s) => s > now * 1.02) : STEPS.filter((s) => s < now * 0.98).at(-1);
-  return found ?? (direction > 0 ? LARGEST : SMALLEST);
+  return found ?? (direction > 0 ? LARGEST : Math.min(now, SMALLEST));
 }
 
-/** Returns how many device pixels a CSS pixel gets, so that a canvas stays within a number of pixels. */
+/** Returns a zoom within the steps, or as small as what is shown now. */
+export function within(zoom: number, now: number): number {
+  return Math.min(LARGEST, Math.max(Math.min(now, SMALLEST), zoom));
+}
+
+/** Pixels of a canvas along one side that every browser draws; more, and it stays white. */
+const LONGEST_SIDE = 16_000;
+
+/**
+ * Returns how many device pixels a CSS pixel gets, so that a canvas stays within a number of
+ * pixels, and of each side.
+ */
 export function density(width: number, height: number, wanted: number, max: number): number {
-  return Math.min(wanted, Math.sqrt(max / (width * height)));
+  return Math.min(wanted, Math.sqrt(max / (width * height)), LONGEST_SIDE / Math.max(width, height));
 }
 
 /** Returns an address that a document may lead to, or null: web pages and mail, nothing else. */

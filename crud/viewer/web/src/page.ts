@@ -1,19 +1,28 @@
 import type { PDFDocumentProxy, PDFPageProxy, RenderTask } from "pdfjs-dist";
 import { bleed } from "./bleed.ts";
-import { isDark, photographs, shade } from "./dark.ts";
+import { isBlank, isDark, photographs, shade } from "./dark.ts";
+import type { Shown } from "./destination.ts";
 import type { Hit } from "./find.ts";
 import { density, safeLink } from "./layout.ts";
+import type { Size } from "./paper.ts";
+import { boundSelection } from "./selection.ts";
 import { structure } from "./structure.ts";
 import { say } from "./words.ts";
 
 type Library = typeof import("pdfjs-dist");
 
+/** Actions by name that a link of a document may have: they turn pages, search, and no more. */
+const ACTIONS = new Set(["NextPage", "PrevPage", "FirstPage", "LastPage", "GoBack", "GoToPage", "Find"]);
+
 /** Maximum pixels of one canvas: on phones, and on desktops. */
 const MAX_PIXELS = matchMedia("(pointer: coarse)").matches ? 6e6 : 16e6;
 
-export interface Size {
-  width: number;
-  height: number;
+/**
+ * Where a link within the document leads: to a destination, or to what an action of a name does.
+ */
+export interface Target {
+  dest?: unknown;
+  action?: string;
 }
 
 /** One page in the document: its place, its picture, its text and its links. */
@@ -41,7 +50,7 @@ export class Page {
     private readonly library: Library,
     private readonly pdf: PDFDocumentProxy,
     size: Size,
-    private readonly go: (dest: unknown) => void,
+    private readonly follow: (target: Target) => void,
     existing: HTMLElement | null,
   ) {
     this.size = size;
@@ -64,22 +73,27 @@ export class Page {
     return changed;
   }
 
+  /** The page as pdf.js shows it at a scale of 1, null before it is learned. */
+  get shown(): Shown | null {
+    return this.proxy?.getViewport({ scale: 1 }) as Shown | null ?? null;
+  }
+
   /** Gives the page its place at a scale, in CSS pixels a point. */
   place(scale: number): void {
     this.scale = scale;
     const { style } = this.element;
-    style.setProperty("--width", `${Math.round(this.size.width * scale)}px`);
-    style.setProperty("--height", `${Math.round(this.size.height * scale)}px`);
+    style.setProperty("--width", `${Math.max(1, Math.round(this.size.width * scale))}px`);
+    style.setProperty("--height", `${Math.max(1, Math.round(this.size.height * scale))}px`);
     style.setProperty("--total-scale-factor", String(scale));
     style.setProperty("--scale-round-x", "1px");
     style.setProperty("--scale-round-y", "1px");
   }
 
   private wantedWidth(): number {
-    const width = Math.round(this.size.width * this.scale);
-    const height = Math.round(this.size.height * this.scale);
+    const width = Math.max(1, Math.round(this.size.width * this.scale));
+    const height = Math.max(1, Math.round(this.size.height * this.scale));
     const wanted = devicePixelRatio * Math.max(1, visualViewport?.scale ?? 1);
-    return Math.round(width * density(width, height, wanted, MAX_PIXELS));
+    return Math.max(1, Math.round(width * density(width, height, wanted, MAX_PIXELS)));
   }
 
   /** Whether the picture there is serves. */
@@ -102,6 +116,7 @@ export class Page {
     this.task = page.render({ canvas, viewport, recordImages });
     try {
       await this.task.promise;
+      if (isBlank(canvas) && lacksImage(page)) throw new Error("the picture on the page cannot be decoded");
     } catch (error) {
       if (error instanceof this.library.RenderingCancelledException) return false;
       throw error;
@@ -124,10 +139,16 @@ export class Page {
     return true;
   }
 
+  /** Whether the page says that it cannot be shown. */
+  get wrong(): boolean {
+    return this.element.querySelector(".wrong-page") !== null;
+  }
+
   /** Says that the page cannot be shown, and offers to try again. */
   fail(again: () => void): void {
     this.element.classList.remove("waiting");
-    if (this.element.querySelector(".wrong-page")) return;
+    this.element.classList.add("drawn"); // no picture stands in for it any more
+    if (this.wrong) return;
     const box = document.createElement("div");
     box.className = "wrong-page";
     const words = document.createElement("span");
@@ -137,6 +158,7 @@ export class Page {
     button.textContent = say("again");
     button.addEventListener("click", () => {
       box.remove();
+      this.element.classList.remove("drawn");
       again();
     });
     box.append(words, button);
@@ -165,6 +187,7 @@ export class Page {
       const layer = new this.library.TextLayer({ textContentSource: page.streamTextContent({ includeMarkedContent: true }), container: text, viewport });
       await layer.render();
       text.style.width = text.style.height = ""; // as large as the page, at any scale
+      boundSelection(text);
       this.element.append(text);
       this.pieces = layer.textDivs;
       this.mark();
@@ -221,9 +244,10 @@ export class Page {
   private async link(page: PDFPageProxy): Promise<void> {
     const viewport = page.getViewport({ scale: 1 });
     for (const annotation of await page.getAnnotations({ intent: "display" })) {
-      if (annotation.subtype !== "Link") continue;
+      if (annotation.subtype !== "Link" && !annotation.pushButton) continue;
       const url = safeLink(annotation.url);
-      if (!url && !annotation.dest) continue; // scripts and other actions lead nowhere
+      const target: Target | null = annotation.dest ? { dest: annotation.dest } : ACTIONS.has(annotation.action) ? { action: annotation.action } : null;
+      if (!url && !target) continue; // scripts and other actions lead nowhere
       const [left, bottom, right, top] = annotation.rect as [number, number, number, number];
       const [x1, y1] = viewport.convertToViewportPoint(left, bottom) as [number, number];
       const [x2, y2] = viewport.convertToViewportPoint(right, top) as [number, number];
@@ -245,7 +269,7 @@ export class Page {
         spot.setAttribute("aria-label", (annotation.overlaidText as string | undefined)?.trim() || say("link"));
         spot.addEventListener("click", (event) => {
           event.preventDefault();
-          this.go(annotation.dest);
+          this.follow(target!);
         });
       }
       this.element.append(spot);
@@ -268,16 +292,25 @@ export class Page {
     this.proxy?.cleanup();
   }
 
-  /** Draws a picture of the page apart from the document, so many pixels wide. */
-  async picture(width: number): Promise<HTMLCanvasElement> {
+  /**
+   * Draws a picture of the page apart from the document, so many pixels wide; to be printed, as it
+   * should be on paper.
+   */
+  async picture(width: number, intent: "display" | "print" = "display"): Promise<HTMLCanvasElement> {
     await this.learn();
     const viewport = this.proxy!.getViewport({ scale: width / this.size.width });
     const canvas = document.createElement("canvas");
     canvas.width = Math.max(1, Math.round(viewport.width));
     canvas.height = Math.max(1, Math.round(viewport.height));
-    await this.proxy!.render({ canvas, viewport, intent: width > 1000 ? "print" : "display" }).promise;
+    await this.proxy!.render({ canvas, viewport, intent }).promise;
     bleed(canvas);
     shade(canvas);
     return canvas;
   }
+}
+
+/** Whether the page has a picture that pdf.js left out, because it could not decode it. */
+function lacksImage(page: PDFPageProxy): boolean {
+  for (const [, value] of (page as unknown as { objs: Iterable<[string, unknown]> }).objs) if (value === null) return true;
+  return false;
 }

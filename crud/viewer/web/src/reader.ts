@@ -1,6 +1,8 @@
 import type { PDFDocumentProxy } from "pdfjs-dist";
-import { CSS_UNITS, mostSeen, scaleOf, step, type Span, type Zoom } from "./layout.ts";
-import { Page, type Size } from "./page.ts";
+import { shareAbove } from "./destination.ts";
+import { CSS_UNITS, firstBelow, heightOf, mostSeen, placeAt, scaleOf, step, type Place, type Span, type Zoom } from "./layout.ts";
+import { Page, type Target } from "./page.ts";
+import type { Size } from "./paper.ts";
 
 type Library = typeof import("pdfjs-dist");
 
@@ -9,11 +11,12 @@ const KEEP = matchMedia("(pointer: coarse)").matches ? 2 : 4;
 /** Documents of up to so many pages get all of their text, for the browser's own search. */
 const MAX_TEXT = 200;
 
-export interface Place {
-  page: number;
-  /** Share of the page above the window. */
-  offset: number;
-}
+/** Size in points of a page that nothing is known of. */
+const A4: Size = { width: 595, height: 842 };
+/** Pixels between the bar and a page that was turned to. */
+const GAP = 8;
+/** A page that was turned to is read until the window moves further than this. */
+const NUDGE = 32;
 
 /** The document on the screen: where its pages lie, which are drawn, and how large. */
 export class Reader {
@@ -21,7 +24,20 @@ export class Reader {
   current = 1;
   zoom: Zoom = "auto";
 
+  /** What named actions of the document do, by their names, beside those that turn pages. */
+  readonly actions: Record<string, (() => void) | undefined> = {
+    NextPage: () => this.go(this.current + 1),
+    PrevPage: () => this.go(this.current - 1),
+    FirstPage: () => this.go(1),
+    LastPage: () => this.go(this.pages.length),
+    GoBack: () => this.back(),
+  };
+
   private spans: Span[] = [];
+  private top: Place = { page: 1, share: 0, beyond: -GAP }; // what lies below the bar
+  private settled = 0; // scrollY when that was last so
+  private turned: { page: number; at: number } | null = null; // the page that was asked for, and scrollY then
+  private followed: { page: number; top: Place }[] = []; // places from which links led away
   private drawing: Page | null = null;
   private scheduled = false;
   private idle: (() => Promise<unknown>)[] = [];
@@ -33,28 +49,35 @@ export class Reader {
     private readonly bar: HTMLElement,
     private readonly complete: boolean, // all of the file is here
     private readonly changed: (seen: number | null) => void,
+    private readonly failed: (page: number) => void,
   ) {}
 
-  /** Puts all pages in their places, by the size of the first one. */
-  async begin(first: HTMLElement | null): Promise<void> {
-    const sample = await this.pdf.getPage(1);
-    const { width, height } = sample.getViewport({ scale: 1 });
+  /**
+   * Puts all pages in their places, by the size of the first one. Resolves to false if no page can
+   * be shown.
+   */
+  async begin(first: HTMLElement | null): Promise<boolean> {
+    const size = await this.pdf.getPage(1).then((page) => page.getViewport({ scale: 1 }), () => A4);
     const fragment = document.createDocumentFragment();
     for (let n = 1; n <= this.pdf.numPages; n++) {
-      const page = new Page(n, this.pdf.numPages, this.library, this.pdf, { width, height }, (dest) => void this.follow(dest), n === 1 ? first : null);
+      const { width, height } = size;
+      const page = new Page(n, this.pdf.numPages, this.library, this.pdf, { width, height }, (to) => void this.follow(to), n === 1 ? first : null);
       this.pages.push(page);
       if (n > 1 || !first) fragment.append(page.element);
     }
     this.root.append(fragment);
     this.layout();
+    this.rest();
     addEventListener("scroll", () => this.scrolled(), { passive: true });
     addEventListener("resize", () => this.resized());
     visualViewport?.addEventListener("resize", () => this.scrolled());
     if (this.complete && this.pages.length <= MAX_TEXT) {
-      let other = false;
-      for (const page of this.pages) other = (await page.learn()) || other;
-      if (other) this.relayout();
+      let wrong = 0;
+      for (const page of this.pages) await page.learn().catch(() => wrong++);
+      if (wrong === this.pages.length) return false;
+      this.relayout();
     }
+    return true;
   }
 
   get area(): Size {
@@ -86,36 +109,73 @@ export class Reader {
     return { top, bottom: scrollY + innerHeight };
   }
 
+  /** What lies below the bar, for restore(). */
   place(): Place {
-    const { top } = this.window();
-    const span = this.spans[this.current - 1];
-    return { page: this.current, offset: span ? (top - span.top) / span.height : 0 };
+    return this.top;
   }
 
-  /** Goes to a page, to its beginning or to a share of it. */
-  go(page: number, offset = 0): void {
+  /** Turns to a page: to its beginning, or to a share of it. */
+  go(page: number, share = 0): void {
     const n = Math.min(this.pages.length, Math.max(1, Math.round(page)));
-    const span = this.spans[n - 1];
-    if (!span) return;
-    const gap = offset === 0 ? 8 : 0;
-    scrollTo({ top: Math.max(0, span.top + offset * span.height - this.bar.offsetHeight - gap), behavior: "instant" });
+    this.restore(n, { page: n, share, beyond: share === 0 ? -this.gap(n) : 0 });
+  }
+
+  /** The space above a page: the first one has that of the document. */
+  private gap(page: number): number {
+    return page === 1 ? (this.spans[0]?.top ?? 0) - this.bar.offsetHeight : GAP;
+  }
+
+  /** Turns to a page, with a place of the document below the bar. */
+  restore(page: number, top: Place): void {
+    if (this.pages.length === 0) return;
+    this.current = Math.min(this.pages.length, page);
+    this.top = top;
+    this.settle();
+    this.turned = { page: this.current, at: this.settled };
     this.look();
   }
 
-  /** Goes to a destination of the document, as its links and its table of contents have them. */
-  async follow(dest: unknown): Promise<void> {
-    const explicit = typeof dest === "string" ? await this.pdf.getDestination(dest) : (dest as unknown[] | null);
+  /** Scrolls so that the place is below the bar which should be there. */
+  private settle(): void {
+    const y = Math.max(0, heightOf(this.spans, this.top) - this.bar.offsetHeight);
+    if (Math.abs(y - scrollY) >= 1) scrollTo({ top: y, behavior: "instant" });
+    this.settled = scrollY;
+  }
+
+  /** Whether someone scrolled. */
+  private get moved(): boolean {
+    return Math.abs(scrollY - this.settled) >= 1;
+  }
+
+  /** Takes what is below the bar now as the place that should be there. */
+  private rest(): void {
+    this.settled = scrollY;
+    this.top = placeAt(this.spans, scrollY + this.bar.offsetHeight);
+  }
+
+  /** Goes where a link leads, within the document. */
+  async follow({ dest, action }: Target): Promise<void> {
+    if (action) {
+      this.actions[action]?.();
+      return;
+    }
+    const explicit = typeof dest === "string" ? await this.pdf.getDestination(dest).catch(() => null) : (dest as unknown[] | null);
     const target = explicit?.[0];
-    if (target === undefined || target === null) return;
-    const index = typeof target === "number" ? target : await this.pdf.getPageIndex(target as never);
+    if (!explicit || target === undefined || target === null) return;
+    const index = typeof target === "number" ? target : await this.pdf.getPageIndex(target as never).catch(() => -1);
     const page = this.pages[index];
     if (!page) return;
-    if (await page.learn()) this.relayout();
-    const kind = (explicit?.[1] as { name?: string } | undefined)?.name;
-    const y = kind === "XYZ" ? explicit?.[3] : kind === "FitH" || kind === "FitBH" ? explicit?.[2] : null;
-    this.go(index + 1, typeof y === "number" ? Math.min(0.98, Math.max(0, 1 - y / page.size.height)) : 0);
+    this.followed.push({ page: this.current, top: this.top });
+    if (await page.learn().catch(() => false)) this.relayout();
+    this.go(index + 1, Math.min(0.98, page.shown ? shareAbove(explicit, page.shown) : 0));
     page.element.tabIndex = -1;
     page.element.focus({ preventScroll: true });
+  }
+
+  /** Returns to where the last link was. */
+  private back(): void {
+    const from = this.followed.pop();
+    if (from) this.restore(from.page, from.top);
   }
 
   /**
@@ -124,7 +184,7 @@ export class Reader {
    */
   async reach(n: number, wanted: () => boolean): Promise<void> {
     const page = this.pages[n - 1]!;
-    if (await page.learn()) this.relayout();
+    if (await page.learn().catch(() => false)) this.relayout();
     await page.write().catch(() => undefined);
     if (!wanted()) return;
     const box = page.chosenBox;
@@ -143,13 +203,15 @@ export class Reader {
 
   /** Changes the size, and keeps the point under a place of the window where it is. */
   resize(zoom: Zoom, x = innerWidth / 2, y = innerHeight / 2): void {
-    const at = this.point(x, y);
+    const { element } = this.pages[Math.min(firstBelow(this.spans, scrollY + y), this.pages.length - 1)]!;
+    const before = element.getBoundingClientRect();
+    const at = { x: (x - before.left) / before.width, y: (y - before.top) / before.height };
     this.zoom = zoom;
     this.layout();
-    if (at) {
-      const box = this.pages[at.index]!.element.getBoundingClientRect();
-      scrollBy({ left: box.left + at.x * box.width - x, top: box.top + at.y * box.height - y, behavior: "instant" });
-    }
+    const box = element.getBoundingClientRect();
+    scrollBy({ left: box.left + at.x * box.width - x, top: box.top + at.y * box.height - y, behavior: "instant" });
+    this.rest();
+    if (this.turned) this.turned.at = this.settled;
     this.look();
   }
 
@@ -157,21 +219,13 @@ export class Reader {
     this.resize(step(this.level, direction), x, y);
   }
 
-  private point(x: number, y: number): { index: number; x: number; y: number } | null {
-    for (const index of [this.current - 1, this.current, this.current - 2]) {
-      const box = this.pages[index]?.element.getBoundingClientRect();
-      if (box && box.top <= y && box.bottom >= y) return { index, x: (x - box.left) / box.width, y: (y - box.top) / box.height };
-    }
-    const box = this.pages[this.current - 1]?.element.getBoundingClientRect();
-    return box ? { index: this.current - 1, x: (x - box.left) / box.width, y: (y - box.top) / box.height } : null;
-  }
-
   /** Lays the document out again, and stays at the same place of it. */
   relayout(): void {
-    const place = this.place();
+    if (this.moved) this.rest();
     this.layout();
-    if (place.page > 1 || place.offset > 0.01) this.go(place.page, place.offset);
-    else this.look();
+    this.settle();
+    if (this.turned) this.turned.at = this.settled;
+    this.look();
   }
 
   private lastWidth = innerWidth;
@@ -197,9 +251,13 @@ export class Reader {
 
   /** Finds out what is seen, and draws it. */
   look(): void {
+    if (this.moved) this.rest();
     const { top, bottom } = this.window();
-    const atEnd = scrollY > 0 && scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
-    const seen = mostSeen(this.spans, top, bottom, atEnd);
+    const span = this.turned && this.spans[this.turned.page - 1]!;
+    const there = span && span.top < bottom && span.top + span.height > top && Math.abs(scrollY - this.turned!.at) <= NUDGE;
+    if (!there) this.turned = null;
+    const way = document.documentElement.scrollHeight - innerHeight;
+    const seen = this.turned?.page ?? mostSeen(this.spans, top, bottom, way > 0 ? Math.min(1, Math.max(0, scrollY / way)) : 0);
     if (seen !== null) this.current = seen;
     this.changed(seen);
     void this.work();
@@ -227,9 +285,9 @@ export class Reader {
       if (!wanted.includes(this.drawing)) this.drawing.cancel();
       return;
     }
-    const page = wanted.find((p) => !p.drawn && !p.element.querySelector(".wrong-page"));
+    for (const p of this.pages) if (Math.abs(p.number - this.current) > KEEP && !wanted.includes(p)) p.forget();
+    const page = wanted.find((p) => !p.drawn && !p.wrong);
     if (!page) {
-      for (const p of this.pages) if (Math.abs(p.number - this.current) > KEEP) p.forget();
       const unwritten = wanted.find((p) => !p.element.querySelector(".textLayer"));
       const job = unwritten ? () => unwritten.write() : this.idle.shift();
       if (!job) return;
@@ -244,13 +302,11 @@ export class Reader {
     }
     this.drawing = page;
     try {
-      const size = page.size;
-      if (await page.learn()) {
-        if (size.width !== page.size.width || size.height !== page.size.height) this.relayout();
-      }
+      if (await page.learn()) this.relayout();
       await page.draw();
     } catch {
       page.fail(() => void this.work());
+      this.failed(page.number);
     }
     this.drawing = null;
     return this.work();

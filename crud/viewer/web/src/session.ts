@@ -1,3 +1,4 @@
+import type { Place } from "./layout.ts";
 import { uuidv7 } from "./uuid.ts";
 
 /** The server's answer to the opening of a link. */
@@ -12,14 +13,16 @@ export interface Session {
   size: number;
   pages: number;
   resumed: boolean;
+  /** Where the page says that it cannot show the document, or a page of it. */
+  failure?: string;
 }
 
 /** State in a history entry: it survives a reload and, unlike a cookie, is sent to no one. */
 export interface Stored {
   session?: string;
   page?: number;
-  /** Share of the page that is above the window. */
-  offset?: number;
+  /** What is at the top of the window. */
+  top?: Place;
   zoom?: string;
   /** The paper is dark. */
   dark?: boolean;

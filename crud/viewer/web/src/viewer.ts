@@ -1,8 +1,9 @@
 // The page on which a recipient reads a document: it opens a session, shows the pages, and tells the
 // collector how long each was seen.
+import "./older.ts";
 import type { PDFDocumentLoadingTask, PDFDocumentProxy } from "pdfjs-dist";
 import { isDark } from "./dark.ts";
-import { scaleOf, type Zoom } from "./layout.ts";
+import { scaleOf, within, type Zoom } from "./layout.ts";
 import { Notice } from "./notice.ts";
 import { outline } from "./outline.ts";
 import { print } from "./print.ts";
@@ -53,19 +54,21 @@ async function begin(): Promise<void> {
   addEventListener("offline", () => complete || notice.trouble("offline"));
   addEventListener("online", () => notice.trouble(null));
   await seen();
-  const library = import("pdfjs-dist");
+  const pdfjs = await import("pdfjs-dist"); // before a session, which spends a view: a browser that cannot run it gets another way to read
+  delete document.documentElement.dataset.starting;
   session = await open(path, preview, (why) => notice.trouble(why));
   const queue = newQueue(session.collector, session.tracking_token);
   offerDownload(queue);
 
-  const pdfjs = await library;
   pdfjs.GlobalWorkerOptions.workerSrc = `${assets}worker.mjs`;
   const source = new Source(session.file, renew, (why) => notice.trouble(why));
   const fetchAll = session.size <= FETCH_ALL_BYTES;
   const at = (folder: string) => new URL(`${assets}${folder}/`, location.origin).href;
   const options = {
     cMapUrl: at("cmaps"), standardFontDataUrl: at("standard_fonts"), wasmUrl: at("wasm"), iccUrl: at("iccs"),
-    enableXfa: false, verbosity: pdfjs.VerbosityLevel.ERRORS, maxImageSize: 64e6,
+    // Fonts that a document lacks are ours: systems have none of their names, or others of their
+    // names.
+    useSystemFonts: false, enableXfa: false, verbosity: pdfjs.VerbosityLevel.ERRORS,
   };
   let task: PDFDocumentLoadingTask;
   if (fetchAll) {
@@ -91,14 +94,30 @@ async function begin(): Promise<void> {
     });
   }
   task.onPassword = () => failed(say(session.download ? "password" : "closed"));
-  let pdf: PDFDocumentProxy;
   try {
-    pdf = await task.promise;
+    await show(pdfjs, await task.promise, fetchAll, queue);
   } catch {
-    failed(say(session.download ? "unreadable" : "closed"));
-    return;
+    unreadable();
   }
-  await show(pdfjs, pdf, fetchAll, queue);
+}
+
+/** Says that the document cannot be shown, to the reader and to its owner. */
+function unreadable(): void {
+  failed(say(session.download ? "unreadable" : "closed"));
+  report(0);
+}
+
+let reported = false;
+
+/**
+ * Tells the server that a page cannot be shown, or with 0 the document. One is enough for its owner
+ * to look.
+ */
+function report(page: number): void {
+  if (reported || !session.failure) return;
+  reported = true;
+  const body = JSON.stringify({ page });
+  void fetch(session.failure, { method: "POST", headers: { "Content-Type": "application/json" }, body, credentials: "omit" }).catch(() => undefined);
 }
 
 /** Asks for another pass when the one for the file is over, and reloads the page with another document. */
@@ -112,7 +131,7 @@ async function renew(): Promise<string> {
 function failed(words: string): void {
   notice.say(null);
   notice.say(words);
-  find("first").classList.remove("waiting");
+  root.querySelector(".waiting")?.classList.remove("waiting");
 }
 
 function offerDownload(queue: Queue): void {
@@ -163,20 +182,20 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, f
       timer = window.setTimeout(() => (announce.textContent = say("place", { n: page, total: pdf.numPages })), 600);
     }
     clearTimeout(saving);
-    saving = window.setTimeout(() => keep({ ...reader.place(), zoom: String(reader.zoom) }), 400);
+    saving = window.setTimeout(() => keep({ page, top: reader.place(), zoom: String(reader.zoom) }), 400);
   };
   let saving = 0;
-  const reader = new Reader(pdfjs, pdf, root, bar, fetchAll, changed);
+  const reader = new Reader(pdfjs, pdf, root, bar, fetchAll, changed, report);
   find("count").textContent = String(pdf.numPages);
   const before = stored();
   if (before.zoom) reader.zoom = before.zoom === "auto" || before.zoom === "width" || before.zoom === "page" ? before.zoom : Number(before.zoom) || "auto";
-  await reader.begin(find("first"));
+  if (!await reader.begin(find("first"))) return unreadable();
 
   rail = new Rail(find("rail"), find("thumbnails"), find("rail-toggle"), reader, (page) => reader.go(page));
   rail.refresh();
   addEventListener("resize", () => rail?.refresh());
   const asked = Number(/page=(\d+)/.exec(location.hash)?.[1] ?? 0);
-  if (before.page && (before.page > 1 || (before.offset ?? 0) > 0.01)) reader.go(before.page, before.offset ?? 0);
+  if (before.page && before.top) reader.restore(before.page, before.top);
   else if (asked) reader.go(asked);
   else reader.look();
   reader.writeAll();
@@ -185,7 +204,7 @@ async function show(pdfjs: typeof import("pdfjs-dist"), pdf: PDFDocumentProxy, f
   steer(reader, rail, new Search(pdf, reader, find));
   void outline(pdf, find("contents"), (dest) => {
     rail!.done();
-    void reader.follow(dest);
+    void reader.follow({ dest });
   }).then((there) => {
     find("rail-tabs").hidden = find("menu-contents").hidden = !there;
   });
@@ -265,6 +284,8 @@ function steer(reader: Reader, rail: Rail, search: Search): void {
     menu.returnValue = "";
   });
   const number = find<HTMLInputElement>("number");
+  reader.actions.Find = () => search.open();
+  reader.actions.GoToPage = () => number.focus();
   number.addEventListener("change", () => {
     const page = Number.parseInt(number.value, 10);
     if (page > 0) reader.go(page);
@@ -330,7 +351,7 @@ function steer(reader: Reader, rail: Rail, search: Search): void {
     if (Math.abs(turned) < 4) return;
     const by = Math.exp(-Math.max(-60, Math.min(60, turned)) / 200);
     turned = 0;
-    reader.resize(Math.min(5, Math.max(0.25, now * by)), event.clientX, event.clientY);
+    reader.resize(within(now * by, now), event.clientX, event.clientY);
   }, { passive: false });
   hideBar(reader);
 }
