@@ -2,11 +2,13 @@
 -- Each migration creates these functions again, so that a database restored without them has them. A view holds the bodies
 -- that they had when it was created: to change one, recreate the views that use it in a migration of its own.
 
--- The kind of device, as the columns device of the tables have it.
+-- The kind of device, as the columns device of the tables have it. Televisions call themselves tablets, phones or Linux, and Windows
+-- with a pen a Tablet PC.
 CREATE OR REPLACE FUNCTION lodestoneDevice AS (user_agent, bot) -> multiIf(
     bot != '', 'bot',
     user_agent = '', 'unknown',
-    match(user_agent, '(?i)ipad|tablet|kindle|silk/') OR (position(user_agent, 'Android') > 0 AND position(user_agent, 'Mobile') = 0), 'tablet',
+    match(user_agent, '(?i)hbbtv|smart[-_ ]?tv|google ?tv|android ?tv|apple ?tv|[^a-z]tv[^a-z]|bravia|[^a-z]aft[a-z0-9]+[^a-z0-9]|netcast|web0s|vidaa|[^a-z]viera|roku|crkey|large screen|nettv'), 'other',
+    match(user_agent, '(?i)ipad|tablet($|[^ ]| ($|[^p]))|kindle|silk/') OR (position(user_agent, 'Android') > 0 AND position(user_agent, 'Mobile') = 0), 'tablet',
     match(user_agent, '(?i)mobi|iphone|ipod'), 'mobile',
     match(user_agent, '(?i)windows|macintosh|x11|cros'), 'desktop',
     'other');

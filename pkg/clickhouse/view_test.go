@@ -40,6 +40,29 @@ func TestFunctionsStay(t *testing.T) {
 	require.Equal(t, want, a.must(a.all, ask))
 }
 
+// Televisions are neither tablets nor phones, and a Tablet PC is a desktop.
+func TestKindsOfDevices(t *testing.T) {
+	t.Parallel()
+	conn := open(t)
+	for agent, want := range map[string]string{
+		"Mozilla/5.0 (Web0S; Linux/SmartTV) AppleWebKit/537.36 Chrome/87.0 Safari/537.36 WebAppManager":               "other",
+		"Mozilla/5.0 (Linux; Android 9; BRAVIA 4K UR2 Build/PTT1) AppleWebKit/537.36 Chrome/120.0 Safari/537.36":      "other",
+		"Mozilla/5.0 (Linux; Android 7.1.2; AFTMM Build/NS6265; wv) AppleWebKit/537.36 Chrome/120.0 Mobile Safari":    "other",
+		"Mozilla/5.0 (SMART-TV; Linux; Tizen 6.0) AppleWebKit/537.36 SamsungBrowser/3.0 Chrome/76.0 TV Safari/537.36": "other",
+		"Opera/9.80 (Linux armv7l; HbbTV/1.2.1 (; Philips; 47PFT;)) Presto/2.12.407 Version/12.50":                    "other",
+		"Mozilla/5.0 (Linux; Android 9; Chromecast Google TV) AppleWebKit/537.36 Chrome/120.0 Safari/537.36":          "other",
+		"Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1; Trident/4.0; Tablet PC 2.0)":                              "desktop",
+		"Mozilla/5.0 (Linux; Android 15; SM-X810) AppleWebKit/537.36 Chrome/140.0 Safari/537.36":                      "tablet",
+		"Mozilla/5.0 (Android 15; Tablet; rv:143.0) Gecko/143.0 Firefox/143.0":                                        "tablet",
+		"Mozilla/5.0 (Linux; Android 9; KFTRWI) AppleWebKit/537.36 Silk/126.4.1 like Chrome/126.0 Safari/537.36":      "tablet",
+		"Mozilla/5.0 (Linux; Android 7.0; RIVIERA F23) AppleWebKit/537.36 Chrome/72.0 Mobile Safari/537.36":           "mobile",
+		"Mozilla/5.0 (Linux; Android 7.0; myA9 DTV) AppleWebKit/537.36 Chrome/76.0 Mobile Safari/537.36":              "mobile",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0":                                      "desktop",
+	} {
+		require.Equal(t, []string{want}, texts(t, conn, "SELECT lodestoneDevice('"+agent+"', '')"), agent)
+	}
+}
+
 // What one definition is of is the same in each table: a column there, a function where it is read off something else.
 func TestOneDefinitionEach(t *testing.T) {
 	conn := open(t)

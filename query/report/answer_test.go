@@ -45,19 +45,23 @@ type accessLink struct {
 
 var agents = map[string]string{
 	"": "unknown",
-	"Mozilla/5.0 (Windows NT 10.0) Chrome/120": "desktop",
-	"Mozilla/5.0 (iPhone; CPU iPhone OS 17)":   "mobile",
-	"Mozilla/5.0 (iPad; CPU OS 17)":            "tablet",
-	"curl/8.0":                                 "other",
+	"Mozilla/5.0 (Windows NT 10.0) Chrome/120":              "desktop",
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 17)":                "mobile",
+	"Mozilla/5.0 (iPad; CPU OS 17)":                         "tablet",
+	"curl/8.0":                                              "other",
+	"Mozilla/5.0 (Web0S; Linux/SmartTV)":                    "other",
+	"Mozilla/4.0 (MSIE 8.0; Windows NT 6.1; Tablet PC 2.0)": "desktop",
 }
 
 // names are the browser and the operating system of each of the agents, as the consumer stores them.
 var names = map[string][2]string{
 	"": {},
-	"Mozilla/5.0 (Windows NT 10.0) Chrome/120": {"Chrome", "Windows"},
-	"Mozilla/5.0 (iPhone; CPU iPhone OS 17)":   {"Safari", "iOS"},
-	"Mozilla/5.0 (iPad; CPU OS 17)":            {"Safari", "iOS"},
-	"curl/8.0":                                 {"Other", "Other"},
+	"Mozilla/5.0 (Windows NT 10.0) Chrome/120":              {"Chrome", "Windows"},
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 17)":                {"Safari", "iOS"},
+	"Mozilla/5.0 (iPad; CPU OS 17)":                         {"Safari", "iOS"},
+	"curl/8.0":                                              {"Other", "Other"},
+	"Mozilla/5.0 (Web0S; Linux/SmartTV)":                    {"Other", "webOS"},
+	"Mozilla/4.0 (MSIE 8.0; Windows NT 6.1; Tablet PC 2.0)": {"Internet Explorer", "Windows"},
 }
 
 // stored are both names in one column.

@@ -35,7 +35,8 @@ var visitKeys = map[string]string{
 	"country": "substringIndex(origin, '/', 1)", "language": "substringIndex(origin, '/', -1)",
 	// As the column, whose two columns keep the server from looking at each user agent once.
 	"device": "if(" + botName + " = '', multiIf(user_agent = '', 'unknown', " +
-		"match(user_agent, '(?i)ipad|tablet|kindle|silk/') OR (position(user_agent, 'Android') > 0 AND position(user_agent, 'Mobile') = 0), 'tablet', " +
+		"match(user_agent, '(?i)hbbtv|smart[-_ ]?tv|google ?tv|android ?tv|apple ?tv|[^a-z]tv[^a-z]|bravia|[^a-z]aft[a-z0-9]+[^a-z0-9]|netcast|web0s|vidaa|[^a-z]viera|roku|crkey|large screen|nettv'), 'other', " +
+		"match(user_agent, '(?i)ipad|tablet($|[^ ]| ($|[^p]))|kindle|silk/') OR (position(user_agent, 'Android') > 0 AND position(user_agent, 'Mobile') = 0), 'tablet', " +
 		"match(user_agent, '(?i)mobi|iphone|ipod'), 'mobile', match(user_agent, '(?i)windows|macintosh|x11|cros'), 'desktop', 'other'), 'bot')",
 }
 
