@@ -32,7 +32,14 @@ type analytics struct {
 // newAnalytics starts the server, with more files of configuration by their names, if any.
 func newAnalytics(t *testing.T, more map[string]string) *analytics {
 	t.Helper()
+	return newAnalyticsOf(t, func(*analytics) map[string]string { return more })
+}
+
+// newAnalyticsOf is newAnalytics with files that depend on the accounts.
+func newAnalyticsOf(t *testing.T, files func(*analytics) map[string]string) *analytics {
+	t.Helper()
 	a := &analytics{t: t, mine: uuid.New(), theirs: uuid.New(), file: filepath.Join(t.TempDir(), "passwd")}
+	more := files(a)
 	require.NoError(t, os.WriteFile(a.file, []byte("swordfish\n"), 0o644))
 	dir := t.TempDir()
 	text, err := clickhouse.Analyst{Name: "analyst_acme", Account: a.mine, Password: "of acme"}.File()

@@ -221,7 +221,7 @@ func (o object) create() string {
 }
 
 func objects(ctx context.Context, db *sql.DB) (all []object, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT database, name, create_table_query FROM system.tables WHERE database IN ('lodestone', 'analytics') AND name NOT LIKE '.inner%' ORDER BY engine = 'View', name")
+	rows, err := db.QueryContext(ctx, "SELECT database, name, create_table_query FROM system.tables WHERE database IN ('lodestone', 'analytics') AND name NOT LIKE '.inner%' ORDER BY engine = 'View', database = 'analytics', name")
 	if err != nil {
 		return nil, fmt.Errorf("list ClickHouse's tables: %w", err)
 	}

@@ -29,7 +29,7 @@ type Disk struct {
 // rights are those that processes and migrations need (docs/operations.md).
 var rights = []string{
 	"SELECT, INSERT, CREATE TABLE, CREATE VIEW, ALTER, DROP TABLE, DROP VIEW ON lodestone.*", "SELECT, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW ON analytics.*",
-	"CREATE FUNCTION, DROP FUNCTION ON *.*", "SELECT ON system.processes",
+	"CREATE FUNCTION, DROP FUNCTION ON *.*", "SELECT ON system.processes", "SELECT ON system.row_policies", "SHOW ROW POLICIES ON *.*",
 }
 
 // Describe asks one server.
