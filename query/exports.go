@@ -40,8 +40,8 @@ func (q *Query) registerExports(a *api.API) {
 }
 
 type exportEventsInput struct {
-	Format  attachment.Format `query:"format" default:"csv" doc:"Format of the file."`
-	Visitor bool              `query:"visitor" default:"false" doc:"Whether to add the columns browser, os, country and language."`
+	attachment.Choice
+	Visitor bool `query:"visitor" default:"false" doc:"Whether to add the columns browser, os, country and language."`
 	EventFilter
 }
 
@@ -50,7 +50,7 @@ func (q *Query) exportEvents(w http.ResponseWriter, r *http.Request, in *exportE
 	if err != nil {
 		return err
 	}
-	out, err := attachment.Create(w, r, "events", in.Format)
+	out, err := attachment.Create(w, r, "events", in.Choice)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func exportProblem(err error) error {
 }
 
 type exportReadersInput struct {
-	Format attachment.Format `query:"format" default:"csv" doc:"Format of the file."`
+	attachment.Choice
 	ReaderFilter
 }
 
@@ -102,7 +102,7 @@ func (q *Query) exportReaders(w http.ResponseWriter, r *http.Request, in *export
 		return exportProblem(err)
 	}
 	defer release()
-	out, err := attachment.Create(w, r, "readers", in.Format)
+	out, err := attachment.Create(w, r, "readers", in.Choice)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,11 @@ func (c *verifyCommand) look(ctx context.Context) (err error) {
 	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
 		return err
 	}
-	found, err := erasure.Find(ctx, pool, conn, email.Key(c.Person))
+	person, err := email.Parse(c.Person)
+	if err != nil {
+		return err
+	}
+	found, err := erasure.Find(ctx, pool, conn, person.Key)
 	if err != nil {
 		return exitError{err, exitUnfinished}
 	}

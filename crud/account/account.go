@@ -93,11 +93,12 @@ func (a *Accounts) Change(ctx context.Context, account uuid.UUID, name *string, 
 // NotifyAt sets where an account's mails about new leads go, on the word of whoever runs the installation: the address
 // counts as confirmed. ErrUnknown says that there is no such account.
 func (a *Accounts) NotifyAt(ctx context.Context, account uuid.UUID, address string) error {
-	if _, err := email.Parse(address); err != nil {
+	to, err := email.Parse(address)
+	if err != nil {
 		return fmt.Errorf("set address for notices: it %w", err)
 	}
-	err := a.db.Account(ctx, account, func(tx pgx.Tx) error {
-		_, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{SetNotifyEmail: true, NotifyEmail: &address, NotifyConfirmed: true})
+	err = a.db.Account(ctx, account, func(tx pgx.Tx) error {
+		_, err := store.New(tx).UpdateAccount(ctx, store.UpdateAccountParams{SetNotifyEmail: true, NotifyEmail: &to.Text, NotifyConfirmed: true})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrUnknown
 		}

@@ -177,6 +177,7 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 		if err != nil {
 			return nil, problem.Invalid(problem.Field{Field: "notify_email", Message: err.Error()})
 		}
+		b.NotifyEmail.Value = &address.Text
 		if err := s.mayAsk(ctx, address); err != nil {
 			return nil, err
 		}

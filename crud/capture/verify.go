@@ -27,6 +27,9 @@ const (
 	maxAttempts = 5
 	maxMails    = 4
 	mailPause   = 30 * time.Second
+	// repeats is how long a verification that was used succeeds again, with the same outcome: a button is pressed twice, and the
+	// answer to the first press is lost.
+	repeats = time.Minute
 )
 
 // State is how far a verification is.
@@ -152,7 +155,7 @@ func (c *Capture) Confirm(ctx context.Context, link string) (Outcome, Verificati
 // state of the verification, which is returned as it is now, allows no more.
 func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verification, error) {
 	v, err := c.ByPage(ctx, page)
-	if err != nil || v.State != Open {
+	if err != nil || v.State != Open && !c.usedJustNow(v) {
 		return Outcome{}, v, err
 	}
 	given := proof.CodeHash(page, proof.Digits(typed))
@@ -160,7 +163,7 @@ func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verific
 	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {
 		out = Outcome{}
 		// The try is counted whatever comes of it, so a wrong code commits.
-		tried, err := store.New(tx).TryCode(ctx, store.TryCodeParams{ID: v.row.ID, MaxAttempts: maxAttempts, Now: c.deps.Now()})
+		tried, err := store.New(tx).TryCode(ctx, store.TryCodeParams{ID: v.row.ID, MaxAttempts: maxAttempts, Now: c.deps.Now(), UsedSince: c.deps.Now().Add(-repeats)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -182,10 +185,14 @@ func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verific
 	return out, v, err
 }
 
-// complete uses a verification up, once, and gives the document.
+func (c *Capture) usedJustNow(v Verification) bool {
+	return v.State == Used && v.row.UsedAt.After(c.deps.Now().Add(-repeats))
+}
+
+// complete uses a verification up, and gives the document. What follows from a verification follows once.
 func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outcome, error) {
 	q, now := store.New(tx), c.deps.Now()
-	used, err := q.UseVerification(ctx, store.UseVerificationParams{ID: v.row.ID, Now: now})
+	used, err := q.UseVerification(ctx, store.UseVerificationParams{ID: v.row.ID, Now: now, UsedSince: now.Add(-repeats)})
 	if err != nil || used == 0 {
 		return Outcome{}, err
 	}

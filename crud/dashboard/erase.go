@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/person"
@@ -19,7 +18,7 @@ func (d *Dashboard) eraseReader(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	if email.Key(strings.TrimSpace(v.R.PostFormValue("confirm"))) != email.Key(address) {
+	if typed, err := email.Parse(v.R.PostFormValue("confirm")); err != nil || typed.Key != email.Key(address) {
 		return d.showReader(v, http.StatusUnprocessableEntity, frame.Form{ID: erasureForm, Values: v.R.PostForm, Wrong: map[string]string{"confirm": v.Say("reader.erase.wrong")}}, nil)
 	}
 	done, err := frame.Send[person.PersonErasure](v, http.MethodPost, "/api/v1/people/erase", map[string]any{"email": address}, nil)

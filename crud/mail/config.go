@@ -159,9 +159,11 @@ func wire(text string) (string, error) {
 	if found && domain == "localhost" && !strings.ContainsFunc(local, isControl) && local != "" {
 		return text, nil
 	}
-	if _, err := email.Parse(text); err != nil {
+	address, err := email.Parse(text)
+	if err != nil {
 		return "", err //nolint:wrapcheck // as above
 	}
+	local, domain, _ = strings.Cut(address.Text, "@")
 	ascii, err := idna.Lookup.ToASCII(domain)
 	if err != nil {
 		return "", err //nolint:wrapcheck // as above

@@ -94,6 +94,9 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Site) WriteBranded(w http.ResponseWriter, r *http.Request, err error, brand BrandOf) {
 	requestID := api.RequestID(r.Context())
 	st := s.statusOf(err)
+	if st.Kind == NotFound && s.redirectTidy(w, r) {
+		return
+	}
 	if st.Kind.StatusCode() >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
 		s.log.Error("page failed", "request_id", requestID, "status", st.Kind.StatusCode(), "error", err.Error())
 	}
@@ -115,6 +118,9 @@ func (s *Site) WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.P
 		problem.Unavailable: Unavailable, problem.Internal: Failed,
 	}
 	kind, known := kinds[p.Code]
+	if known && kind == NotFound && s.redirectTidy(w, r) {
+		return
+	}
 	st := &Status{Kind: kind}
 	if !known {
 		st = &Status{Kind: Other, problem: p}

@@ -9,6 +9,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"lukechampine.com/blake3"
 
@@ -74,15 +76,31 @@ func IsCode(typed string) bool {
 	return len(text) == codeDigits && !strings.Contains(text, "x")
 }
 
-// Digits returns the digits of a code as people type it, with spaces or a hyphen in the middle.
+// Digits returns the digits of a code as people type and paste it: in the digits of any script, and with blanks, marks and invisible
+// characters anywhere. A letter becomes an x.
 func Digits(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return r
+		switch {
+		case unicode.Is(unicode.Nd, r):
+			return digit(r)
+		case unicode.IsLetter(r), unicode.IsNumber(r), r == utf8.RuneError:
+			return 'x'
 		}
-		if r == ' ' || r == '-' || r == '\u00a0' || r == '\u2011' {
-			return -1
+		return -1
+	}, text)
+}
+
+// digit returns the ASCII digit of a decimal digit. Unicode has the digits of each script in a row, from zero to nine.
+func digit(r rune) rune {
+	for _, table := range unicode.Nd.R16 {
+		if r <= rune(table.Hi) {
+			return '0' + (r-rune(table.Lo))%10
 		}
-		return 'x'
-	}, strings.TrimSpace(text))
+	}
+	for _, table := range unicode.Nd.R32 {
+		if r <= rune(table.Hi) {
+			return '0' + (r-rune(table.Lo))%10
+		}
+	}
+	return 'x'
 }

@@ -18,7 +18,7 @@ import (
 
 type exportInput struct {
 	Filter
-	Format attachment.Format `query:"format" default:"csv" doc:"Format of the file."`
+	attachment.Choice
 }
 
 const (
@@ -36,7 +36,7 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 		return attachment.Refuse(err)
 	}
 	defer release()
-	out, err := attachment.Create(w, r, "submissions", in.Format)
+	out, err := attachment.Create(w, r, "submissions", in.Choice)
 	if err != nil {
 		return err
 	}

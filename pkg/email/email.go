@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 )
 
 // MaxBytes is the length of the longest address that mail servers carry.
@@ -22,7 +23,7 @@ const (
 
 // Address is an email address.
 type Address struct {
-	Text string // as typed
+	Text string // as typed, in Unicode's composed form
 	Key  string // in lower case, with the domain in its ASCII form: what is compared
 }
 
@@ -32,13 +33,15 @@ var (
 	errLength = errors.New("must be an email address of at most 254 bytes, 64 of them before the @")
 )
 
-// Parse reads an address as a form or a program sends it: local@domain alone, without a name,
-// comments, quotes or an address in brackets, and with a dot in the domain. Letters of any script
-// are allowed. The error says what is allowed.
+// Parse reads an address as a person or a program sends it: local@domain, with a dot in the domain and
+// letters of any script. What surrounds an address is dropped: blanks and invisible characters, a name
+// and angle brackets, mailto:, quotes and punctuation. Comments and quotes inside an address, and
+// several addresses, are refused. The error says what is allowed.
 func Parse(text string) (Address, error) {
 	if !utf8.ValidString(text) {
 		return Address{}, errForm
 	}
+	text = extract(text)
 	at := strings.LastIndexByte(text, '@')
 	if at < 1 {
 		return Address{}, errForm
@@ -58,7 +61,7 @@ func Parse(text string) (Address, error) {
 
 // Key returns what is compared of an address. A domain is the same in Unicode and in ASCII (xn--).
 func Key(text string) string {
-	lower := strings.ToLower(text)
+	lower := norm.NFC.String(strings.ToLower(text))
 	at := strings.LastIndexByte(lower, '@')
 	ascii, err := idna.Lookup.ToASCII(lower[at+1:])
 	if err != nil || !domain(ascii) || at+1+len(ascii) > MaxBytes { // it is no domain of the DNS
@@ -92,7 +95,7 @@ func domain(text string) bool {
 			return false
 		}
 	}
-	return true
+	return strings.Trim(text[strings.LastIndexByte(text, '.')+1:], "0123456789") != "" // no top-level domain is a number
 }
 
 // dotted reports whether a text consists of non-empty parts of allowed characters between dots.

@@ -556,7 +556,8 @@ func (q *Queries) TakeSubmissionByID(ctx context.Context, id uuid.UUID) (Submiss
 
 const tryCode = `-- name: TryCode :one
 UPDATE verifications SET attempts = attempts + 1
-WHERE id = $1 AND attempts < $2::integer AND used_at IS NULL AND expires_at > $3::timestamptz
+WHERE id = $1 AND attempts < $2::integer
+    AND CASE WHEN used_at IS NULL THEN expires_at > $3::timestamptz ELSE used_at > $4::timestamptz END
 RETURNING code_hash, attempts
 `
 
@@ -564,6 +565,7 @@ type TryCodeParams struct {
 	ID          uuid.UUID
 	MaxAttempts int32
 	Now         time.Time
+	UsedSince   time.Time
 }
 
 type TryCodeRow struct {
@@ -571,26 +573,34 @@ type TryCodeRow struct {
 	Attempts int32
 }
 
-// Counts a try, unless there were enough or the verification is over.
+// Counts a try, unless there were enough, or the verification is over or was used before a time.
 func (q *Queries) TryCode(ctx context.Context, arg TryCodeParams) (TryCodeRow, error) {
-	row := q.db.QueryRow(ctx, tryCode, arg.ID, arg.MaxAttempts, arg.Now)
+	row := q.db.QueryRow(ctx, tryCode,
+		arg.ID,
+		arg.MaxAttempts,
+		arg.Now,
+		arg.UsedSince,
+	)
 	var i TryCodeRow
 	err := row.Scan(&i.CodeHash, &i.Attempts)
 	return i, err
 }
 
 const useVerification = `-- name: UseVerification :execrows
-UPDATE verifications SET used_at = $1::timestamptz
-WHERE id = $2 AND used_at IS NULL AND expires_at > $1::timestamptz
+UPDATE verifications SET used_at = coalesce(used_at, $1::timestamptz)
+WHERE id = $2
+    AND CASE WHEN used_at IS NULL THEN expires_at > $1::timestamptz ELSE used_at > $3::timestamptz END
 `
 
 type UseVerificationParams struct {
-	Now time.Time
-	ID  uuid.UUID
+	Now       time.Time
+	ID        uuid.UUID
+	UsedSince time.Time
 }
 
+// Uses a verification, unless it is over or was used before a time.
 func (q *Queries) UseVerification(ctx context.Context, arg UseVerificationParams) (int64, error) {
-	result, err := q.db.Exec(ctx, useVerification, arg.Now, arg.ID)
+	result, err := q.db.Exec(ctx, useVerification, arg.Now, arg.ID, arg.UsedSince)
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,7 @@ const (
 // mark after it, and one that stands for no character is replaced by the mark.
 const (
 	escape       = `\\\\[^u]|\\\\u(?:[^dD].{3}|[dD][0-7].{2}|[dD][89abAB].{2}\\\\u[dD][c-fC-F].{2})`
-	oneLine      = `translate(event_data, '\n\r', '  ')`
+	oneLine      = `translate(event_data, '\n\r\t', '   ')`
 	markedJSON   = `replaceRegexpAll(` + oneLine + `, '(` + escape + `)|\\\\u[dD][89a-fA-F].{2}', '\\1\x01')`
 	repairedJSON = `replaceAll(replaceRegexpAll(` + markedJSON + `, '(` + escape + `)\x01', '\\1'), '\x01', '\\ufffd')`
 	eventData    = `if(match(event_data, '\\\\u[dD][89a-fA-F]'), ` + repairedJSON + `, ` + oneLine + `)`
@@ -58,13 +58,22 @@ var visitor = []column{
 	{name: "language", sql: "nullIf(substringIndex(origin, '/', -1), '')", isText: true},
 }
 
-// expression returns the SQL of the column in a file. A spreadsheet takes a cell of CSV that begins with one of these
-// characters for a formula, so the cell gets an apostrophe before it. A JSON object begins with none of them.
+// expression returns the SQL of the column in a file. Texts of CSV are as attachment.Cell has them. A JSON object begins with a brace, and
+// stays the same object: an escape takes the place of a character of its texts that a spreadsheet may part cells at.
 func (c column) expression(f attachment.Format) string {
-	if f != attachment.CSV || !c.isText || c.isJSON {
+	switch {
+	case f != attachment.CSV || !c.isText:
 		return c.sql
+	case c.isJSON:
+		return `replaceRegexpAll(replaceRegexpAll(` + c.sql + `, ` + quote(`;(`+attachment.Sign+`)`) + `, '\\\\u003b\\1'), ` + quote(`\|(`+attachment.Sign+`)`) + `, '\\\\u007c\\1')`
 	}
-	return `if(substring(` + c.sql + `, 1, 1) IN ('=', '+', '-', '@', '\t', '\r'), concat('\'', ` + c.sql + `), ` + c.sql + `)`
+	return `concat(if(position(` + quote(attachment.Blank) + `, substring(` + c.sql + `, 1, 1)) > 0, '\'', ''), replaceRegexpAll(` + c.sql + `, ` +
+		quote(attachment.Formula) + `, '\\1\'\\2'))`
+}
+
+// quote returns a text as a literal of SQL.
+func quote(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\t", `\t`, "\r", `\r`, "\n", `\n`).Replace(text) + "'"
 }
 
 // threads that the server reads a file with. Writing it takes one.

@@ -16,6 +16,9 @@ import (
 // recipient is someone who got a link of their own, without a form.
 type recipient struct{ ID, Email, URL, Screen string }
 
+// named matches an address with a name before it, as mail programs copy it.
+var named = regexp.MustCompile(`(?:"[^"\n]*"|[^,;<>"\n@]*)\s*<([^<>\s]+)>`)
+
 // newKey returns a key by which the API knows a form again that is sent twice.
 func newKey() string { return uuid.NewString() }
 
@@ -37,7 +40,7 @@ func (s *Screens) addRecipients(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	emails := strings.FieldsFunc(typed.Get("emails"), func(r rune) bool { return strings.ContainsRune(" \t\n\r,;", r) })
+	emails := strings.FieldsFunc(named.ReplaceAllString(typed.Get("emails"), " $1 "), func(r rune) bool { return strings.ContainsRune(" \t\n\r,;\u00a0\u3000", r) })
 	body := map[string]any{"emails": append([]string{}, emails...)}
 	wrong := map[string]string{}
 	if text := strings.TrimSpace(typed.Get("max_views")); text != "" {

@@ -163,7 +163,7 @@ func listAt(v *frame.Visit, cursor string) string {
 
 // export passes the file of the submissions on. The address holds the search of the list.
 func (s *Screens) export(v *frame.Visit) error {
-	query := url.Values{"format": {"csv"}}
+	query := url.Values{"format": {"csv"}, "bom": {"true"}} // a person opens the file, in Excel
 	if q := v.R.URL.Query().Get("q"); q != "" {
 		query.Set("q", q)
 	}

@@ -118,14 +118,17 @@ INSERT INTO verifications (id, account_id, submission_id, email, page_hash, link
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
 
 -- name: TryCode :one
--- Counts a try, unless there were enough or the verification is over.
+-- Counts a try, unless there were enough, or the verification is over or was used before a time.
 UPDATE verifications SET attempts = attempts + 1
-WHERE id = sqlc.arg(id) AND attempts < sqlc.arg(max_attempts)::integer AND used_at IS NULL AND expires_at > sqlc.arg(now)::timestamptz
+WHERE id = sqlc.arg(id) AND attempts < sqlc.arg(max_attempts)::integer
+    AND CASE WHEN used_at IS NULL THEN expires_at > sqlc.arg(now)::timestamptz ELSE used_at > sqlc.arg(used_since)::timestamptz END
 RETURNING code_hash, attempts;
 
 -- name: UseVerification :execrows
-UPDATE verifications SET used_at = sqlc.arg(now)::timestamptz
-WHERE id = sqlc.arg(id) AND used_at IS NULL AND expires_at > sqlc.arg(now)::timestamptz;
+-- Uses a verification, unless it is over or was used before a time.
+UPDATE verifications SET used_at = coalesce(used_at, sqlc.arg(now)::timestamptz)
+WHERE id = sqlc.arg(id)
+    AND CASE WHEN used_at IS NULL THEN expires_at > sqlc.arg(now)::timestamptz ELSE used_at > sqlc.arg(used_since)::timestamptz END;
 
 -- name: ResendVerification :execrows
 -- Counts a mail, unless there were enough, or the last one was just now. Its secrets are those of

@@ -159,7 +159,7 @@ class Form extends HTMLElement {
     const button = make("button", { part: "button", type: "submit" }, c.button);
     const form = make("form", { part: "form", novalidate: "", "aria-label": c.title }, this.#alert,
       this.#field("email", w["landing.email"]!, "email", { autocomplete: "email", inputmode: "email", autocapitalize: "none", spellcheck: "false", maxlength: "254" }, ({ value }) =>
-        !value.trim() ? w["wrong.email.empty"]! : /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value.trim()) ? "" : w["wrong.email.form"]!));
+        !value.trim() ? w["wrong.email.empty"]! : /[@＠﹫]/.test(value) ? "" : w["wrong.email.form"]!));
     if (c.name) form.append(this.#field("name", w["landing.name"]!, "text", { autocomplete: "name", maxlength: "100" }, ({ value }) => value.trim() ? "" : w["wrong.name.empty"]!));
     if (c.consent) form.append(this.#field("consent", c.consent, "checkbox", { value: "yes" }, ({ checked }) => checked ? "" : w["wrong.consent.empty"]!));
     form.append(
