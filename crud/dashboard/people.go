@@ -85,6 +85,7 @@ type peopleData struct {
 	Everyone string     // address of the list without filters
 	Narrowed bool       // by a filter or a search
 	People   []personRow
+	First    string // address of the first page; "": this is it
 	More     string
 }
 
@@ -137,6 +138,11 @@ func (d *Dashboard) people(v *frame.Visit) error {
 	for i := range found.Data {
 		data.People = append(data.People, found.Data[i].shown(v, found.Labels))
 	}
+	if asked.Has("cursor") {
+		q := v.R.URL.Query()
+		q.Del("cursor")
+		data.First = v.Path("/dashboard/readers") + "?" + q.Encode()
+	}
 	if next := found.Pagination.NextCursor; next != nil {
 		q := v.R.URL.Query()
 		q.Set("cursor", *next)
@@ -145,6 +151,26 @@ func (d *Dashboard) people(v *frame.Visit) error {
 	return v.ShowStatus(d.screens["people"], http.StatusOK, frame.Screen{
 		Title: v.Say("frame.nav.readers"), Nav: frame.Readers, AsOf: found.AsOf, Bots: found.ExcludedBots, Periods: true, Data: data,
 	})
+}
+
+// listOf returns what an address says of the list: its period, order, filters and page.
+func listOf(q url.Values) url.Values {
+	kept := url.Values{}
+	for _, name := range slices.Concat(narrowing, []string{"sort", "cursor", "days", "from", "to", "compare"}) {
+		if value := q.Get(name); value != "" {
+			kept.Set(name, value)
+		}
+	}
+	return kept
+}
+
+// listBefore returns the address of the list that led to a person.
+func listBefore(v *frame.Visit) string {
+	asked, _ := url.ParseQuery(v.R.URL.Query().Get("list")) // what cannot be read is left out
+	if list := listOf(asked).Encode(); list != "" {
+		return v.Path("/dashboard/readers") + "?" + list
+	}
+	return v.Link("/dashboard/readers")
 }
 
 // only says which source, device or version the people of the list have in common; "" if the list is not narrowed by one.
@@ -179,6 +205,9 @@ func (r *readerRow) shown(v *frame.Visit, labels map[string]string) personRow {
 	}
 	if len(r.AccessLinks) > 0 {
 		p.URL = v.Path("/dashboard/readers/" + r.AccessLinks[len(r.AccessLinks)-1])
+		if list := listOf(v.R.URL.Query()).Encode(); list != "" {
+			p.URL += "?" + url.Values{"list": {list}}.Encode()
+		}
 	}
 	p.Magnets = titles(r.Magnets, labels)
 	if r.LastSeenAt != nil {

@@ -76,6 +76,7 @@ type pageVisit struct {
 
 // readerData is the screen of a reader.
 type readerData struct {
+	List      string // address of the list that led here
 	Name      string
 	Headline  frame.Sentence
 	Source    string
@@ -135,7 +136,7 @@ func (d *Dashboard) showReader(v *frame.Visit, status int, f frame.Form, link *c
 	if err != nil {
 		return err
 	}
-	data := readerData{Name: v.Say("reader.deleted"), Source: s.Source.words(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Form: f, Link: link}
+	data := readerData{List: listBefore(v), Name: v.Say("reader.deleted"), Source: s.Source.words(), Numbers: s.Totals.figures(v), Truncated: s.Truncated, Form: f, Link: link}
 	if s.Email != nil {
 		data.Name, data.Known = *s.Email, true
 	}

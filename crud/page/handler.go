@@ -127,6 +127,9 @@ func (s *Site) WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.P
 	} else if !strings.HasPrefix(r.URL.Path, "/api/") {
 		st.texts = s.Texts(r, Brand{})
 	}
+	if kind == NotFound && strings.HasPrefix(r.URL.Path, "/dashboard/") { // someone who works there
+		st.Action = Action{Words: "Open the dashboard", URL: s.Path("/dashboard")}
+	}
 	if seconds, err := strconv.Atoi(p.Header().Get("Retry-After")); err == nil {
 		st.Wait = time.Duration(seconds) * time.Second
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"lodestone/pkg/problem"
@@ -23,6 +24,38 @@ func Optional(text string) *string {
 		return nil
 	}
 	return &text
+}
+
+// first is what the names of hidden fields begin with that hold what a form showed at first.
+const first = "first."
+
+// Remember adds to the values of a form what fields of it show at first. The form repeats that in hidden fields, so that only what a
+// person changed is sent: others may have changed the rest meanwhile.
+func Remember(values url.Values, fields ...string) url.Values {
+	for _, name := range fields {
+		values[first+name] = slices.Concat([]string{""}, values[name]) // no value is one as well
+	}
+	return values
+}
+
+// Remembered returns the hidden fields.
+func (f Form) Remembered() url.Values {
+	hidden := url.Values{}
+	for name, list := range f.Values {
+		if strings.HasPrefix(name, first) {
+			hidden[name] = list
+		}
+	}
+	return hidden
+}
+
+// Changed reports whether a field is not as the form showed it at first. Of a form that remembers nothing, everything is sent.
+func Changed(typed url.Values, name string) bool {
+	before, known := typed[first+name]
+	filled := func(list []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(text string) bool { return strings.TrimSpace(text) == "" })
+	}
+	return !known || !slices.Equal(filled(before), filled(typed[name]))
 }
 
 // Value returns what was typed into a field.

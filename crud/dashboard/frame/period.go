@@ -3,6 +3,7 @@ package frame
 import (
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,7 @@ type Period struct {
 	Days        int
 	Preset      bool // the range ends today
 	Compare     bool
+	Refused     bool // the address asks for a range that cannot be shown
 	Zone        *time.Location
 	texts       *catalogue.Texts
 }
@@ -28,24 +30,30 @@ const (
 // presets are the ranges to choose from by one press.
 var presets = []int{7, 30, 90}
 
-// ParsePeriod reads a period from an address: days=N, or from and to as dates, and compare=no. What cannot be is left out.
+// ParsePeriod reads a period from an address: days=N, or from and to as dates, and compare=no. In place of a range that cannot be shown
+// comes the usual one, and Refused says so.
 func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
 	y, m, d := now.In(zone).Date()
 	today := time.Date(y, m, d, 0, 0, 0, 0, zone)
 	p := Period{Last: today, Days: defaultDays, Preset: true, Compare: q.Get("compare") != "no", Zone: zone}
-	if n, err := strconv.Atoi(q.Get("days")); err == nil && n >= 1 && n <= maxPeriod {
-		p.Days = n
+	if asked := q.Get("days"); asked != "" {
+		n, err := strconv.Atoi(asked)
+		if p.Refused = err != nil || n < 1 || n > maxPeriod; !p.Refused {
+			p.Days = n
+		}
 	}
 	p.First = today.AddDate(0, 0, 1-p.Days)
-	first, err := time.ParseInLocation(dateForm, q.Get("from"), zone)
-	if err != nil {
+	from, to := q.Get("from"), q.Get("to")
+	if from == "" && to == "" {
 		return p
 	}
-	last, err := time.ParseInLocation(dateForm, q.Get("to"), zone)
-	if err != nil || last.After(today) {
-		last = today
+	first, wrongFirst := time.ParseInLocation(dateForm, from, zone)
+	last, wrongLast := time.ParseInLocation(dateForm, to, zone)
+	if to == "" || last.After(today) {
+		last, wrongLast = today, nil
 	}
-	if days := daysFrom(first, last); days >= 1 && days <= maxPeriod {
+	days := daysFrom(first, last)
+	if p.Refused = wrongFirst != nil || wrongLast != nil || days < 1 || days > maxPeriod; !p.Refused {
 		p.First, p.Last, p.Days, p.Preset = first, last, days, false
 	}
 	return p
@@ -150,13 +158,41 @@ type Choice struct {
 
 // Choices returns the periods to choose from. The other parameters of the address stay.
 func (v *Visit) Choices() (list []Choice) {
-	for _, n := range presets {
+	offered := presets
+	if v.Period.Preset && !slices.Contains(presets, v.Period.Days) {
+		offered = slices.Sorted(slices.Values(append(slices.Clone(presets), v.Period.Days)))
+	}
+	for _, n := range offered {
 		p := v.Period
 		p.Preset, p.Days = true, n
 		list = append(list, Choice{v.Say("frame.period.days", "n", n), v.with(p), v.Period.Preset && v.Period.Days == n})
 	}
 	return list
 }
+
+// Calendar returns the days, months and years that people ask about.
+func (v *Visit) Calendar() (list []Choice) {
+	y, m, d := time.Now().In(v.Period.Zone).Date()
+	on := func(year int, month time.Month, day int) time.Time {
+		return time.Date(year, month, day, 0, 0, 0, 0, v.Period.Zone)
+	}
+	today := on(y, m, d)
+	for _, c := range []struct {
+		key         string
+		first, last time.Time
+	}{
+		{"frame.period.today.one", today, today}, {"frame.period.yesterday", on(y, m, d-1), on(y, m, d-1)}, {"frame.period.month", on(y, m, 1), today},
+		{"frame.period.month.last", on(y, m-1, 1), on(y, m, 0)}, {"frame.period.year", on(y, 1, 1), today},
+	} {
+		p := v.Period
+		p.Preset, p.First, p.Last = false, c.first, c.last
+		list = append(list, Choice{v.Say(c.key), v.with(p), !v.Period.Preset && v.Period.From() == p.From() && v.Period.Until() == p.Until()})
+	}
+	return list
+}
+
+// MaxDays is how long a period can be.
+func (Period) MaxDays() int { return maxPeriod }
 
 // Comparison is the choice to compare with the time before, or not.
 func (v *Visit) Comparison() Choice {

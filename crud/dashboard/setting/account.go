@@ -2,6 +2,7 @@ package setting
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -88,6 +89,9 @@ var zones = []string{
 	"Asia/Singapore", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland",
 }
 
+// accountFields are the fields of the form.
+var accountFields = []string{"name", "brand_font", "timezone", "brand_color", "language"}
+
 func accountValues(a *account.Account) url.Values {
 	q := url.Values{"name": {a.Name}, "brand_font": {string(a.BrandFont)}, "timezone": {a.Timezone}}
 	if a.BrandColor != nil {
@@ -96,7 +100,7 @@ func accountValues(a *account.Account) url.Values {
 	if a.Language != nil {
 		q.Set("language", string(*a.Language))
 	}
-	return q
+	return frame.Remember(q, accountFields...)
 }
 
 // changeAccount saves how the account looks.
@@ -109,6 +113,7 @@ func (s *Screens) changeAccount(v *frame.Visit) error {
 		"name": typed.Get("name"), "brand_font": typed.Get("brand_font"), "timezone": strings.TrimSpace(typed.Get("timezone")),
 		"brand_color": frame.Optional(typed.Get("brand_color")), "language": frame.Optional(typed.Get("language")),
 	}
+	maps.DeleteFunc(body, func(name string, _ any) bool { return !frame.Changed(typed, name) })
 	_, err = frame.Send[account.Account](v, http.MethodPatch, accountPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawAccount(v, http.StatusUnprocessableEntity, f, frame.Form{})

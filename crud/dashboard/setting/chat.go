@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -46,6 +47,7 @@ func (s *Screens) drawChats(v *frame.Visit, status int, typed frame.Form, trial 
 		for _, subject := range c.About {
 			edit.Values.Add("about", string(subject))
 		}
+		frame.Remember(edit.Values, "name", "about")
 		return chatRow{c, edit, v.Say("setting.chat.kind." + string(c.Kind)), v.WhenOf(c.LastSentAt), v.WhenOf(c.LastFailedAt)}
 	})
 	if err != nil {
@@ -84,6 +86,7 @@ func (s *Screens) changeChat(v *frame.Visit) error {
 		return err
 	}
 	body := map[string]any{"name": typed.Get("name"), "about": append([]string{}, typed["about"]...)}
+	maps.DeleteFunc(body, func(name string, _ any) bool { return !frame.Changed(typed, name) })
 	if address := typed.Get("url"); address != "" {
 		body["url"] = address
 	}

@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -51,6 +52,7 @@ func (s *Screens) drawNotices(v *frame.Visit, status int, typed frame.Form) erro
 	}
 	if d.Values == nil {
 		d.Values = url.Values{"notify": {string(own.Notify)}, "reading_notices": {string(own.Readings)}, "notify_email": {d.Address}, "weekly_report": {strconv.FormatBool(own.Weekly)}}
+		frame.Remember(d.Values, "notify", "reading_notices", "notify_email", "weekly_report")
 	}
 	return s.show(v, "notices", "setting.notices", status, d)
 }
@@ -80,13 +82,15 @@ func (s *Screens) changeNotices(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"notify": typed.Get("notify"), "weekly_report": typed.Get("weekly_report") != ""}
+	typed.Set("weekly_report", strconv.FormatBool(typed.Get("weekly_report") != "")) // browsers leave a box out that is not ticked
+	body := map[string]any{"notify": typed.Get("notify"), "weekly_report": typed.Get("weekly_report") == "true"}
 	if readers := typed.Get("reading_notices"); readers != "" {
 		body["reading_notices"] = readers
 	}
 	address := frame.Optional(typed.Get("notify_email"))
 	same := address == nil && own.NotifyEmail == nil || address != nil && own.NotifyEmail != nil && *address == *own.NotifyEmail
-	if (!same || !own.Confirmed && address != nil) && v.May(auth.Leads) {
+	maps.DeleteFunc(body, func(name string, _ any) bool { return !frame.Changed(typed, name) })
+	if (!same && frame.Changed(typed, "notify_email") || same && !own.Confirmed && address != nil) && v.May(auth.Leads) {
 		body["notify_email"] = address
 	}
 	changed, err := frame.Send[account.Account](v, http.MethodPatch, accountPath, body, nil)

@@ -1,5 +1,6 @@
 // The scripts of the dashboard. Every screen works without them.
 import { showCopies, startCopy } from "./copy.ts";
+import { startFolds } from "./fold.ts";
 import { startForms } from "./form.ts";
 import { showIslands } from "./islands.ts";
 import { showTimes, startTimes } from "./time.ts";
@@ -7,6 +8,7 @@ import { startKeys } from "./keys.ts";
 import { startSwap } from "./swap.ts";
 
 startSwap();
+startFolds();
 startForms();
 startCopy();
 startKeys();
