@@ -35,6 +35,8 @@ import (
 // Mailer has a mail sent once a transaction commits; it is implemented by mail.Queue.
 type Mailer interface {
 	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
+	// Reaches reports whether mails can be sent to an address.
+	Reaches(ctx context.Context, address string) bool
 }
 
 // Notifier notifies the owner of an account of a new lead once a transaction commits; it is implemented by
@@ -95,6 +97,10 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 	if err != nil {
 		return Outcome{}, err
 	}
+	reached := c.deps.Mail.Reaches(ctx, address.Text)
+	if !reached && (link.RequireVerification || Redirect(link) != "") { // without the mail there is no way on
+		return Outcome{}, Invalid{FieldEmail: "wrong.email.utf8"}
+	}
 	wait, err := c.deps.Limiter.TakeAddress(ctx, c.config.forms(), client, "")
 	if err != nil {
 		return Outcome{}, fmt.Errorf("submit form: %w", err)
@@ -111,7 +117,7 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 	}
 	var out Outcome
 	err = c.deps.Postgres.Account(ctx, link.AccountID, func(tx pgx.Tx) (err error) {
-		out, err = c.submit(ctx, tx, link, f, address, wait == 0)
+		out, err = c.submit(ctx, tx, link, f, address, wait == 0 && reached)
 		return err
 	})
 	if postgres.IsForeignKeyViolation(err) || errors.Is(err, pgx.ErrNoRows) {

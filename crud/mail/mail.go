@@ -266,17 +266,17 @@ const queueName = "mail"
 
 // Queue takes mails. It is safe for concurrent use.
 type Queue struct {
-	jobs    *queue.Queue
-	tokens  *token.Ring
-	log     *slog.Logger
-	texts   *catalogue.Catalogue
-	site    string
-	enabled bool
+	jobs   *queue.Queue
+	tokens *token.Ring
+	log    *slog.Logger
+	texts  *catalogue.Catalogue
+	site   string
+	sender sender // nil: mails are not sent
 }
 
 // Enabled reports whether mails are sent, or shown in a mailbox. Otherwise, Send takes mails all the same: they
 // wait for about a day for a process that has one.
-func (q *Queue) Enabled() bool { return q.enabled }
+func (q *Queue) Enabled() bool { return q.sender != nil }
 
 // Send has a mail sent once the transaction commits, and not if it does not. The transaction may be that of
 // the message's account, or unscoped.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"lodestone/pkg/certificate"
 )
@@ -28,11 +29,12 @@ type smtpSender struct {
 	files  *certificate.Dialer
 	roots  *x509.CertPool // of a test; nil: those of files
 	dial   dialer
+	offer  *offer
 }
 
 func newSMTPSender(c Config, roots *x509.CertPool) (*smtpSender, error) {
 	s, err := parseServer(c.URL)
-	return &smtpSender{config: c, server: s, tls: c.TLS, files: c.Files.Dialer("smtp-"), roots: roots, dial: (&net.Dialer{}).DialContext}, err
+	return &smtpSender{config: c, server: s, tls: c.TLS, files: c.Files.Dialer("smtp-"), roots: roots, dial: (&net.Dialer{}).DialContext, offer: &offer{}}, err
 }
 
 // client returns a client for one mail; the connection it makes is closed when ctx ends, in whatever it
@@ -110,12 +112,15 @@ func (w *watched) release() {
 // *replyError if the server answered.
 func (s *smtpSender) send(ctx context.Context, _ Kind, m *gomail.Msg) error {
 	return s.config.Secret.Try(s.config.URL, isLogin, func(url string) error {
-		to := *s
-		var err error
-		if to.server, err = parseServer(url); err != nil {
+		to, err := parseServer(url)
+		if err != nil {
 			return err
 		}
-		return to.sendOnce(ctx, m)
+		err = s.dialTo(ctx, to, func(conn *smtp.Client, client *gomail.Client) error { return send(conn, client, m) })
+		if err != nil && m.IsDelivered() { // the server took it, and only the QUIT failed
+			return nil
+		}
+		return err
 	})
 }
 
@@ -127,20 +132,26 @@ func isLogin(err error) bool {
 
 const stageLogin = "the login or the greeting"
 
-func (s *smtpSender) sendOnce(ctx context.Context, m *gomail.Msg) error {
-	client, release, err := s.client(ctx)
+// dialTo calls fn with a connection to a server.
+func (s *smtpSender) dialTo(ctx context.Context, to server, fn func(conn *smtp.Client, client *gomail.Client) error) error {
+	dialing := *s
+	dialing.server = to
+	client, release, err := dialing.client(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = client.DialAndSendWithContext(ctx, m)
-	if err == nil || m.IsDelivered() { // the server took it, and only the QUIT failed
-		return nil
+	conn, err := client.DialToSMTPClientWithContext(ctx)
+	if err == nil {
+		err = errors.Join(fn(conn, client), client.CloseWithSMTPClient(conn))
 	}
-	if ctx.Err() != nil {
+	switch {
+	case err == nil, errors.Is(err, errNoUTF8):
+		return err
+	case ctx.Err() != nil:
 		return fmt.Errorf("send mail: %w", context.Cause(ctx))
 	}
-	return classify(s.files.Explain(err, s.server.host))
+	return classify(s.files.Explain(err, to.host))
 }
 
 // replyError is a server's answer that is no success.
@@ -161,7 +172,7 @@ func (r *replyError) Error() string {
 // password, the sender) can be fixed by its operator.
 func isPermanent(err error) bool {
 	r, ok := errors.AsType[*replyError](err)
-	return ok && r.permanent
+	return ok && r.permanent || errors.Is(err, errNoUTF8)
 }
 
 func classify(err error) error {

@@ -93,7 +93,7 @@ func New(c Config, d Deps) (*Queue, error) {
 	if err := queue.Register(d.Queue, w); err != nil {
 		return nil, err
 	}
-	return &Queue{jobs: d.Queue, tokens: d.Tokens, log: d.Log, texts: texts, site: w.site, enabled: w.sender != nil}, nil
+	return &Queue{jobs: d.Queue, tokens: d.Tokens, log: d.Log, texts: texts, site: w.site, sender: w.sender}, nil
 }
 
 type worker struct {

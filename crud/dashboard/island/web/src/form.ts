@@ -2,11 +2,14 @@
 import { ask, warning } from "./screen.ts";
 import { word } from "./words.ts";
 
+const fileForm = "multipart/form-data";
 const unsaved = new Set<HTMLFormElement>();
 const asking = new WeakSet<HTMLFormElement>();
 const checked = new WeakSet<HTMLFormElement>();
 
-/** startForms warns before unsaved input is left, and asks for the session before a file is sent. */
+const soon = 3000; // ms
+
+/** startForms warns before unsaved input is left, and asks for the session before a file or input is sent. */
 export function startForms(): void {
   document.addEventListener("input", (e) => {
     const form = (e.target as HTMLInputElement).form;
@@ -16,7 +19,7 @@ export function startForms(): void {
   document.addEventListener("submit", (e) => {
     const form = e.target as HTMLFormElement;
     if (e.defaultPrevented || form.method !== "post") return;
-    if (form.enctype === "multipart/form-data" && !checked.delete(form)) {
+    if ((form.enctype === fileForm || unsaved.has(form)) && !checked.delete(form)) {
       e.preventDefault();
       if (asking.has(form)) return; // pressed twice
       asking.add(form);
@@ -35,13 +38,17 @@ export function unsavedInput(): boolean {
   return [...unsaved].some((form) => form.isConnected);
 }
 
-/** send submits a form with a file if there is a session, with the token of that. The server keeps the fields of other forms; a file it cannot keep. */
+/**
+ * send submits a form if there is a session, with the token of that. The server keeps the fields of a form whose session is over: but no
+ * file, and nothing of a browser where someone signed out.
+ */
 async function send(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
   form.querySelector(".ended")?.remove();
   const here = location.pathname + location.search;
   const asked = new URL(here, location.href).href;
-  const answer = await ask(asked).catch(() => undefined);
-  if (answer?.ended) {
+  const hasFile = form.enctype === fileForm;
+  const answer = await ask(asked, hasFile ? undefined : AbortSignal.timeout(soon)).catch(() => undefined);
+  if (answer?.ended && (hasFile || answer.out)) {
     ended(form, answer.ended);
     return;
   }
