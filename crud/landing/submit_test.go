@@ -100,6 +100,18 @@ func TestFormIsChecked(t *testing.T) {
 	require.Equal(t, "Zoë Ω", one[string](t, f, `SELECT name FROM submissions`))
 }
 
+// What surrounds an address is no part of it: each of these is the same person.
+func TestAddressesAsPeoplePasteThem(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	slug := f.link(t)
+	for _, typed := range []string{"jo@example.com\u200b", "\ufeff jo@exam\u00adple.com", "ｊｏ＠example．com", "<jo@example.com>", "Jo Doe <JO@example.com>", "mailto:jo@example.com", "jo@example.com.", "“jo@example.com”,"} {
+		require.Regexp(t, `^/a/`, f.post(t, "/l/"+slug, "email", typed).location(t), "%q", typed)
+		require.Equal(t, "jo@example.com", f.last(t).To, "%q", typed)
+	}
+	require.Equal(t, 1, one[int](t, f, `SELECT count(*) FROM submissions`))
+}
+
 // formField returns the value of a hidden field.
 func formField(t *testing.T, body, name string) string {
 	t.Helper()

@@ -91,6 +91,8 @@ func TestVerificationByCode(t *testing.T) {
 		func(c string) string { return c },
 		func(c string) string { return " " + c[:3] + " " + c[3:] + " " },
 		func(c string) string { return c[:3] + "-" + c[3:] },
+		func(c string) string { return c + "\u200b." },
+		func(c string) string { return strings.Map(func(r rune) rune { return r - '0' + '０' }, c) },
 	} {
 		page, m := f.asked(t, slug, "jo@example.com")
 		require.Regexp(t, `^/a/`, f.post(t, page, "code", write(m.Code)).location(t))

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -17,7 +18,13 @@ import (
 type recipient struct{ ID, Email, URL, Screen string }
 
 // named matches an address with a name before it, as mail programs copy it.
-var named = regexp.MustCompile(`(?:"[^"\n]*"|[^,;<>"\n@]*)\s*<([^<>\s]+)>`)
+var named = regexp.MustCompile(`(^|[\s,;])(?:"[^"\n]*"|[^,;<>"\n@]*)[ \t]*<([^<>\s]+)>`)
+
+// addressesIn returns the addresses of a list, which blanks, commas, semicolons or lines part.
+func addressesIn(list string) []string {
+	bare := named.ReplaceAllString(list, "$1 $2 ")
+	return strings.FieldsFunc(bare, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;，；、", r) })
+}
 
 // newKey returns a key by which the API knows a form again that is sent twice.
 func newKey() string { return uuid.NewString() }
@@ -40,7 +47,7 @@ func (s *Screens) addRecipients(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	emails := strings.FieldsFunc(named.ReplaceAllString(typed.Get("emails"), " $1 "), func(r rune) bool { return strings.ContainsRune(" \t\n\r,;\u00a0\u3000", r) })
+	emails := addressesIn(typed.Get("emails"))
 	body := map[string]any{"emails": append([]string{}, emails...)}
 	wrong := map[string]string{}
 	if text := strings.TrimSpace(typed.Get("max_views")); text != "" {
