@@ -53,6 +53,7 @@ type fixture struct {
 	account uuid.UUID
 	key     string
 	log     *enginetest.Log
+	unsent  string // address that no mail can be sent to
 
 	mu    sync.Mutex
 	clock time.Time
@@ -108,7 +109,7 @@ func (f *fixture) serve(t *testing.T) {
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1", "::1"}}.Finder()
 	require.NoError(t, err)
-	taking := capture.New(config, capture.Deps{Postgres: db, Limiter: ratelimit.NewVisitors(db, f.tokens), Mail: mails, Tokens: f.tokens, Site: site, Now: f.now})
+	taking := capture.New(config, capture.Deps{Postgres: db, Limiter: ratelimit.NewVisitors(db, f.tokens), Mail: picky{mails, f}, Tokens: f.tokens, Site: site, Now: f.now})
 	bots, err := bot.NewRules()
 	require.NoError(t, err)
 	visitors, err := landing.New(landing.Deps{
@@ -123,6 +124,14 @@ func (f *fixture) serve(t *testing.T) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	f.url, f.http, f.handler = server.URL, client, a
 }
+
+// picky is the queue in front of a server that does not take every address.
+type picky struct {
+	*mail.Queue
+	f *fixture
+}
+
+func (p picky) Reaches(_ context.Context, address string) bool { return address != p.f.unsent }
 
 func (f *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()

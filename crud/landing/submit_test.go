@@ -112,6 +112,22 @@ func TestAddressesAsPeoplePasteThem(t *testing.T) {
 	require.Equal(t, 1, one[int](t, f, `SELECT count(*) FROM submissions`))
 }
 
+// Where the SMTP server does not take an address, a form that cannot go on without a mail says so. Another one opens the document.
+func TestAddressesThatNoMailReaches(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.unsent = "jörg@example.com"
+	for _, set := range []string{"require_verification = true", "redirect_url = 'https://acme.example/thanks'"} {
+		r := f.post(t, "/l/"+f.link(t, set), "email", f.unsent)
+		require.Equal(t, http.StatusUnprocessableEntity, r.status, set)
+		require.Contains(t, r.body, "our mail server cannot send to this one", set)
+		require.Contains(t, r.body, `aria-describedby="email-wrong" aria-invalid="true" autofocus`, set)
+	}
+	require.Zero(t, one[int](t, f, `SELECT count(*) FROM submissions`))
+	require.Regexp(t, `^/a/`, f.post(t, "/l/"+f.link(t), "email", f.unsent).location(t))
+	require.Empty(t, f.mails(t))
+}
+
 // formField returns the value of a hidden field.
 func formField(t *testing.T, body, name string) string {
 	t.Helper()

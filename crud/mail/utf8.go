@@ -75,6 +75,10 @@ type reacher interface {
 
 // Reaches reports whether mails can be sent to an address: a server without SMTPUTF8 takes none that is not ASCII before the @.
 func (q *Queue) Reaches(ctx context.Context, address string) bool {
+	to, err := wire(address)
+	if err != nil {
+		return false
+	}
 	r, asks := q.sender.(reacher)
-	return CanReach(address) && (!asks || r.reaches(ctx, address))
+	return !asks || r.reaches(ctx, to)
 }

@@ -52,6 +52,8 @@ func (m *mailbox) Send(_ context.Context, _ pgx.Tx, message mail.Message) error 
 	return nil
 }
 
+func (m *mailbox) Reaches(context.Context, string) bool { return true }
+
 // last returns the newest mail to an address.
 func (m *mailbox) last(t *testing.T, to string) mail.Message {
 	t.Helper()
