@@ -66,7 +66,7 @@ func TestAccessLinkRefused(t *testing.T) {
 		"foreign lead magnet": {`{"lead_magnet_id":"` + foreign.ID + `","email":"jo@example.com"}`, problem.InvalidLeadMagnet, "lead_magnet_id"},
 		"inactive":            {`{"lead_magnet_id":"` + asleep.ID + `","email":"jo@example.com"}`, problem.Conflict, ""},
 		"no address":          {`{"lead_magnet_id":"` + m.ID + `","email":"jo"}`, problem.ValidationError, "email"},
-		"two addresses":       {`{"lead_magnet_id":"` + m.ID + `","email":"Jo <jo@example.com>, al@example.com"}`, problem.ValidationError, "email"},
+		"a name and another":  {`{"lead_magnet_id":"` + m.ID + `","email":"Jo <jo@example.com>, al@example.com"}`, problem.ValidationError, "email"},
 		"two addresses":       {`{"lead_magnet_id":"` + m.ID + `","email":"a@example.com, b@example.com"}`, problem.ValidationError, "email"},
 		"header injection":    {`{"lead_magnet_id":"` + m.ID + `","email":"a@example.com\r\nBcc: b@example.com"}`, problem.ValidationError, "email"},
 		"long address":        {`{"lead_magnet_id":"` + m.ID + `","email":"a@` + strings.Repeat("b.", 150) + `com"}`, problem.ValidationError, "email"},
