@@ -129,6 +129,7 @@ func TestGenericLinkRefused(t *testing.T) {
 		"name null":           {`{"lead_magnet_id":"` + m.ID + `","collect_name":null}`, problem.ValidationError, "collect_name"},
 		"verification number": {`{"lead_magnet_id":"` + m.ID + `","require_verification":1}`, problem.ValidationError, "require_verification"},
 		"title of blanks":     {`{"lead_magnet_id":"` + m.ID + `","title":" \u00a0"}`, problem.ValidationError, "title"},
+		"title of nothing":    {`{"lead_magnet_id":"` + m.ID + `","title":"\u200b\u2800\u3164\u200d"}`, problem.ValidationError, "title"},
 		"redirect script":     {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"javascript:alert(1)"}`, problem.ValidationError, "redirect_url"},
 		"redirect relative":   {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"//example.com/x"}`, problem.ValidationError, "redirect_url"},
 		"redirect policy":     {`{"lead_magnet_id":"` + m.ID + `","redirect_url":"https://a;script-src/x"}`, problem.ValidationError, "redirect_url"},

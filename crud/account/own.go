@@ -154,7 +154,7 @@ type updateInput struct {
 }
 
 type changedAccount struct {
-	Name        *string                     `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the account. Its pages and mails show it."`
+	Name        *string                     `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the account. Its pages and mails show it."`
 	BrandFont   *font                       `json:"brand_font" required:"false" nullable:"false" doc:"Typeface of the account's pages."`
 	Language    api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the account's pages and mails; null for that of each visitor, and English for the owner's mails."`
 	Timezone    *string                     `json:"timezone" required:"false" nullable:"false" minLength:"1" maxLength:"64" doc:"Time zone of the account, as its IANA name, such as Europe/Berlin."`

@@ -92,6 +92,11 @@ func tidy(text string, limit int) string {
 	return text
 }
 
+// isSeen reports whether a character shows something, so that a name of it is one.
+func isSeen(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
+}
+
 // Invalid is the error of a form that cannot be taken: what is wrong, by field, as keys of the catalogue.
 type Invalid map[string]string
 
@@ -135,7 +140,7 @@ func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
 	}
 	if link.CollectName {
 		switch {
-		case f.Name == "":
+		case !strings.ContainsFunc(f.Name, isSeen):
 			wrong[FieldName] = "wrong.name.empty"
 		case utf8.RuneCountInString(f.Name) > maxName:
 			wrong[FieldName] = "wrong.name.long"

@@ -183,7 +183,7 @@ type createInput struct {
 
 type newChannel struct {
 	Kind  Kind      `json:"kind" doc:"Chat program."`
-	Name  string    `json:"name" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the channel, for you."`
+	Name  string    `json:"name" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the channel, for you."`
 	URL   string    `json:"url" minLength:"1" maxLength:"2000" doc:"URL of its incoming webhook. It is not shown again."`
 	About []Subject `json:"about" required:"false" nullable:"false" minItems:"1" uniqueItems:"true" doc:"What it gets notices about. Default: everything."`
 }
@@ -320,7 +320,7 @@ type updateInput struct {
 }
 
 type changedChannel struct {
-	Name     *string   `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the channel, for you."`
+	Name     *string   `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the channel, for you."`
 	URL      *string   `json:"url" required:"false" nullable:"false" minLength:"1" maxLength:"2000" doc:"URL of its incoming webhook."`
 	About    []Subject `json:"about" required:"false" nullable:"false" minItems:"1" uniqueItems:"true" doc:"What it gets notices about."`
 	IsActive *bool     `json:"is_active" required:"false" nullable:"false" doc:"Whether notices are sent."`

@@ -77,6 +77,7 @@ func TestFormIsChecked(t *testing.T) {
 		{"throwaway", []string{"email", "jo@x.mailinator.com", "name", "Jo", "consent", "yes", "consent_seen", seen}, "email", "throwaway"},
 		{"no name", []string{"email", "jo@example.com", "consent", "yes", "consent_seen", seen}, "name", "Enter your name."},
 		{"blanks for a name", []string{"email", "jo@example.com", "name", " \t\u00a0", "consent", "yes", "consent_seen", seen}, "name", "Enter your name."},
+		{"nothing to see for a name", []string{"email", "jo@example.com", "name", "\u3164\u2800\u200d", "consent", "yes", "consent_seen", seen}, "name", "Enter your name."},
 		{"a book for a name", []string{"email", "jo@example.com", "name", strings.Repeat("x", 101), "consent", "yes", "consent_seen", seen}, "name", "at most 100"},
 		{"no consent", []string{"email", "jo@example.com", "name", "Jo"}, "consent", "Tick the box"},
 		{"another text", []string{"email", "jo@example.com", "name", "Jo", "consent", "yes", "consent_seen", "0123456789abcdef"}, "consent", "This text has changed"},

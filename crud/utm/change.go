@@ -21,7 +21,7 @@ type createInput struct {
 }
 
 type newTemplate struct {
-	Name     string  `json:"name" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the template."`
+	Name     string  `json:"name" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the template."`
 	Source   *string `json:"source" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_source, such as newsletter."`
 	Medium   *string `json:"medium" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_medium, such as email."`
 	Campaign *string `json:"campaign" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_campaign."`
@@ -77,7 +77,7 @@ type updateInput struct {
 }
 
 type changedTemplate struct {
-	Name     *string            `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the template."`
+	Name     *string            `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the template."`
 	Source   api.Change[string] `json:"source" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_source; null removes it."`
 	Medium   api.Change[string] `json:"medium" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_medium; null removes it."`
 	Campaign api.Change[string] `json:"campaign" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_campaign; null removes it."`
