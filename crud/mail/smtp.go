@@ -134,9 +134,9 @@ const stageLogin = "the login or the greeting"
 
 // dialTo calls fn with a connection to a server.
 func (s *smtpSender) dialTo(ctx context.Context, to server, fn func(conn *smtp.Client, client *gomail.Client) error) error {
-	dialing := *s
-	dialing.server = to
-	client, release, err := dialing.client(ctx)
+	clone := *s
+	clone.server = to
+	client, release, err := clone.client(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +16,7 @@ import (
 // What stands behind a link in a mail or a chat is often taken for a part of it.
 func TestLinksWithSomethingBehindThem(t *testing.T) {
 	t.Parallel()
-	site, err := page.New(page.Deps{Site: "https://example.com/docs", Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	site, err := page.New(page.Deps{Site: "https://example.com/docs", Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	const token = "abcdefghijklmnopqrstuvwx23"
 	for asked, want := range map[string]string{
