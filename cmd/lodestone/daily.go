@@ -7,6 +7,7 @@ import (
 	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
+	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/query/archive"
 )
@@ -40,6 +41,13 @@ func (c *exportDailyCommand) check() error {
 func (c *exportDailyCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
+	}
+	for setting, dir := range map[string]string{"--export-to": c.Archive.To, "--export-temp-dir": c.Archive.TempDir} {
+		if _, bucket := objectstore.ParseLocation(dir); dir != "" && !bucket {
+			if err := config.Writable(setting, dir); err != nil {
+				return err
+			}
+		}
 	}
 	p := newProcess(c.Process)
 	pool, err := p.addPostgres(ctx, c.Postgres)

@@ -16,6 +16,7 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/token"
 )
 
 // Every setting that cannot be used is named, each once, whatever is wrong with it.
@@ -173,7 +174,7 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 		"link list":           {"URL"},
 		"erase a@example.com": {"URL"},
 		"demo":                {"URL", "COLLECTOR_URL"},
-		"doctor":              {"POSTGRES_URL", "POSTGRES_READ_URL", "CLICKHOUSE_URL", "KAFKA_BROKERS", "TOKEN_KEYS"},
+		"doctor":              {"POSTGRES_URL", "POSTGRES_READ_URL", "CLICKHOUSE_URL", "CLICKHOUSE_HTTP_URL", "SQL_URL", "KAFKA_BROKERS", "TOKEN_KEYS"},
 	} {
 		for _, setting := range settings {
 			name := "LODESTONE_" + setting
@@ -203,6 +204,35 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 		for _, command := range []string{"doctor", "link list"} {
 			_, _ = parser.Parse(append(strings.Fields(command), "--data", here))
 			require.Empty(t, given.Problems, "%s: the same installation", variable)
+		}
+	}
+}
+
+// A directory in which nothing can be written is named by its setting, once, and the process is not started again: exit code 2.
+func TestADirectoryThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	gone := "127.0.0.1:1"
+	env := []string{
+		"LODESTONE_POSTGRES_URL=postgres://u@" + gone + "/x", "LODESTONE_CLICKHOUSE_URL=clickhouse://" + gone + "/x", "LODESTONE_KAFKA_BROKERS=" + gone,
+		"LODESTONE_CLICKHOUSE_HTTP_URL=http://" + gone, "LODESTONE_TOKEN_KEYS=" + token.NewKeys(1).Keys, "LODESTONE_ADMIN_LISTEN=127.0.0.1:0",
+		"LODESTONE_PUBLIC_URL=https://links.example.com", "LODESTONE_COLLECTOR_URL=https://events.example.com", "LODESTONE_LISTEN=127.0.0.1:0",
+		"LODESTONE_COLLECTOR_LISTEN=127.0.0.1:0",
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for command, setting := range map[string]string{
+		"collector": "--spool-dir", "crud": "--erasure-log", "export daily": "--export-to", "up": "--data",
+	} {
+		for _, dir := range []string{"/proc/here", file} {
+			args := append(strings.Fields(command), setting, dir)
+			given := env
+			if command == "up" {
+				given = nil
+			}
+			p := launch(t, t.TempDir(), given, args...)
+			require.Equal(t, exitSettings, p.wait(), "%s: %s", command, p.out)
+			require.Equal(t, 1, strings.Count(p.out.String(), dir), "%s: %s", command, p.out)
+			require.Contains(t, p.out.String(), setting+" ("+config.EnvName(setting)+") is "+dir+", where no files can be written", command)
 		}
 	}
 }

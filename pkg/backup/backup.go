@@ -19,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
@@ -84,6 +85,11 @@ var (
 // Create makes a backup. An incremental one has of ClickHouse only what the newest full one has not; if there is none, it is a full one. Then it removes
 // backups that are older than keepFor, if that is not 0, but for those that a younger one is based on.
 func (b *Backups) Create(ctx context.Context, incremental bool, keepFor time.Duration) (m Manifest, err error) {
+	if d, ok := b.place.(directory); ok {
+		if err := config.Writable("PLACE", d.path); err != nil {
+			return m, err //nolint:wrapcheck // it names the argument
+		}
+	}
 	base, err := b.base(ctx, incremental)
 	if err != nil {
 		return m, err

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/pkg/config"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/kafka"
 )
@@ -94,6 +95,9 @@ func (s *Set) take() (err error) {
 		mode = 0o711 // PostgreSQL passes through as another user; what is secret is closed by itself
 	}
 	if s.lock, err = lockDir(s.config.Data, mode); err != nil {
+		if invalid := config.Writable("--data", s.config.Data); invalid != nil {
+			return invalid
+		}
 		return fmt.Errorf("open the data directory: %w", err)
 	}
 	free, err := s.free(s.config.Data)
