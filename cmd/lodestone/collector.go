@@ -14,6 +14,7 @@ import (
 	"lodestone/pkg/bot"
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
+	"lodestone/pkg/httpserver"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
@@ -77,6 +78,11 @@ func checkSpool(c collector.Config, s spool.Config) error {
 
 // addCollector adds the collector and its dependencies to the stack.
 func (p *process) addCollector(c collector.Config, cc country.Config, pc producer.Config, sc spool.Config, k kafka.Config, t token.Config, pool *postgres.Pool) error {
+	if sc.Enabled() {
+		if err := config.Writable("--spool-dir", sc.Dir); err != nil {
+			return err
+		}
+	}
 	ring, err := t.Ring()
 	if err != nil {
 		return err
@@ -111,6 +117,14 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 		}
 		sink = disk
 		durable = func(ctx context.Context) error { return disk.Ready(ctx, sender.Ready) }
+		if p.checks["kafka"] == nil { // in `up`, the consumer says more
+			p.checks["kafka"] = func(context.Context) error {
+				if err := disk.CheckKafka(); err != nil {
+					return httpserver.Degraded{Err: err}
+				}
+				return nil
+			}
+		}
 		p.stack.Add("spool", disk)
 	}
 	quotas, err := quota.NewExceeded(quota.Deps{Postgres: pool, Log: p.log, Registerer: p.metrics})

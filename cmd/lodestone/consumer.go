@@ -86,6 +86,7 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	}
 	p.stack.Add("watch of lost records", logbook.NewWatch(logbook.WatchDeps{Book: logbook.New(pool), Log: p.log, Registerer: p.metrics}))
 	p.checks["consumer"] = events.Check
+	p.checks["kafka"] = events.CheckKafka
 	if err := p.addFailover(s, pool); err != nil {
 		return err
 	}

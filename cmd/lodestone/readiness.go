@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"lodestone/pkg/build"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/service"
@@ -15,8 +17,12 @@ import (
 const readinessInterval = 2 * time.Second
 
 // addReadinessLog puts a service on the stack that logs when the process becomes ready, and when it no longer is and why. It
-// comes last, so that nothing is called ready before it was started.
+// comes last, so that nothing is called ready before it was started. A metric says which checks fail.
 func (p *process) addReadinessLog() {
+	failing := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "lodestone_check_failing", Help: "1 while a check of /readyz fails, by check: postgres, clickhouse, kafka and others.",
+	}, []string{"check"})
+	p.metrics.MustRegister(failing)
 	p.stack.Add("readiness", service.NewLoop("readiness", func(ctx context.Context, started func()) error {
 		started()
 		look := time.NewTicker(readinessInterval)
@@ -31,14 +37,21 @@ func (p *process) addReadinessLog() {
 				<-ctx.Done()
 				return ctx.Err()
 			}
-			failing := failed(outcome)
+			for name, result := range outcome {
+				value := 1.0
+				if result == "ok" {
+					value = 0
+				}
+				failing.WithLabelValues(name).Set(value)
+			}
+			wrong := failed(outcome)
 			switch {
 			case ready && last != "ok":
 				last = "ok"
 				p.log.Info("ready", "version", build.Current().Version)
-			case !ready && failing != last:
-				last = failing
-				p.log.Warn("not ready", "checks", failing)
+			case !ready && wrong != last:
+				last = wrong
+				p.log.Warn("not ready", "checks", wrong)
 			}
 			select {
 			case <-ctx.Done():

@@ -204,13 +204,16 @@ func (c *Consumer) halt(a assignment, by *worker, why error) {
 	}
 }
 
-// Check returns nil while this consumer is a member of its group and none of its partitions stands still. It is for
+// Check returns nil while this consumer is a member of its group, Kafka answers and none of its partitions stands still. It is for
 // readiness, and safe for concurrent use.
 func (c *Consumer) Check(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.joined {
 		return errors.New("not a member of the consumer group: see the log")
+	}
+	if c.away != nil {
+		return c.away
 	}
 	var errs []error
 	for a, why := range c.halted {
@@ -228,7 +231,7 @@ func (c *Consumer) Check(context.Context) error {
 func (c *Consumer) status() status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := status{partitions: len(c.workers), blocked: len(c.halted), halted: map[string]int{}, joined: c.joined}
+	s := status{partitions: len(c.workers), blocked: len(c.halted), halted: map[string]int{}, joined: c.joined && c.away == nil}
 	for _, why := range c.halted {
 		s.halted[haltReason(why)]++
 	}

@@ -63,6 +63,7 @@ type Consumer struct {
 	ends    map[assignment]int64 // the log's end, as last seen
 	halted  map[assignment]error // partitions that stand still, and why
 	joined  bool                 // a member of the group
+	away    error                // why Kafka does not answer
 }
 
 // sharedConnections is how many connections to a shard of ClickHouse all partitions of a consumer share. Hundreds of partitions that are taken

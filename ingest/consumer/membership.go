@@ -28,6 +28,9 @@ const (
 	rejoinPause = time.Second
 	// endsInterval is the time between two looks at where the log ends.
 	endsInterval = 2 * time.Second
+	// endsTimeout bounds one look, and awayAfter is how long Kafka has not answered one when it is away.
+	endsTimeout = 5 * time.Second
+	awayAfter   = 10 * time.Second
 )
 
 // run is a member of the group until ctx ends: of one membership after the other, should one end
@@ -130,7 +133,21 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 func (c *Consumer) setJoined(joined bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.joined = joined
+	c.joined, c.away = joined, nil
+}
+
+// setAway notes why Kafka does not answer, nil once it does.
+func (c *Consumer) setAway(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = why
+}
+
+// CheckKafka returns why Kafka does not answer, or nil. It is for readiness, and safe for concurrent use.
+func (c *Consumer) CheckKafka(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.away
 }
 
 // claimTopics returns nil once the group may store the topics and ClickHouse lets it write. It asks before the group is joined,
@@ -192,6 +209,7 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 	ticker := time.NewTicker(endsInterval)
 	defer ticker.Stop()
 	var forbidden time.Time // since when the probe is
+	answered := time.Now()
 	partitions := 0
 	for {
 		select {
@@ -206,10 +224,17 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 			c.leave(err)
 			return
 		}
-		ends, err := kadm.NewClient(cl).ListEndOffsets(ctx, topics...)
+		looking, cancel := context.WithTimeout(ctx, endsTimeout)
+		ends, err := kadm.NewClient(cl).ListEndOffsets(looking, topics...)
+		cancel()
 		if err != nil {
-			continue // Kafka is away, which the poll loop logs
+			if ctx.Err() == nil && time.Since(answered) > awayAfter {
+				c.setAway(fmt.Errorf("waiting for Kafka, which does not answer: %w", err))
+			}
+			continue // the poll loop logs it
 		}
+		answered = time.Now()
+		c.setAway(nil)
 		// The group learns of new partitions from its leader's metadata, which is renewed after minutes.
 		n := 0
 		ends.Each(func(kadm.ListedOffset) { n++ })

@@ -61,7 +61,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			func() float64 { return float64(state().partitions) }),
 		gauge("blocked_partitions", "Partitions that stand still and need a look: see the log.",
 			func() float64 { return float64(state().blocked) }),
-		gauge("joined", "1 while this consumer is a member of its group. 0: it waits for Kafka, or until it can write to ClickHouse.",
+		gauge("joined", "1 while this consumer is a member of its group and Kafka answers. 0: it waits for Kafka, or until it can write to ClickHouse.",
 			func() float64 {
 				if state().joined {
 					return 1

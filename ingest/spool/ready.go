@@ -33,6 +33,17 @@ func (s *Spool) Ready(ctx context.Context, kafka func(context.Context) error) er
 	return nil
 }
 
+// errAway says what /readyz shows while Kafka is away.
+var errAway = errors.New("Kafka does not take events in time: they wait in the spool")
+
+// CheckKafka returns an error while events go to the disk since Kafka does not take them in time.
+func (s *Spool) CheckKafka() error {
+	if s.circuit.open.Load() {
+		return errAway
+	}
+	return nil
+}
+
 // accepts reports whether the disk accepts events.
 func (s *Spool) accepts() error {
 	q := s.queue.Load()
