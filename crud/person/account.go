@@ -35,13 +35,13 @@ func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uui
 	if err := deleteAccount(ctx, db, entry); err != nil {
 		return err
 	}
-	return renewStatistics(ctx, db)
+	return vacuumAll(ctx, db)
 }
 
-// renewStatistics renews those that Postgres has of all tables: they hold values of their rows.
-func renewStatistics(ctx context.Context, db *postgres.Pool) error {
-	if err := store.New(db.Unscoped()).RenewStatistics(ctx); err != nil {
-		return fmt.Errorf("the account is deleted, and the statistics of Postgres are not renewed (run ANALYZE in its database): %w", err) //nolint:misspell // likewise
+// vacuumAll removes deleted rows from the files of Postgres, and renews its statistics, which hold values of rows.
+func vacuumAll(ctx context.Context, db *postgres.Pool) error {
+	if err := store.New(db.Unscoped()).VacuumAll(ctx); err != nil {
+		return fmt.Errorf("the account is deleted, and the files of Postgres still have its rows (run VACUUM (ANALYZE) in its database): %w", err) //nolint:misspell // likewise
 	}
 	return nil
 }

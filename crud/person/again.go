@@ -25,7 +25,7 @@ const (
 	// maxAgain bounds the tries, which take a week.
 	maxAgain      = 1000
 	longestPause  = 10 * time.Minute
-	againTimeout  = 10 * time.Minute // statistics of large tables take long
+	againTimeout  = 30 * time.Minute // large tables take long to vacuum
 	sealingErased = "addresses of erased people"
 )
 
@@ -116,23 +116,39 @@ func (w *worker) Work(ctx context.Context, job *river.Job[again]) error {
 	if err := e.forgetOutside(ctx, a.AccountID, keys, ids, a.Until); err != nil {
 		return err
 	}
-	return e.forgetStatistics(ctx, a.Until)
+	return e.vacuum(ctx, a.Until)
 }
 
-// forgetStatistics renews the statistics that Postgres has of tables with data about people, since they hold values of rows. Postgres does so by itself
-// only after a tenth of a table has changed. If all were renewed since a time, they are left as they are. Of a table without rows, Postgres keeps those that
-// it has.
-func (e *Eraser) forgetStatistics(ctx context.Context, since time.Time) error {
+// vacuum removes what was deleted until a time from the files of Postgres' tables with data about people, and renews the statistics
+// of them, which hold values of rows. Postgres does so by itself only after a part of a table has changed. One that began later than
+// that time is not repeated.
+func (e *Eraser) vacuum(ctx context.Context, since time.Time) error {
+	e.vacuuming.Lock()
+	defer e.vacuuming.Unlock()
+	if e.vacuumed.After(since) {
+		return nil
+	}
 	q := store.New(e.deps.Postgres.Unscoped())
-	old, err := q.StatisticsAreOld(ctx, since)
-	if err == nil && old {
-		err = q.RenewStatisticsOfPeople(ctx)
-	}
+	began, err := q.ClockTime(ctx)
 	if err != nil {
-		return fmt.Errorf("renew statistics: %w", err)
+		return fmt.Errorf("read the time of Postgres: %w", err)
 	}
+	read, err := q.IsReadSince(ctx, since)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for open transactions: %w", err)
+	case read:
+		return errStillRead
+	}
+	if err := q.VacuumPeople(ctx); err != nil {
+		return fmt.Errorf("vacuum tables with data about people: %w", err)
+	}
+	e.vacuumed = began
 	return nil
 }
+
+// errStillRead has the job tried again: Postgres keeps deleted rows that an open transaction may read.
+var errStillRead = errors.New("a transaction of Postgres is open since before the erasure, so that deleted rows stay")
 
 // forgetWaiting removes what waits to be sent about an address, and was asked for until a time.
 func (e *Eraser) forgetWaiting(ctx context.Context, tx pgx.Tx, key string, until time.Time) (mails, chats int, err error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -53,11 +54,14 @@ type EraserDeps struct {
 type Eraser struct {
 	deps       EraserDeps
 	backupDays int
+
+	vacuuming sync.Mutex
+	vacuumed  time.Time // when the last VACUUM began, by the clock of Postgres
 }
 
 // NewEraser returns an eraser, whose work the queue has too.
 func NewEraser(c Config, d EraserDeps) (*Eraser, error) {
-	e := &Eraser{d, c.BackupDays}
+	e := &Eraser{deps: d, backupDays: c.BackupDays}
 	return e, queue.Register(d.Queue, &worker{eraser: e})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 
+	"lodestone/pkg/config"
 	"lodestone/pkg/objectstore"
 )
 
@@ -37,6 +38,11 @@ type Log struct{ folder objectstore.Folder }
 func OpenLog(c Config, s3 objectstore.Config) (*Log, error) {
 	if c.Log == "" {
 		return nil, nil //nolint:nilnil // no log is no error: erasing is refused then
+	}
+	if _, bucket := objectstore.ParseLocation(c.Log); !bucket {
+		if err := config.Writable("--erasure-log", c.Log); err != nil {
+			return nil, err //nolint:wrapcheck // it names the setting
+		}
 	}
 	folder, err := objectstore.OpenFolder(c.Log, s3)
 	if err != nil {

@@ -39,8 +39,8 @@ func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
 		n++
 	}
 	if slices.ContainsFunc(entries, Entry.ofAccount) {
-		if err := renewStatistics(ctx, e.deps.Postgres); err != nil { // no reason to serve nothing
-			e.deps.Logger.Warn("the statistics of Postgres hold what is erased, until it renews them by itself", "error", err)
+		if err := vacuumAll(ctx, e.deps.Postgres); err != nil { // no reason to serve nothing
+			e.deps.Logger.Warn("the files of Postgres hold what is erased, until it vacuums its tables by itself", "error", err)
 		}
 	}
 	if n > 0 {

@@ -427,6 +427,18 @@ func (q *Queries) InsertErasure(ctx context.Context, arg InsertErasureParams) (i
 	return result.RowsAffected(), nil
 }
 
+const isReadSince = `-- name: IsReadSince :one
+SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start < $1::timestamptz)
+`
+
+// Whether a transaction of this database is open that began before a time: VACUUM keeps the rows that it may read.
+func (q *Queries) IsReadSince(ctx context.Context, at time.Time) (bool, error) {
+	row := q.db.QueryRow(ctx, isReadSince, at)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const jobsOfAccount = `-- name: JobsOfAccount :many
 SELECT id, args FROM river_job WHERE kind = $1 AND created_at <= $2::timestamptz ORDER BY id
 `
@@ -752,24 +764,6 @@ func (q *Queries) RemoveUsersOfAccountOnly(ctx context.Context, accountID uuid.U
 	return err
 }
 
-const renewStatistics = `-- name: RenewStatistics :exec
-ANALYZE
-`
-
-func (q *Queries) RenewStatistics(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, renewStatistics)
-	return err
-}
-
-const renewStatisticsOfPeople = `-- name: RenewStatisticsOfPeople :exec
-ANALYZE submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job
-`
-
-func (q *Queries) RenewStatisticsOfPeople(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, renewStatisticsOfPeople)
-	return err
-}
-
 const reopenErasures = `-- name: ReopenErasures :execrows
 UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL
 `
@@ -828,19 +822,6 @@ func (q *Queries) SomeErasedLinks(ctx context.Context, arg SomeErasedLinksParams
 	return items, nil
 }
 
-const statisticsAreOld = `-- name: StatisticsAreOld :one
-SELECT EXISTS (SELECT FROM unnest(ARRAY['submissions', 'access_links', 'verifications', 'webhook_deliveries', 'idempotency_keys', 'user_sessions', 'river_job']::text[]) AS name
-    WHERE coalesce(greatest(pg_stat_get_last_analyze_time(name::regclass), pg_stat_get_last_autoanalyze_time(name::regclass)), '-infinity') <= $1::timestamptz)
-`
-
-// Whether Postgres made its statistics of a table with what people typed, or were sent, before a time.
-func (q *Queries) StatisticsAreOld(ctx context.Context, at time.Time) (bool, error) {
-	row := q.db.QueryRow(ctx, statisticsAreOld, at)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const submissionsToErase = `-- name: SubmissionsToErase :many
 SELECT id, generic_link_id FROM submissions
 WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = $1 AND (submitted_at <= $2::timestamptz OR id = ANY ($3::uuid[]))
@@ -887,5 +868,24 @@ WHERE l.id = n.id
 // The ids of generic links, one for each submission that was erased.
 func (q *Queries) UncountSubmissions(ctx context.Context, genericLinkIds []uuid.UUID) error {
 	_, err := q.db.Exec(ctx, uncountSubmissions, genericLinkIds)
+	return err
+}
+
+const vacuumAll = `-- name: VacuumAll :exec
+VACUUM (ANALYZE)
+`
+
+func (q *Queries) VacuumAll(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, vacuumAll)
+	return err
+}
+
+const vacuumPeople = `-- name: VacuumPeople :exec
+VACUUM (ANALYZE) submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic
+`
+
+// Removes deleted rows, of statistics as well, and renews these.
+func (q *Queries) VacuumPeople(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, vacuumPeople)
 	return err
 }

@@ -90,16 +90,16 @@ SELECT id, kept_form FROM user_sessions WHERE account_id = $1 AND kept_form IS N
 -- name: ForgetKeptForm :exec
 UPDATE user_sessions SET kept_form = NULL WHERE id = $1 AND kept_form = sqlc.arg(was)::bytea;
 
--- name: StatisticsAreOld :one
--- Whether Postgres made its statistics of a table with what people typed, or were sent, before a time.
-SELECT EXISTS (SELECT FROM unnest(ARRAY['submissions', 'access_links', 'verifications', 'webhook_deliveries', 'idempotency_keys', 'user_sessions', 'river_job']::text[]) AS name
-    WHERE coalesce(greatest(pg_stat_get_last_analyze_time(name::regclass), pg_stat_get_last_autoanalyze_time(name::regclass)), '-infinity') <= sqlc.arg(at)::timestamptz);
+-- name: IsReadSince :one
+-- Whether a transaction of this database is open that began before a time: VACUUM keeps the rows that it may read.
+SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start < sqlc.arg(at)::timestamptz);
 
--- name: RenewStatisticsOfPeople :exec
-ANALYZE submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job;
+-- name: VacuumPeople :exec
+-- Removes deleted rows, of statistics as well, and renews these.
+VACUUM (ANALYZE) submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic;
 
--- name: RenewStatistics :exec
-ANALYZE;
+-- name: VacuumAll :exec
+VACUUM (ANALYZE);
 
 -- name: ErasedLinksSince :many
 -- What consumers are to know that was noted at a time or later, and the time of the look by the clock of the database.
