@@ -47,7 +47,7 @@ UNCACHED := cmd|pkg/layout
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install release audit web web-check web-test warm engines setup setup-all test test-all check check-all unit unit-long programs programs-long browser-once race lab release-test site-test site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
+.PHONY: help up build install release release-number audit web web-check web-test warm engines setup setup-all test test-all check check-all unit unit-long programs programs-long browser-once race lab release-test site-test site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -62,10 +62,17 @@ up: ## Build, then run everything on engines of its own, until Ctrl-C
 
 build: bin/lodestone bin/lodestone-clickhouse ## Build bin/lodestone and its ClickHouse launcher
 
+# A release has the number that its commit has in a file, unless another is given for a trial, such as 0.2.0-dev.
+release release-number: VERSION := $(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION),$(shell cat pkg/build/VERSION))
 RELEASE_DIR ?= bin/release-$(VERSION)
-release: web bin/lodestone-release bin/lodestone-site ## Build a release: archives, packages, image, documentation, checksums (VERSION=0.1.0, KEY=FILE signs, RELEASE_DIR=DIR)
+RELEASE_BUILD = bin/lodestone-release build --version '$(patsubst v%,%,$(VERSION))' --commit $(COMMIT) --date $(DATE) --out '$(RELEASE_DIR)'
+release: release-number web bin/lodestone-site ## Build a release: archives, packages, image, documentation, checksums of the number in pkg/build/VERSION (KEY=FILE signs, RELEASE_DIR=DIR)
+	@$(RELEASE_BUILD) $(if $(KEY),--key '$(KEY)')
+
+# Before anything is built: whether the checkout is a commit with this number.
+release-number: bin/lodestone-release
 	@if [[ -n "$$(git status --porcelain)" ]]; then echo "the checkout has changes that are not committed: a release is built from a commit"; exit 1; fi
-	@bin/lodestone-release build --version '$(patsubst v%,%,$(VERSION))' --commit $(COMMIT) --date $(DATE) --out '$(RELEASE_DIR)' $(if $(KEY),--key '$(KEY)')
+	@$(RELEASE_BUILD) --try
 
 audit: bin/lodestone-release ## Check the licences of all dependencies, and look up known vulnerabilities where a database answers
 	@bin/lodestone-release audit

@@ -27,8 +27,9 @@ type buildCommand struct {
 	Date     time.Time `required:"" help:"Time of that commit, as RFC 3339. Files in archives have it."`
 	Source   string    `default:"." type:"existingdir" help:"The checkout, with the front-ends built."`
 	Out      string    `required:"" help:"Directory to write to."`
-	Site     string    `default:"bin/lodestone-site" type:"existingfile" help:"The program that builds the site of the documentation."`
+	Site     string    `default:"bin/lodestone-site" help:"The program that builds the site of the documentation."`
 	Platform []string  `default:"linux/amd64,linux/arm64,darwin/amd64,darwin/arm64" help:"Platforms to build for."`
+	Try      bool      `help:"Only check whether the number is that of the commit."`
 	Key      string    `type:"existingfile" help:"Key of minisign that signs. Its password is in LODESTONE_RELEASE_PASSWORD."`
 }
 
@@ -39,9 +40,10 @@ func (c buildCommand) Run(ctx context.Context) error {
 	if !number.MatchString(c.Version) {
 		return fmt.Errorf("%q is not the number of a release, such as 0.1.0 or 0.2.0-rc.1", c.Version)
 	}
-	if err := c.tagged(ctx); err != nil {
+	if err := c.numbered(ctx); err != nil || c.Try {
 		return err
 	}
+	fmt.Fprintf(os.Stderr, "building release %s from commit %s\n", c.Version, c.Commit)
 	r := &release{Version: c.Version, Commit: c.Commit, Date: c.Date.UTC().Truncate(time.Second), Source: c.Source, Out: c.Out, Site: c.Site}
 	for _, p := range c.Platform {
 		system, processor, _ := strings.Cut(p, "/")
@@ -57,17 +59,27 @@ func (c buildCommand) Run(ctx context.Context) error {
 	return sign(c.Out, c.Key, password(), r.Version)
 }
 
-// tagged checks that a number without a suffix is built from the commit with its tag: the same number must not name other bytes.
-func (c buildCommand) tagged(ctx context.Context) error {
+// numberFile has the number of the release that a commit is.
+const numberFile = "pkg/build/VERSION"
+
+// numbered checks that a number without a suffix is that of the commit, which is checked out: the same number must not name other bytes.
+func (c buildCommand) numbered(ctx context.Context) error {
 	if strings.Contains(c.Version, "-") {
 		return nil
 	}
-	tag := "v" + c.Version
-	for _, revision := range []string{"refs/tags/" + tag, "HEAD"} {
-		out, err := exec.CommandContext(ctx, "git", "-C", c.Source, "rev-parse", "--verify", "--quiet", revision+"^{commit}").Output()
-		if err != nil || strings.TrimSpace(string(out)) != c.Commit {
-			return fmt.Errorf("the tag %s is not this commit: check out the tag, tag the commit, or build %s-dev for a trial", tag, c.Version)
+	git := func(args ...string) string {
+		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", c.Source}, args...)...).Output()
+		if err != nil {
+			return ""
 		}
+		return strings.TrimSpace(string(out))
+	}
+	if head := git("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); head != c.Commit {
+		return fmt.Errorf("the checkout is the commit %q, and not %s: check that out", head, c.Commit)
+	}
+	if committed := git("show", c.Commit+":"+numberFile); committed != c.Version {
+		return fmt.Errorf("%s of this commit is %q, and not %s: build that number, commit another one in the file, or build %s-dev for a trial",
+			numberFile, committed, c.Version, c.Version)
 	}
 	return nil
 }

@@ -79,13 +79,16 @@ func sign(dir, key, password, version string) error {
 }
 
 type keyCommand struct {
-	Dir string `arg:"" type:"existingdir" help:"Directory to write minisign.key, which stays secret, and minisign.pub to."`
+	Dir string `arg:"" help:"Directory to write minisign.key, which stays secret, and minisign.pub to. It is created if it does not exist."`
 }
 
 // Run makes a key. The password of the environment encrypts it.
 func (c keyCommand) Run() error {
 	if password() == "" {
 		return errors.New("LODESTONE_RELEASE_PASSWORD is empty: the key would be a plain file")
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return err
 	}
 	public, private, err := minisign.GenerateKey(rand.Reader)
 	if err != nil {
