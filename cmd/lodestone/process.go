@@ -20,6 +20,7 @@ import (
 	"lodestone/pkg/gate"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/logline"
 	"lodestone/pkg/service"
 	"lodestone/pkg/tracing"
 )
@@ -55,9 +56,9 @@ func (c *processConfig) logger() *slog.Logger { return c.bare().With(component, 
 func (c *processConfig) bare() *slog.Logger {
 	options := &slog.HandlerOptions{Level: c.LogLevel, ReplaceAttr: uniform}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+		return slog.New(logline.Once(slog.NewJSONHandler(os.Stderr, options)))
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, options))
+	return slog.New(logline.Once(slog.NewTextHandler(os.Stderr, options)))
 }
 
 // uniform gives durations a unit, which slog's JSON leaves out.
@@ -128,11 +129,12 @@ var (
 func (p *process) as(name string) { p.log = p.bare.With(component, name) }
 
 func newProcess(c processConfig) *process {
-	log := c.logger()
+	bare := c.bare()
+	log := bare.With(component, c.component)
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registerBuild(metrics)
-	p := &process{log: log, bare: c.bare(), metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}, stopTimeout: stopTimeout}
+	p := &process{log: log, bare: bare, metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}, stopTimeout: stopTimeout}
 	if c.Files != nil {
 		p.stack.Add("watch of secrets' files", c.Files.Watch(config.WatchDeps{Log: log, Registerer: metrics}))
 	}
