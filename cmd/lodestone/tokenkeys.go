@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/accesslink"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
@@ -50,6 +51,9 @@ func (c *tokenKeysCommand) Run(ctx context.Context) error {
 	}
 	if err := counted.print(os.Stdout, ring.IDs()); err != nil {
 		return err
+	}
+	if n, _ := counted.unopened(); n > 0 {
+		return exitError{fmt.Errorf("no given key opens %d secrets: give the keys that they were encrypted with, which may have the numbers of the given ones", n), exitUnfinished}
 	}
 	if n := counted.other(ring.IDs()[0]); n > 0 {
 		return exitError{fmt.Errorf("%d secrets are encrypted under another key than %d, which signs: keep the keys", n, ring.IDs()[0]), exitUnfinished}
@@ -109,9 +113,13 @@ func countSealed(ctx context.Context, pool *postgres.Pool, ring *token.Ring) (al
 		if err != nil {
 			return fmt.Errorf("count tokens of links: %w", err)
 		}
+		opened, err := openSamples(ctx, q, ring)
+		if err != nil {
+			return err
+		}
 		for _, l := range links {
 			key := int(l.TokenKey)
-			if !slices.Contains(ids, byte(key)) {
+			if !slices.Contains(ids, byte(key)) || !opened(l.TokenKey) {
 				key = noKey
 			}
 			all = all.add("access_links.token_sealed", key, int(l.Tokens))
@@ -142,6 +150,24 @@ func countSealed(ctx context.Context, pool *postgres.Pool, ring *token.Ring) (al
 	return all, err
 }
 
+// openSamples tries the newest tokens of each key, and returns whether all of a key could be opened: another key may have its number.
+func openSamples(ctx context.Context, q *store.Queries, ring *token.Ring) (opened func(key int16) bool, err error) {
+	samples, err := q.LinkTokenSamples(ctx, sealedSamples)
+	if err != nil {
+		return nil, fmt.Errorf("read tokens of links: %w", err)
+	}
+	failed := map[int16]bool{}
+	for _, s := range samples {
+		if _, err := ring.Open(accesslink.Sealing, s.TokenSealed, s.ID[:]); err != nil {
+			failed[s.TokenKey] = true
+		}
+	}
+	return func(key int16) bool { return !failed[key] }, nil
+}
+
+// sealedSamples is how many tokens of links are tried for each key. All would take minutes.
+const sealedSamples = 100
+
 // sealedBatch is how many messages are in memory at a time.
 const sealedBatch = 1000
 
@@ -155,6 +181,19 @@ func (all sealedCounts) other(first byte) (n int) {
 		}
 	}
 	return n
+}
+
+// unopened counts what none of the keys opens, and everything.
+func (all sealedCounts) unopened() (none, total int) {
+	for _, c := range all {
+		for key, rows := range c.byKey {
+			total += rows
+			if key == noKey {
+				none += rows
+			}
+		}
+	}
+	return none, total
 }
 
 func (all sealedCounts) print(w io.Writer, ids []byte) error {

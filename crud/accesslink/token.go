@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// sealing is the purpose that tokens are sealed for. The context is the id of their link.
-	sealing = "access links"
+	// Sealing is the purpose of the keys that seal tokens.
+	Sealing = "access links"
 	// noKey is the key of a token that is not sealed yet.
 	noKey = -1
 )
@@ -35,7 +35,7 @@ func NewToken(keys *token.Ring, id uuid.UUID) (Token, error) {
 
 func seal(keys *token.Ring, id uuid.UUID, text string) (Token, error) {
 	keys = keys.Frozen()
-	sealed, err := keys.Seal(sealing, []byte(text), id[:])
+	sealed, err := keys.Seal(Sealing, []byte(text), id[:])
 	if err != nil {
 		return Token{}, fmt.Errorf("seal token of access link: %w", err)
 	}
@@ -57,7 +57,7 @@ func openToken(keys *token.Ring, id uuid.UUID, inClear *string, sealed []byte) (
 	if inClear != nil {
 		return *inClear, nil // not sealed yet
 	}
-	text, err := keys.Open(sealing, sealed, id[:])
+	text, err := keys.Open(Sealing, sealed, id[:])
 	if err != nil {
 		return "", fmt.Errorf("open token of access link %s: %w", id, err)
 	}

@@ -166,17 +166,28 @@ var exceptionNumber = regexp.MustCompile(`^Code: (\d+)\.`)
 func (c *Canary) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Wait)
 	defer cancel()
-	return HTTPLogin{URL: c.config.URL, Secret: c.config.Secret}.Do(func(user, password string) error { return c.askAs(ctx, user, password) })
+	return HTTPLogin{URL: c.config.URL, Secret: c.config.Secret}.Do(func(user, password string) error { return askAs(ctx, c.client, c.address, user, password) })
 }
 
-func (c *Canary) askAs(ctx context.Context, user, password string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, strings.NewReader("SELECT 1"))
+// TryHTTP returns nil if an HTTP address of ClickHouse answers a query with its login.
+func TryHTTP(ctx context.Context, l HTTPLogin, tls certificate.Client) error {
+	u, err := url.Parse(l.URL)
+	if err != nil || u.Host == "" {
+		return errors.New("it is no address such as http://host:port")
+	}
+	client := &http.Client{Transport: tls.Dialer("clickhouse-").HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}
+	address := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
+	return l.Do(func(user, password string) error { return askAs(ctx, client, address, user, password) })
+}
+
+func askAs(ctx context.Context, client *http.Client, address, user, password string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader("SELECT 1"))
 	if err != nil {
-		return errors.New("the address of the SQL user cannot be used")
+		return errors.New("the address cannot be used")
 	}
 	request.Header.Set("X-ClickHouse-User", user)
 	request.Header.Set("X-ClickHouse-Key", password)
-	response, err := c.client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // its own text has the address

@@ -11,6 +11,39 @@ import (
 	"github.com/google/uuid"
 )
 
+const linkTokenSamples = `-- name: LinkTokenSamples :many
+SELECT s.id, s.token_key, s.token_sealed FROM (SELECT DISTINCT token_key FROM access_links) AS k
+CROSS JOIN LATERAL (SELECT a.id, a.token_key, a.token_sealed FROM access_links AS a
+    WHERE a.token_key = k.token_key AND a.token_sealed IS NOT NULL ORDER BY a.id DESC LIMIT $1) AS s
+`
+
+type LinkTokenSamplesRow struct {
+	ID          uuid.UUID
+	TokenKey    int16
+	TokenSealed []byte
+}
+
+// The newest sealed tokens of each key.
+func (q *Queries) LinkTokenSamples(ctx context.Context, rowLimit int64) ([]LinkTokenSamplesRow, error) {
+	rows, err := q.db.Query(ctx, linkTokenSamples, rowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LinkTokenSamplesRow
+	for rows.Next() {
+		var i LinkTokenSamplesRow
+		if err := rows.Scan(&i.ID, &i.TokenKey, &i.TokenSealed); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const linkTokensByKey = `-- name: LinkTokensByKey :many
 SELECT token_key, count(*) AS tokens FROM access_links GROUP BY token_key ORDER BY token_key
 `

@@ -22,6 +22,10 @@ type Engines struct {
 	Reads      postgres.ReadConfig
 	ClickHouse clickhouse.Config
 	Kafka      kafka.Config
+	HTTPURL    string // of ClickHouse, for exports; "" if there are none
+	SQLURL     string // of the SQL user; "" if it is not known
+	// Unopened counts the secrets of the database that none of the token keys opens, and all. Nil: no keys are known.
+	Unopened func(context.Context, *postgres.Pool) (none, total int, err error)
 }
 
 const (
@@ -36,6 +40,8 @@ func (e Engines) Check(ctx context.Context, r *Report) {
 	if r.settings(e.ClickHouse) {
 		e.clickhouse(ctx, r)
 	}
+	e.http(ctx, r, "--clickhouse-http-url", "exports get 503", clickhouse.HTTPLogin{URL: e.HTTPURL, Native: e.ClickHouse})
+	e.http(ctx, r, "--sql-url", "SQL users may get no answers", clickhouse.HTTPLogin{URL: e.SQLURL})
 	if r.settings(e.Kafka) {
 		e.kafka(ctx, r)
 	}
@@ -98,6 +104,20 @@ func (e Engines) clickhouse(ctx context.Context, r *Report) {
 	}
 	pending, err := clickhouse.Pending(ctx, e.ClickHouse)
 	r.schema(area, pending, err, nil)
+}
+
+// http asks over HTTP, as the process does that has the setting.
+func (e Engines) http(ctx context.Context, r *Report, setting, effect string, l clickhouse.HTTPLogin) {
+	if l.URL == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if err := clickhouse.TryHTTP(ctx, l, e.ClickHouse.TLS); err != nil {
+		r.fail("clickhouse", "correct "+setting+": address, user and password", "%s (%s) gets no answer, so %s: %v", setting, config.EnvName(setting), effect, err)
+		return
+	}
+	r.ok("clickhouse", "%s answers", setting)
 }
 
 // clickhouseServer reports on one server, which may be one of several, and whether it answers.

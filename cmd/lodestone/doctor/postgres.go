@@ -25,6 +25,7 @@ func (e Engines) postgres(ctx context.Context, r *Report) {
 		} else {
 			defer pool.Close()
 			primary = r.primary(ctx, pool)
+			e.sealed(ctx, r, pool, primary)
 		}
 	}
 	if e.Reads.URL == "" || !r.settings(e.Reads) {
@@ -133,3 +134,21 @@ func (r *Report) replica(ctx context.Context, pool, replica *postgres.Pool, prim
 }
 
 const catchUp = "look at the log of the replica, and at pg_stat_replication of Postgres: its network, its disk, or a long query holds it back"
+
+// sealed tries the token keys on what the database has encrypted.
+func (e Engines) sealed(ctx context.Context, r *Report, pool *postgres.Pool, primary *postgres.Server) {
+	if e.Unopened == nil || primary == nil || pool.CheckSchema(ctx) != nil { // the schema is reported
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	switch none, total, err := e.Unopened(ctx, pool); {
+	case err != nil:
+		r.warn("secrets", "run lodestone token-keys", "the token keys cannot be tried: %v", err)
+	case none > 0:
+		r.fail("secrets", "give the keys that the data were made with: links, mails and webhooks cannot be read without them (lodestone token-keys counts them)",
+			"no token key opens %d of %d secrets of the database", none, total)
+	default:
+		r.ok("secrets", "the token keys open the secrets of the database")
+	}
+}

@@ -1,6 +1,12 @@
 -- name: LinkTokensByKey :many
 SELECT token_key, count(*) AS tokens FROM access_links GROUP BY token_key ORDER BY token_key;
 
+-- name: LinkTokenSamples :many
+-- The newest sealed tokens of each key.
+SELECT s.id, s.token_key, s.token_sealed FROM (SELECT DISTINCT token_key FROM access_links) AS k
+CROSS JOIN LATERAL (SELECT a.id, a.token_key, a.token_sealed FROM access_links AS a
+    WHERE a.token_key = k.token_key AND a.token_sealed IS NOT NULL ORDER BY a.id DESC LIMIT sqlc.arg(row_limit)) AS s;
+
 -- name: SealedMessages :many
 SELECT id, body_sealed FROM webhook_deliveries WHERE body_sealed IS NOT NULL AND id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit);
 
