@@ -72,6 +72,9 @@ func TestClients(t *testing.T) {
 	// What the READMEs show first does what it says. The script is in the package, whose name leads to it from there.
 	script := filepath.Join(typescript, "dist", "readme.mjs")
 	require.NoError(t, os.WriteFile(script, firstBlock(t, filepath.Join(typescript, "README.md"), "ts"), 0o600))
+	checked := filepath.Join(typescript, "dist", "readme.mts")
+	require.NoError(t, os.WriteFile(checked, firstBlock(t, filepath.Join(typescript, "README.md"), "ts"), 0o600))
+	runTool(t, typescript, nil, "npx", "--no-install", "tsc", "--strict", "--noEmit", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2022", "--types", "node", checked)
 	for _, out := range []string{
 		runTool(t, typescript, env, "node", script),
 		runTool(t, pythonClient, append(env, "PYTHONPATH="+pythonClient), python, readme),
