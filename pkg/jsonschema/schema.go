@@ -65,7 +65,7 @@ type Schema struct {
 	MinLength            *int               `json:"minLength,omitzero"`
 	MaxLength            *int               `json:"maxLength,omitzero"`
 	Pattern              string             `json:"pattern,omitempty"`
-	PatternDescription   string             `json:"patternDescription,omitempty"`
+	PatternDescription   string             `json:"x-patternDescription,omitempty"` // JSON Schema has no such keyword
 	Items                *Schema            `json:"items,omitzero"`
 	MinItems             *int               `json:"minItems,omitzero"`
 	MaxItems             *int               `json:"maxItems,omitzero"`

@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,4 +83,17 @@ func TestCheck(t *testing.T) {
 		require.Equal(t, want, refused(t, err, member)[0], member)
 	}
 	require.Equal(t, "body", refused(t, Decode([]byte("[]"), s, nil, &described{}), "a list")[0].Field)
+}
+
+// Every field of a schema is a keyword of JSON Schema 2020-12, or an extension of OpenAPI: validators of documents refuse others.
+func TestKeywordsAreThoseOfJSONSchema(t *testing.T) {
+	t.Parallel()
+	keywords := strings.Fields(`$ref type description format contentMediaType default examples enum minimum maximum minLength maxLength pattern
+		items minItems maxItems uniqueItems properties additionalProperties required allOf`)
+	for field := range reflect.TypeFor[Schema]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name != "" && name != "-" && !strings.HasPrefix(name, "x-") {
+			require.Contains(t, keywords, name)
+		}
+	}
 }

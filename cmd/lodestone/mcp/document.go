@@ -148,7 +148,7 @@ func (op *operation) plain(value any, depth int) any {
 	}
 	for name, v := range s {
 		switch name {
-		case "$ref", "pattern", "patternDescription", "examples":
+		case "$ref", "pattern", "x-patternDescription", "examples":
 		case "format":
 			if v != "int64" && v != "int32" {
 				out[name] = v
