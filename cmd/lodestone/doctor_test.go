@@ -31,8 +31,8 @@ func TestDoctorReportsEverythingAtOnce(t *testing.T) {
 	p := launch(t, t.TempDir(), env, "doctor")
 	require.Equal(t, exitFailed, p.wait(), "%s", p.out)
 	for _, words := range []string{
-		"postgres  does not answer", "-> start PostgreSQL, or correct --postgres-url", "kafka     does not answer", "--clickhouse-url (LODESTONE_CLICKHOUSE_URL) is missing", "LODESTONE_RETENTION_MONTH",
-		"postgres  the replica does not answer", "--token-keys (LODESTONE_TOKEN_KEYS) has a wrong entry at position 1", "the bucket of files s3://documents: the store does not answer",
+		"postgres    does not answer", "-> start PostgreSQL, or correct --postgres-url", "kafka       does not answer", "--clickhouse-url (LODESTONE_CLICKHOUSE_URL) is missing", "LODESTONE_RETENTION_MONTH",
+		"postgres    the replica does not answer", "--token-keys (LODESTONE_TOKEN_KEYS) has a wrong entry at position 1", "the bucket of files s3://documents: the store does not answer",
 		"the log of erasures " + log + " does not exist", "--sql-url (LODESTONE_SQL_URL) gets no answer",
 		"--clickhouse-http-url (LODESTONE_CLICKHOUSE_HTTP_URL) gets no answer, so exports get 503", "8 fail",
 	} {
@@ -66,7 +66,7 @@ func TestSecretsUnderAnotherKeyOfTheSameNumber(t *testing.T) {
 		statement string
 		args      []any
 	}{
-		{"INSERT INTO accounts (id, name) VALUES ($1, 'Test')", []any{account}},
+		{"INSERT INTO accounts (id, name, plan) VALUES ($1, 'Test', 'free')", []any{account}},
 		{"INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", []any{magnet, account}},
 		{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
 			VALUES ($1, $2, $3, 'ada@example.com', 'ada@example.com', $4, $5, $6)`, []any{link, account, magnet, secret.Hash, secret.Sealed, secret.Key}},

@@ -213,7 +213,7 @@ func TestADirectoryThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	gone := "127.0.0.1:1"
 	env := []string{
-		"LODESTONE_POSTGRES_URL=postgres://u@" + gone + "/x", "LODESTONE_CLICKHOUSE_URL=clickhouse://" + gone + "/x", "LODESTONE_KAFKA_BROKERS=" + gone,
+		"LODESTONE_POSTGRES_URL=postgres://u@" + gone + "/x", "LODESTONE_CLICKHOUSE_URL=clickhouse://" + gone + "/lodestone", "LODESTONE_KAFKA_BROKERS=" + gone,
 		"LODESTONE_CLICKHOUSE_HTTP_URL=http://" + gone, "LODESTONE_TOKEN_KEYS=" + token.NewKeys(1).Keys, "LODESTONE_ADMIN_LISTEN=127.0.0.1:0",
 		"LODESTONE_PUBLIC_URL=https://links.example.com", "LODESTONE_COLLECTOR_URL=https://events.example.com", "LODESTONE_LISTEN=127.0.0.1:0",
 		"LODESTONE_COLLECTOR_LISTEN=127.0.0.1:0",
