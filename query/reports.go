@@ -31,15 +31,14 @@ func (q *Query) registerReports(a *api.API) {
 		"What POST /api/v1/analytics/query can be asked, and what can be combined, for tools that build questions."), q.questionSchema)
 }
 
-// budgeted answers a report only if the account has processor time left, and charges what the report takes. When Postgres
-// cannot be asked, the report is answered and not charged, as requests are then not counted.
+// budgeted answers a report only if the account has processor time left, and charges what the report takes.
 //
 // A report that takes more memory than a request may is refused in the same way everywhere: less names the field that asks for
 // less, and how.
 func budgeted[In, Out any](q *Query, less problem.Field, answer func(context.Context, *In) (*api.Answer[Out], error)) func(context.Context, *In) (*api.Answer[Out], error) {
 	return func(ctx context.Context, in *In) (*api.Answer[Out], error) {
 		account := auth.From(ctx).AccountID
-		if wait, err := q.budget.Wait(ctx, account); err == nil && wait > 0 {
+		if wait := q.budget.Wait(ctx, account); wait > 0 {
 			return nil, problem.New(problem.RateLimited, "Reports of this account have taken all the processor time of this minute. Wait for the time that Retry-After "+
 				"gives, in seconds, and ask for less: a shorter range, fewer metrics of distinct things.").RetryAfter(wait)
 		}

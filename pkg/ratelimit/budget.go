@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,27 +16,61 @@ import (
 type Budget struct {
 	db   *postgres.Pool
 	rule Rule
+
+	mu    sync.Mutex
+	spent map[uuid.UUID]spent // by this process
+}
+
+// spent is what an account used since its last window began in this process.
+type spent struct {
+	ends   time.Time
+	amount int
 }
 
 // NewBudget returns a budget that counts in a database. The quota is in the unit of what is charged.
-func NewBudget(db *postgres.Pool, rule Rule) *Budget { return &Budget{db, rule} }
+func NewBudget(db *postgres.Pool, rule Rule) *Budget {
+	return &Budget{db: db, rule: rule, spent: map[uuid.UUID]spent{}}
+}
 
 // ProcessorRule is so many seconds of processor time in a window, in milliseconds.
 func ProcessorRule(seconds int) Rule { return Rule{string(ProcessorTime), 1000 * seconds, Window} }
 
-// Wait returns 0 if something of the budget is left, else how long there is none.
-func (b *Budget) Wait(ctx context.Context, account uuid.UUID) (time.Duration, error) {
+// Wait returns 0 if something of the budget is left, else how long there is none. When Postgres cannot be asked, it goes by what this
+// process charged.
+func (b *Budget) Wait(ctx context.Context, account uuid.UUID) time.Duration {
 	used, reset, err := b.add(ctx, account, 0)
-	if err != nil || used < b.rule.Quota {
-		return 0, err
+	if err != nil {
+		own := b.here(account, 0)
+		used, reset = own.amount, time.Until(own.ends)
 	}
-	return max(time.Second, reset), nil
+	if used < b.rule.Quota {
+		return 0
+	}
+	return max(time.Second, reset)
 }
 
-// Charge adds what was used. It does so also when the caller has gone.
+// Charge adds what was used. It does so also when the caller has gone. The error says that Postgres could not be asked.
 func (b *Budget) Charge(ctx context.Context, account uuid.UUID, amount int) error {
+	b.here(account, amount)
 	_, _, err := b.add(context.WithoutCancel(ctx), account, amount)
 	return err
+}
+
+// here adds to what this process charged.
+func (b *Budget) here(account uuid.UUID, amount int) spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	s := b.spent[account]
+	if !now.Before(s.ends) {
+		s = spent{ends: now.Add(b.rule.Window)}
+	}
+	s.amount += amount
+	if len(b.spent) >= maxTallies {
+		clear(b.spent)
+	}
+	b.spent[account] = s
+	return s
 }
 
 func (b *Budget) add(ctx context.Context, account uuid.UUID, amount int) (used int, reset time.Duration, err error) {

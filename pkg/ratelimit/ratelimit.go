@@ -47,8 +47,9 @@ const (
 	// pause is how long Postgres is not asked after it failed, so that requests do not each wait
 	// for the timeout.
 	pause = time.Second
-	// maxExhausted bounds the memory of who is over the limit.
+	// maxExhausted bounds the memory of who is over the limit, and maxTallies that of who sent what.
 	maxExhausted = 10_000
+	maxTallies   = 100_000
 )
 
 // Limiter counts requests. It is safe for concurrent use.
@@ -62,6 +63,7 @@ type Limiter struct {
 	mu        sync.Mutex
 	paused    time.Time             // no questions before
 	exhausted map[subject]time.Time // who is over the limit, and until when at the latest
+	tallies   map[subject]tally
 }
 
 type subject struct {
@@ -80,11 +82,11 @@ type Deps struct {
 // New returns a limiter that counts in a database.
 func New(c Config, d Deps) *Limiter {
 	l := &Limiter{
-		db: d.Postgres, log: d.Log, timeout: storeTimeout, exhausted: map[subject]time.Time{},
+		db: d.Postgres, log: d.Log, timeout: storeTimeout, exhausted: map[subject]time.Time{}, tallies: map[subject]tally{},
 		quotas: map[Name]int{Requests: c.Requests, Analytics: c.Analytics, AnalyticsEmail: c.AnalyticsEmail, AnalyticsQuery: c.AnalyticsQuery},
 		outcome: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_ratelimit_requests_total",
-			Help: "Requests by limit and outcome: allowed, refused, or unchecked because the counter could not be reached.",
+			Help: "Requests by limit and outcome: allowed, refused, or unchecked: allowed by the count of this process alone because the shared one could not be reached.",
 		}, []string{"limit", "outcome"}),
 	}
 	for name := range l.quotas {
@@ -103,8 +105,9 @@ func (l *Limiter) Untouched(name Name) State {
 	return State{Name: name, Quota: l.quotas[name], Remaining: l.quotas[name], Reset: Window}
 }
 
-// Take counts one request of a caller. When Postgres cannot be asked in time, the request is allowed
-// and counted as unchecked.
+// Take counts one request of a caller. When Postgres cannot be asked in time, this process counts by itself, from what it
+// knows of the window: so many processes allow at most so many times the quota until Postgres answers again. Requests that it
+// allows are counted as unchecked.
 func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) State {
 	if name == AnalyticsQuery && caller.SessionID != uuid.Nil {
 		name = Requests // a screen of the dashboard asks several questions; the processor time that they take is limited by itself
@@ -115,16 +118,14 @@ func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) Sta
 	}
 	begin := time.Now()
 	if reset, over := l.over(who, begin); over {
-		return l.done(State{Name: name, Quota: l.quotas[name], Reset: reset, Refused: true})
-	}
-	used, reset, err := l.count(ctx, who, begin)
-	if err != nil {
-		l.outcome.WithLabelValues(string(name), "unchecked").Inc()
-		return l.Untouched(name)
+		return l.done(State{Name: name, Quota: l.quotas[name], Reset: reset, Refused: true}, true)
 	}
 	quota := l.quotas[name]
+	used, reset, err := l.count(ctx, who, begin)
+	shared := err == nil
+	used, reset = l.tally(who, begin, shared, used, reset)
 	if used <= quota {
-		return l.done(State{Name: name, Quota: quota, Remaining: quota - used, Reset: reset})
+		return l.done(State{Name: name, Quota: quota, Remaining: quota - used, Reset: reset}, shared)
 	}
 	// Within a window the count only grows, so further requests need no look. The time counts from
 	// before the question: the memory ends no later than the window.
@@ -134,13 +135,50 @@ func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) Sta
 	}
 	l.exhausted[who] = begin.Add(reset)
 	l.mu.Unlock()
-	return l.done(State{Name: name, Quota: quota, Reset: reset, Refused: true})
+	return l.done(State{Name: name, Quota: quota, Reset: reset, Refused: true}, shared)
 }
 
-func (l *Limiter) done(s State) State {
+// tally is what a process knows of a subject's window.
+type tally struct {
+	ends   time.Time
+	shared int // the highest count that Postgres gave
+	own    int // requests that Postgres may not have counted
+}
+
+// tally adds a request to what is known of its subject's window, and returns how many requests that has and when it ends. used and reset are
+// those of Postgres if it was asked.
+func (l *Limiter) tally(who subject, now time.Time, asked bool, used int, reset time.Duration) (int, time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tallies[who]
+	if !now.Before(t.ends) {
+		t = tally{ends: now.Add(Window)}
+	}
+	switch {
+	case !asked:
+		t.own++
+		used, reset = t.shared+t.own, t.ends.Sub(now)
+	case t.own == 0:
+		t.shared, t.ends = max(t.shared, used), now.Add(reset)
+	default:
+		t.shared = max(t.shared, used)
+		used += t.own
+		reset = min(reset, t.ends.Sub(now))
+	}
+	if len(l.tallies) >= maxTallies {
+		clear(l.tallies)
+	}
+	l.tallies[who] = t
+	return used, reset
+}
+
+func (l *Limiter) done(s State, shared bool) State {
 	outcome := "allowed"
-	if s.Refused {
+	switch {
+	case s.Refused:
 		outcome = "refused"
+	case !shared:
+		outcome = "unchecked"
 	}
 	l.outcome.WithLabelValues(string(s.Name), outcome).Inc()
 	return s
@@ -178,7 +216,7 @@ func (l *Limiter) count(ctx context.Context, who subject, now time.Time) (used i
 		return 0, 0, errResting // another request logged it
 	}
 	l.paused = time.Now().Add(pause)
-	l.log.Warn("requests are not counted for their limits: the counter cannot be reached", "error", err)
+	l.log.Warn("requests are counted for their limits by this process alone: the shared counter cannot be reached", "error", err)
 	return 0, 0, fmt.Errorf("count request: %w", err)
 }
 

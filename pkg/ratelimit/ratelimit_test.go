@@ -301,22 +301,50 @@ func TestStoreDown(t *testing.T) {
 	defer func() { _ = silent.Close() }()
 	log := &bytes.Buffer{}
 	metrics := prometheus.NewRegistry()
-	l := ratelimit.New(ratelimit.Config{Requests: 1, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, "postgres://u:secret@"+silent.Addr().String()+"/d"), Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: metrics})
+	l := ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: enginetest.PostgresPool(t, "postgres://u:secret@"+silent.Addr().String()+"/d"), Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: metrics})
 	s := replica(t, l)
 	k := key(uuid.New())
-	const requests = 50
-	for range requests {
+	const requests, quota = 20, 3
+	for i := range requests {
 		res := get(t, s, "/things", k)
-		require.Equal(t, 200, res.StatusCode)
-		require.Equal(t, `"requests";q=1;w=60`, res.Header.Get("RateLimit-Policy"))
+		require.Equal(t, `"requests";q=3;w=60`, res.Header.Get("RateLimit-Policy"))
+		require.Equal(t, strconv.Itoa(max(0, quota-1-i)), res.Header.Get("X-RateLimit-Remaining"))
+		if i < quota {
+			require.Equal(t, 200, res.StatusCode)
+			continue
+		}
+		require.Equal(t, 429, res.StatusCode, "the process counts by itself")
+		require.NotEmpty(t, res.Header.Get("Retry-After"))
 	}
+	require.Equal(t, 200, get(t, s, "/things", key(uuid.New())).StatusCode, "each key by itself")
 	require.Less(t, asked.Load(), int64(requests), "it is left alone for a while after it failed")
 	page := httptest.NewRecorder()
 	httpserver.Admin(metrics, nil, httpserver.AdminConfig{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
-	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="unchecked"} `+strconv.Itoa(requests)+"\n")
+	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="unchecked"} `+strconv.Itoa(quota+1)+"\n")
+	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="requests",outcome="refused"} `+strconv.Itoa(requests-quota)+"\n")
 	require.Contains(t, page.Body.String(), `lodestone_ratelimit_requests_total{limit="analytics",outcome="unchecked"} 0`)
-	require.Contains(t, log.String(), "not counted")
+	require.Contains(t, log.String(), "by this process alone")
 	require.NotContains(t, log.String(), "secret")
+}
+
+// A process that loses the shared counter goes on from where the window stood, and no one gets another window by it.
+func TestStoreFailsWithinAWindow(t *testing.T) {
+	t.Parallel()
+	url, _ := database(t)
+	pool := enginetest.PostgresPool(t, url)
+	l := ratelimit.New(ratelimit.Config{Requests: 3, Analytics: 1, AnalyticsEmail: 1}, ratelimit.Deps{Postgres: pool, Log: quiet()}).WithLongTimeouts()
+	one, other := auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}, auth.Identity{AccountID: uuid.New(), KeyID: uuid.New()}
+	for left := 2; left > 0; left-- {
+		s := l.Take(t.Context(), ratelimit.Requests, one)
+		require.False(t, s.Refused)
+		require.Equal(t, left, s.Remaining)
+	}
+	pool.Close()
+	s := l.Take(t.Context(), ratelimit.Requests, one)
+	require.False(t, s.Refused)
+	require.Zero(t, s.Remaining)
+	require.True(t, l.Take(t.Context(), ratelimit.Requests, one).Refused)
+	require.False(t, l.Take(t.Context(), ratelimit.Requests, other).Refused)
 }
 
 func TestConfig(t *testing.T) {
