@@ -153,7 +153,7 @@ func (c *Channels) SendBy(w *webhook.Webhooks) { c.webhooks = w }
 // Register adds the operations.
 func (c *Channels) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-chat-channel", Method: "POST", Path: path, Scope: auth.Webhooks, Tag: tag, Status: 201,
+		ID: "create-chat-channel", Method: "POST", Path: path, Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag, Status: 201,
 		Summary: "Add a chat channel", Description: "The account's notices are sent to it as well as by mail, when the account's settings say that they are sent.",
 		Errors: []problem.Code{problem.LimitReached},
 	}, c.create)
@@ -165,7 +165,7 @@ func (c *Channels) Register(a *api.API) {
 		ID: "get-chat-channel", Method: "GET", Path: path + "/{id}", Scope: auth.Webhooks, Tag: tag, Summary: "Get a chat channel",
 	}, c.get)
 	api.Register(a, api.Operation{
-		ID: "update-chat-channel", Method: "PATCH", Path: path + "/{id}", Scope: auth.Webhooks, Tag: tag,
+		ID: "update-chat-channel", Method: "PATCH", Path: path + "/{id}", Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag,
 		Summary: "Change a chat channel", Description: "Omitted fields keep their values.",
 	}, c.update)
 	api.Register(a, api.Operation{

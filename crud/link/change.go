@@ -63,7 +63,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 	if err != nil {
 		return nil, err
 	}
-	var shown GenericLink
+	var shown, whole GenericLink
 	var revision int64
 	err = l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		row, err := l.change(ctx, tx, in, revisions)
@@ -71,13 +71,16 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Generi
 			return err
 		}
 		revision = row.Revision
-		shown, err = l.show(ctx, tx, row)
+		if shown, err = l.show(ctx, tx, row); err != nil {
+			return err
+		}
+		whole, err = shown.whole(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("update generic link: %w", err)
 	}
-	return api.OK(shown).At(revision), nil
+	return api.OK(shown).At(revision).Of(whole), nil
 }
 
 func (l *Links) change(ctx context.Context, tx pgx.Tx, in *updateInput, revisions []int64) (row store.GenericLink, err error) {

@@ -133,21 +133,27 @@ func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[GenericLink],
 		if err != nil {
 			return err
 		}
-		offered, err := magnet.Get(ctx, tx, row.LeadMagnetID)
-		if err != nil {
-			return err
-		}
 		if found, err = l.show(ctx, tx, row); err != nil {
 			return err
 		}
 		revision = row.Revision
-		found.LeadMagnet = &offered
-		return nil
+		found, err = found.whole(ctx, tx)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get generic link: %w", err)
 	}
 	return api.OK(found).At(revision), nil
+}
+
+// whole returns the link as it is read by its id: with its lead magnet.
+func (g GenericLink) whole(ctx context.Context, tx pgx.Tx) (GenericLink, error) {
+	offered, err := magnet.Get(ctx, tx, g.LeadMagnetID)
+	if err != nil {
+		return g, err
+	}
+	g.LeadMagnet = &offered
+	return g, nil
 }
 
 // order is how generic links are listed.

@@ -82,11 +82,11 @@ const (
 // Register adds the operations. Events are asked of the API itself, since another process may serve them.
 func (p *Persons) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,
+		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Also: []auth.Scope{auth.Read}, Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,
 		Summary: "Export everything that is stored about an address",
 		Description: "One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, notices, messages to " +
 			"chat channels and webhooks, forms of the dashboard that wait, answers and keys that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except " +
-			"where messages to webhooks have them. The key needs the scope read as well. Nothing is stored about an address of which all lists are empty.",
+			"where messages to webhooks have them. Nothing is stored about an address of which all lists are empty.",
 		BodyExample: map[string]any{"email": "ada@example.com"},
 		Errors:      []problem.Code{problem.ValidationError, problem.RateLimited, problem.Conflict},
 	}, func(ctx context.Context, in *exportInput) (*api.Answer[PersonDocument], error) {

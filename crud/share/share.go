@@ -118,7 +118,7 @@ const (
 // Register adds the operations, and mounts the page, which asks the API for its numbers.
 func (s *Shares) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-share", Method: http.MethodPost, Path: path, Scope: auth.Write, Tag: tag, Status: 201, Secret: true,
+		ID: "create-share", Method: http.MethodPost, Path: path, Scope: auth.Write, Also: []auth.Scope{auth.Read}, Tag: tag, Status: 201, Secret: true,
 		Summary: "Create a link that shows the statistics of a lead magnet",
 		Description: "Whoever has the link sees the funnel, how far readers come, and readers by day; nothing about single people. The URL is shown only once: " +
 			"the token in it is stored as a hash.",

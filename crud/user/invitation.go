@@ -30,6 +30,8 @@ const (
 
 	invitationLasts = 7 * 24 * time.Hour
 	maxInvitations  = 100 // of an account, waiting
+
+	givesRoles = "The key needs every scope of the role: all of them for an owner; read, write, leads and webhooks for an editor; read and leads for an analyst."
 )
 
 // Mails go to addresses that anyone may enter.
@@ -62,7 +64,7 @@ func (p *People) registerInvitations(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-invitation", Method: "POST", Path: invitationsPath, Scope: auth.People, Tag: tag, Status: 201,
 		Summary:     "Invite someone to the account",
-		Description: "A mail with a link goes to the address. It works once, for seven days. Inviting an address again sends another mail, ends the link of the first one, and keeps the id.",
+		Description: "A mail with a link goes to the address. It works once, for seven days. Inviting an address again sends another mail, ends the link of the first one, and keeps the id. " + givesRoles,
 		BodyExample: map[string]any{"email": "ada@example.com", "role": "editor"},
 		Errors:      []problem.Code{problem.Conflict, problem.LimitReached, problem.RateLimited},
 	}, p.invite)
@@ -131,6 +133,9 @@ func (p *People) invite(ctx context.Context, in *inviteInput) (*api.Answer[Invit
 	}
 	if err != nil {
 		return nil, problem.Invalid(problem.Field{Field: "email", Message: err.Error()})
+	}
+	if err := auth.From(ctx).MayGive(in.Body.Role); err != nil {
+		return nil, err
 	}
 	caller := auth.From(ctx).AccountID
 	if err := p.mayInvite(ctx, caller, address); err != nil {

@@ -67,7 +67,7 @@ func (p *People) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "update-user", Method: "PATCH", Path: usersPath + "/{id}", Scope: auth.People, Tag: tag,
 		Summary:     "Change the role of a person",
-		Description: "It takes effect within a second. The last owner stays one.",
+		Description: "It takes effect within a second. The last owner stays one. " + givesRoles,
 		Errors:      []problem.Code{problem.Conflict},
 	}, p.update)
 	api.Register(a, api.Operation{
@@ -146,6 +146,9 @@ type changedUser struct {
 }
 
 func (p *People) update(ctx context.Context, in *updateInput) (*api.Answer[User], error) {
+	if err := auth.From(ctx).MayGive(in.Body.Role); err != nil {
+		return nil, err
+	}
 	var changed User
 	err := p.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		if in.Body.Role != auth.Owner {

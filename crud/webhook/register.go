@@ -9,7 +9,7 @@ import (
 // Register adds the operations on webhooks.
 func (w *Webhooks) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-webhook", Method: "POST", Path: path, Scope: auth.Webhooks, Tag: tag, Status: 201, Tagged: true, Secret: true,
+		ID: "create-webhook", Method: "POST", Path: path, Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag, Status: 201, Tagged: true, Secret: true,
 		Summary:     "Create a webhook",
 		Description: "The URL must be on the public internet and begin with https, unless the operator has allowed its network. The answer contains the secret that messages are signed with.",
 		BodyExample: map[string]any{"url": "https://example.com/hooks", "description": "CRM", "kinds": []Kind{KindFormSubmitted, KindSessionEnded}},
@@ -24,7 +24,7 @@ func (w *Webhooks) Register(a *api.API) {
 		Summary: "Get a webhook",
 	}, w.get)
 	api.Register(a, api.Operation{
-		ID: "update-webhook", Method: "PATCH", Path: path + "/{id}", Scope: auth.Webhooks, Tag: tag, Tagged: true,
+		ID: "update-webhook", Method: "PATCH", Path: path + "/{id}", Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag, Tagged: true,
 		Summary:     "Change a webhook",
 		Description: "Omitted fields keep their values; null clears description. While the webhook is not active, no messages are sent to it or stored for it. Pending messages are given up; they can be replayed later.",
 	}, w.update)
@@ -44,15 +44,15 @@ func (w *Webhooks) Register(a *api.API) {
 		Description: "The message has the type webhook.test. It is sent immediately, even if the webhook is not active, and is not retried. The answer contains the result.",
 	}, w.test)
 	api.Register(a, api.Operation{
-		ID: "list-webhook-deliveries", Method: "GET", Path: path + "/{id}/deliveries", Scope: auth.Webhooks, Tag: tag,
+		ID: "list-webhook-deliveries", Method: "GET", Path: path + "/{id}/deliveries", Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag,
 		Summary: "List the messages to a webhook, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, w.deliveries)
 	api.Register(a, api.Operation{
-		ID: "get-webhook-delivery", Method: "GET", Path: path + "/{id}/deliveries/{delivery_id}", Scope: auth.Webhooks, Tag: tag,
+		ID: "get-webhook-delivery", Method: "GET", Path: path + "/{id}/deliveries/{delivery_id}", Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag,
 		Summary: "Get one message to a webhook",
 	}, w.delivery)
 	api.Register(a, api.Operation{
-		ID: "replay-webhook-delivery", Method: "POST", Path: path + "/{id}/deliveries/{delivery_id}/replay", Scope: auth.Webhooks, Tag: tag, Status: 202,
+		ID: "replay-webhook-delivery", Method: "POST", Path: path + "/{id}/deliveries/{delivery_id}/replay", Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag, Status: 202,
 		Summary:     "Send a message again",
 		Description: "Sends the same message with the same webhook-id, whatever its state. It is retried as often as a new message.",
 		Errors:      []problem.Code{problem.Conflict},

@@ -120,7 +120,7 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
 		Security:  []map[string][]string{{schemeName: {}}},
 		Responses: map[string]*response{},
-		Scope:     string(op.Scope), Limit: string(limit), ReadOnly: op.Safe, Secret: op.Secret,
+		Scope:     string(op.Scope), Also: op.Also, Limit: string(limit), ReadOnly: op.Safe, Secret: op.Secret,
 	}
 	if op.Tag != "" {
 		doc.Tags = []string{op.Tag}
@@ -151,7 +151,7 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 		low, high := 1, 255
 		doc.Parameters = append(doc.Parameters, &Parameter{
 			Name: idempotencyHeader, In: "header",
-			Description: "A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect.",
+			Description: "A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect.",
 			Schema:      &jsonschema.Schema{Type: jsonschema.String, MinLength: &low, MaxLength: &high, Pattern: "^[!-~]([ -~]*[!-~])?$"},
 		})
 	}

@@ -69,12 +69,13 @@ type (
 		Operations   []docsOperation
 	}
 	docsOperation struct {
-		ID, Method, Class, Path, Summary, Description, Scope, Limit string
-		Fields                                                      []docsFields
-		Answers                                                     []docsAnswer
-		Answer                                                      []docsField // of a success
-		Call                                                        docsCall
-		Examples                                                    []docsCode // of answers
+		ID, Method, Class, Path, Summary, Description, Limit string
+		Scopes                                               []string
+		Fields                                               []docsFields
+		Answers                                              []docsAnswer
+		Answer                                               []docsField // of a success
+		Call                                                 docsCall
+		Examples                                             []docsCode // of answers
 	}
 	// docsCall is a request with an operation's example. The page shows it as a command of curl; its script makes the other languages and the
 	// form that sends it of the same parts.
@@ -181,7 +182,10 @@ func (a *API) docsContent() (*docsPage, error) {
 func (a *API) docsOperation(op *DescribedOperation) (docsOperation, error) {
 	d := docsOperation{
 		ID: op.OperationID, Method: op.Method, Class: strings.ToLower(op.Method), Path: op.Path,
-		Summary: op.Summary, Description: op.Description, Scope: op.Scope, Limit: op.Limit,
+		Summary: op.Summary, Description: op.Description, Limit: op.Limit, Scopes: []string{op.Scope},
+	}
+	for _, scope := range op.Also {
+		d.Scopes = append(d.Scopes, string(scope))
 	}
 	for _, in := range []struct{ in, title string }{{"path", "Path"}, {"query", "Query parameters"}, {"header", "Headers"}} {
 		group := docsFields{Title: in.title}

@@ -59,8 +59,10 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 	if err := a.limit(w, r, op.Limit, identity); err != nil {
 		return err
 	}
-	if err := identity.Require(op.Scope); err != nil {
-		return err
+	for _, scope := range op.scopes() {
+		if err := identity.Require(scope); err != nil {
+			return err
+		}
 	}
 	r = r.WithContext(auth.NewContext(r.Context(), identity))
 	if op.changes() || op.Audited {
@@ -76,6 +78,9 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 	}
 	return fn(w, r)
 }
+
+// scopes returns every scope that a caller needs.
+func (op *Operation) scopes() []auth.Scope { return append([]auth.Scope{op.Scope}, op.Also...) }
 
 // changes reports whether an operation changes something.
 func (op *Operation) changes() bool {

@@ -1,6 +1,9 @@
 package api
 
-import "lodestone/pkg/jsonschema"
+import (
+	"lodestone/pkg/auth"
+	"lodestone/pkg/jsonschema"
+)
 
 // Description is an OpenAPI 3.1 document, as far as the API uses it.
 type Description struct {
@@ -49,7 +52,9 @@ type DescribedOperation struct {
 	Responses   map[string]*response  `json:"responses"`
 	Security    []map[string][]string `json:"security"`
 	Scope       string                `json:"x-scope"`
-	Limit       string                `json:"x-rate-limit"`
+	// Also has the scopes that a key needs besides.
+	Also  []auth.Scope `json:"x-also-scopes,omitempty"`
+	Limit string       `json:"x-rate-limit"`
 	// ReadOnly says that a POST changes nothing.
 	ReadOnly bool `json:"x-read-only,omitzero"`
 	// Secret says that the answer shows something once only.

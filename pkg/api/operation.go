@@ -15,10 +15,12 @@ import (
 
 // Operation says what an operation is and what it asks for.
 type Operation struct {
-	ID          string // unique name, such as list-generic-links
-	Method      string
-	Path        string // with {name} for parameters
-	Scope       auth.Scope
+	ID     string // unique name, such as list-generic-links
+	Method string
+	Path   string // with {name} for parameters
+	Scope  auth.Scope
+	// Also has the scopes that a caller needs besides, since what the operation hands out allows as much.
+	Also        []auth.Scope
 	Summary     string
 	Description string
 	Tag         string
@@ -68,6 +70,8 @@ type Answer[T any] struct {
 	Body   T
 	// Revision, of an operation that is Tagged, counts the changes of what the body shows, from 1.
 	Revision int64
+	// Shown, of an operation that is Tagged, is what reading the thing answers with, if that is more or less than Body: the ETag is of that.
+	Shown any
 }
 
 // Empty is the body of an answer without one.
@@ -128,7 +132,7 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		}
 		switch {
 		case op.Tagged:
-			return writeTagged(w, r, status, answer.Header, answer.Body, answer.Revision)
+			return writeTagged(w, r, tagged{status, answer.Header, answer.Body, answer.Shown, answer.Revision})
 		case op.Report:
 			return writeReport(w, r, status, answer.Header, answer.Body)
 		}

@@ -72,7 +72,7 @@ func entityTags(list string) (tags []string, ok bool) {
 
 // unchanged reports whether the sender of a request to read has the answer with this tag already.
 func unchanged(r *http.Request, tag string) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !reads(r) {
 		return false
 	}
 	list := strings.Join(r.Header.Values("If-None-Match"), ", ")
@@ -83,14 +83,40 @@ func unchanged(r *http.Request, tag string) bool {
 	return ok && slices.Contains(tags, strings.Trim(strings.TrimPrefix(tag, "W/"), `"`))
 }
 
-// writeTagged is WriteJSON for a body with a revision. It answers 304 to who has it already.
-func writeTagged(w http.ResponseWriter, r *http.Request, status int, header http.Header, body any, revision int64) error {
-	text, err := encode(body)
+// tagged is an answer with a revision. shown is nil if it is the body.
+type tagged struct {
+	status      int
+	header      http.Header
+	body, shown any
+	revision    int64
+}
+
+// writeTagged is WriteJSON for a body with a revision. It answers 304 to who has it already, and 412 to who reads under an If-Match of
+// another revision.
+func writeTagged(w http.ResponseWriter, r *http.Request, a tagged) error {
+	text, err := encode(a.body)
 	if err != nil {
 		return err
 	}
-	return writeUnlessUnchanged(w, r, status, header, text, entityTag(revision, text))
+	shown := text
+	if a.shown != nil {
+		if shown, err = encode(a.shown); err != nil {
+			return err
+		}
+	}
+	if lines := r.Header.Values("If-Match"); len(lines) > 0 && reads(r) {
+		revisions, err := Precondition{IfMatch: new(strings.Join(lines, ", "))}.Revisions()
+		if err != nil {
+			return err
+		}
+		if !Matches(a.revision, revisions) {
+			return problem.Stale("thing")
+		}
+	}
+	return writeUnlessUnchanged(w, r, a.status, a.header, text, entityTag(a.revision, shown))
 }
+
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // Timeless is a report's body without the time of the answer, which changes although nothing else does.
 type Timeless interface{ Timeless() any }
@@ -130,6 +156,12 @@ func (a *API) describeTag(op *Operation, doc *DescribedOperation, success *respo
 	if op.Method == http.MethodGet {
 		a.describeNotModified(doc)
 	}
+}
+
+// Of sets what reading the thing answers with, and returns the answer.
+func (a *Answer[T]) Of(shown any) *Answer[T] {
+	a.Shown = shown
+	return a
 }
 
 // At sets the revision of an answer, and returns the answer.

@@ -46,10 +46,10 @@ func TestTheSameAnswerHasTheSameTag(t *testing.T) {
 	tags := map[string]bool{}
 	for range 20 {
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
-		tagged, report := httptest.NewRecorder(), httptest.NewRecorder()
-		require.NoError(t, writeTagged(tagged, r, http.StatusOK, nil, body, 7))
+		inTags, report := httptest.NewRecorder(), httptest.NewRecorder()
+		require.NoError(t, writeTagged(inTags, r, tagged{http.StatusOK, nil, body, nil, 7}))
 		require.NoError(t, writeReport(report, r, http.StatusOK, nil, body))
-		tags[tagged.Header().Get("ETag")+report.Header().Get("ETag")] = true
+		tags[inTags.Header().Get("ETag")+report.Header().Get("ETag")] = true
 	}
 	require.Len(t, tags, 1)
 }

@@ -4,8 +4,10 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -63,6 +65,21 @@ func (i Identity) Require(s Scope) error {
 		return nil
 	}
 	return problem.New(problem.Forbidden, "This needs a key with the scope "+string(s)+".")
+}
+
+// MayGive returns nil if the caller has every scope of a role, else a problem that names those that it lacks: whoever lets people
+// into an account gives them no more than it has.
+func (i Identity) MayGive(r Role) error {
+	var missing []string
+	for _, s := range r.Scopes() {
+		if !i.Has(s) {
+			missing = append(missing, string(s))
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return problem.New(problem.Forbidden, fmt.Sprintf("The role %s has scopes that this key lacks: %s. A key can give roles only whose scopes it has.", r, strings.Join(missing, ", ")))
 }
 
 var errInvalid = errors.New("the key is not one of ours, has expired or is revoked")

@@ -47,10 +47,11 @@ type operation struct {
 	Responses map[string]struct {
 		Content map[string]any `json:"content"`
 	} `json:"responses"`
-	Scope    string `json:"x-scope"`
-	Limit    string `json:"x-rate-limit"`
-	ReadOnly bool   `json:"x-read-only"`
-	Secret   bool   `json:"x-secret"`
+	Scope    string   `json:"x-scope"`
+	Also     []string `json:"x-also-scopes"`
+	Limit    string   `json:"x-rate-limit"`
+	ReadOnly bool     `json:"x-read-only"`
+	Secret   bool     `json:"x-secret"`
 
 	method, path string
 	schemas      map[string]any // of the document, by name

@@ -82,7 +82,7 @@ func (op *operation) text() string {
 		}
 	}
 	if op.Scope != "" {
-		parts = append(parts, "Needs an API key with the scope "+op.Scope+".")
+		parts = append(parts, "Needs an API key with the scope "+strings.Join(append([]string{op.Scope}, op.Also...), " and ")+".")
 	}
 	return strings.Join(parts, " ")
 }
