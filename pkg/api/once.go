@@ -3,10 +3,14 @@ package api
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
 
 	"lodestone/pkg/auth"
 	"lodestone/pkg/idempotency"
@@ -36,7 +40,7 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, op *Operation, keys [
 		return bodyError(err)
 	}
 	claim, before, err := a.idempotency.Begin(r.Context(), idempotency.Request{
-		Account: auth.From(r.Context()).AccountID, Operation: op.ID, Key: keys[0],
+		Account: auth.From(r.Context()).AccountID, Operation: op.ID, Caller: callerOf(auth.From(r.Context())), Key: keys[0],
 		Hash: sha256.Sum256(fmt.Appendf(nil, "%s\n%s", r.URL.RequestURI(), body)), Timeout: op.Timeout,
 	})
 	if err != nil {
@@ -75,6 +79,21 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, op *Operation, keys [
 	}
 	send(w, out.status, out.body.Bytes())
 	return nil
+}
+
+// callerOf names who may get an answer again: the key or the person that it was given to, with the scopes of that time. Someone else may not
+// see it, and has keys of their own.
+func callerOf(i auth.Identity) string {
+	who := i.UserID
+	if who == uuid.Nil {
+		who = i.KeyID
+	}
+	if who == uuid.Nil {
+		who = i.Caller()
+	}
+	scopes := slices.Sorted(slices.Values(i.Scopes))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s", who, scopes))
+	return hex.EncodeToString(sum[:8])
 }
 
 // capture holds an answer back until it has been kept.

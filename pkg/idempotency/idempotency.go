@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -71,9 +72,19 @@ func New(d Deps) *Store {
 type Request struct {
 	Account   uuid.UUID
 	Operation string // keys of different operations are different
+	Caller    string // and so are those of different callers: it names who asks, and with what rights, in no blanks
 	Key       string
 	Hash      [sha256.Size]byte // of everything that must be the same
 	Timeout   time.Duration     // of the operation: after that the claim may be taken over
+}
+
+// owner returns what a key is stored under.
+func (r Request) owner() string { return r.Operation + " " + r.Caller }
+
+// operation returns the operation of what owner returned.
+func operation(owner string) string {
+	name, _, _ := strings.Cut(owner, " ")
+	return name
 }
 
 // keys returns the key and what stands for it once Forget was called for it.
@@ -115,7 +126,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 	for {
 		c := &Claim{store: s, request: r, id: uuid.New()}
 		inserted, err := s.queries.ClaimIdempotencyKey(ctx, store.ClaimIdempotencyKeyParams{
-			AccountID: r.Account, Operation: r.Operation, Key: r.Key, Hashed: hashed(r.Key), Request: r.Hash[:], Claim: c.id,
+			AccountID: r.Account, Operation: r.owner(), Key: r.Key, Hashed: hashed(r.Key), Request: r.Hash[:], Claim: c.id,
 			Seconds: (r.Timeout + settleTimeout).Seconds(),
 		})
 		if err != nil {
@@ -132,7 +143,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 			continue // removed meanwhile
 		}
 		taken, err := s.queries.TakeOverIdempotencyKey(ctx, store.TakeOverIdempotencyKeyParams{
-			AccountID: r.Account, Operation: r.Operation, Keys: r.keys(), Claim: old, Request: r.Hash[:], NewClaim: c.id,
+			AccountID: r.Account, Operation: r.owner(), Keys: r.keys(), Claim: old, Request: r.Hash[:], NewClaim: c.id,
 			Seconds: (r.Timeout + settleTimeout).Seconds(), KeepSeconds: Keep.Seconds(),
 		})
 		if err != nil {
@@ -147,7 +158,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 // find returns the answer that a key has, or the claim that may be taken over, or why neither. It
 // returns nothing if the key is not there.
 func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID, err error) {
-	k, err := s.queries.FindIdempotencyKey(ctx, store.FindIdempotencyKeyParams{AccountID: r.Account, Operation: r.Operation, Keys: r.keys(), KeepSeconds: Keep.Seconds()})
+	k, err := s.queries.FindIdempotencyKey(ctx, store.FindIdempotencyKeyParams{AccountID: r.Account, Operation: r.owner(), Keys: r.keys(), KeepSeconds: Keep.Seconds()})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, uuid.Nil, nil
@@ -185,7 +196,7 @@ func lost() error {
 func (c *Claim) Context(ctx context.Context) context.Context {
 	return postgres.WithFirst(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		marked, err := store.New(tx).MarkIdempotencyKey(ctx, store.MarkIdempotencyKeyParams{
-			AccountID: c.request.Account, Operation: c.request.Operation, Keys: c.request.keys(), Claim: c.id,
+			AccountID: c.request.Account, Operation: c.request.owner(), Keys: c.request.keys(), Claim: c.id,
 		})
 		if err != nil {
 			return fmt.Errorf("mark idempotency key: %w", err)
@@ -209,7 +220,7 @@ func (c *Claim) Finish(ctx context.Context, a Answer) {
 	}
 	if err == nil {
 		err = c.store.queries.AnswerIdempotencyKey(ctx, store.AnswerIdempotencyKeyParams{
-			AccountID: c.request.Account, Operation: c.request.Operation, Keys: c.request.keys(), Claim: c.id,
+			AccountID: c.request.Account, Operation: c.request.owner(), Keys: c.request.keys(), Claim: c.id,
 			Status: int32(a.Status), Header: header, Sealed: sealed,
 		})
 	}
@@ -224,7 +235,7 @@ func (c *Claim) Release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	err := c.store.queries.ReleaseIdempotencyKey(ctx, store.ReleaseIdempotencyKeyParams{
-		AccountID: c.request.Account, Operation: c.request.Operation, Keys: c.request.keys(), Claim: c.id,
+		AccountID: c.request.Account, Operation: c.request.owner(), Keys: c.request.keys(), Claim: c.id,
 	})
 	if err != nil {
 		c.store.log.Warn("cannot give back an idempotency key: it is free when its claim has run out", "operation", c.request.Operation, "error", err)

@@ -94,7 +94,7 @@ func TestReplay(t *testing.T) {
 	require.True(t, problem.Is(err, problem.ValidationError))
 
 	// Another account, another operation, another key: nothing to do with it.
-	for _, r := range []Request{request(account(t, pool), "k", "b"), {Account: id, Operation: "other", Key: "k", Timeout: timeout}, request(id, "K", "b")} {
+	for _, r := range []Request{request(account(t, pool), "k", "b"), {Account: id, Operation: "other", Key: "k", Timeout: timeout}, {Account: id, Operation: "make", Caller: "another", Key: "k", Timeout: timeout}, request(id, "K", "b")} {
 		claim, _, err := s.Begin(t.Context(), r)
 		require.NoError(t, err)
 		claim.Release(t.Context())

@@ -40,7 +40,7 @@ func (s *Store) Kept(ctx context.Context, account uuid.UUID) ([]Kept, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open kept answer: %w", err)
 		}
-		kept = append(kept, Kept{row.Operation, row.ClaimedAt, body, row.Claim})
+		kept = append(kept, Kept{operation(row.Operation), row.ClaimedAt, body, row.Claim})
 	}
 	return kept, nil
 }
@@ -56,7 +56,7 @@ func (s *Store) Named(ctx context.Context, account uuid.UUID, meant func(key str
 	rows, err := s.named(ctx, account, always, meant)
 	list := make([]Named, len(rows))
 	for i, row := range rows {
-		list[i] = Named{row.Operation, row.Key, row.ClaimedAt}
+		list[i] = Named{operation(row.Operation), row.Key, row.ClaimedAt}
 	}
 	return list, err
 }
