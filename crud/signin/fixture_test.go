@@ -91,11 +91,31 @@ type fixture struct {
 	config   signin.Config
 	owner    uuid.UUID
 	handled  chan url.Values // forms that a page of the dashboard took
+	logged   *logged
+}
+
+// logged keeps what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Write(b)
+	return len(b), nil
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func start(t *testing.T, change ...func(*signin.Config)) *fixture {
 	t.Helper()
-	f := &fixture{db: enginetest.MigratedPostgres(t), mails: &mailbox{}, handled: make(chan url.Values, 10)}
+	f := &fixture{db: enginetest.MigratedPostgres(t), mails: &mailbox{}, logged: &logged{}, handled: make(chan url.Values, 10)}
 	var err error
 	f.accounts, f.users = account.New(f.db), user.NewUsers(f.db)
 	f.account, err = f.accounts.Create(t.Context(), "Acme Ltd", account.Team)
@@ -121,7 +141,7 @@ func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
 	}
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.NewTextHandler(f.logged, nil))
 	pages, err := page.New(page.Deps{Site: site, Log: log})
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1"}}.Finder()

@@ -102,8 +102,9 @@ func (s *Service) fromProvider(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, account, err := s.recognise(r.Context(), who)
 	if errors.Is(err, errStranger) {
+		s.deps.Log.Warn("someone cannot sign in by OpenID Connect", "error", err, "remedy", who.doubt.remedy())
 		return s.writeAsk(w, r, http.StatusForbidden, askData{
-			Next: request.Next, Alert: s.say(r, "signin.openid.stranger", "provider", s.provider.config.OpenIDName),
+			Next: request.Next, Alert: s.say(r, who.doubt.text(), "provider", s.provider.config.OpenIDName),
 		})
 	}
 	if err != nil {
@@ -153,8 +154,8 @@ func (s *Service) providerFailed(w http.ResponseWriter, r *http.Request, next st
 // errStranger is the error of someone who is in no account, and is not invited.
 var errStranger = errors.New("the person is in no account")
 
-// recognise returns the user of an identity, and the account to enter. An identity that is new is linked to the user who has its verified
-// address; else invitations to the address are accepted, or everyone may join one account, as an analyst.
+// recognise returns the user of an identity, and the account to enter. An identity that is new is linked to the user who has its
+// address, if that is beyond doubt; else invitations to the address are accepted, or everyone may join one account, as an analyst.
 func (s *Service) recognise(ctx context.Context, who person) (id, account uuid.UUID, err error) {
 	err = s.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
@@ -180,9 +181,12 @@ func (s *Service) recognise(ctx context.Context, who person) (id, account uuid.U
 
 // link returns the user that an identity will stand for.
 func (s *Service) link(ctx context.Context, tx pgx.Tx, who person) (id uuid.UUID, err error) {
+	if who.doubt != "" {
+		return id, fmt.Errorf("%w: %s", errStranger, who.doubt)
+	}
 	address, err := email.Parse(who.email)
-	if err != nil { // not verified, or none
-		return id, errStranger
+	if err != nil {
+		return id, fmt.Errorf("%w: the claim email %w", errStranger, err)
 	}
 	q := store.New(tx)
 	invitations, err := q.TakeInvitationsOf(ctx, address.Key)

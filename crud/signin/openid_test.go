@@ -39,6 +39,7 @@ type issuer struct {
 	secret     string                             // of the client; "": any
 	metadata   map[string]any                     // besides what every provider has
 	claims     map[string]any                     // of the ID token, over the right ones
+	without    []string                           // claims that the ID token lacks
 	info       map[string]any                     // about the user
 	forge      func(claims map[string]any) string // makes the ID token; nil: it is signed as it should be
 	challenges map[string]string
@@ -95,6 +96,9 @@ func newIssuer(t *testing.T) *issuer {
 			"email": "owner@example.com", "email_verified": true,
 		}
 		maps.Copy(c, p.claims)
+		for _, name := range p.without {
+			delete(c, name)
+		}
 		sign := p.sign
 		if p.forge != nil {
 			sign = p.forge
@@ -202,6 +206,68 @@ func TestSignInByOpenID(t *testing.T) {
 	require.Equal(t, 303, f.browser().visit(t, p).status)
 }
 
+// An address counts if the provider says that it is verified, in the ID token or about the user, or if the operator trusts the provider for
+// addresses and it says nothing of it. The page and the log name the claim that is at fault.
+func TestWhoseAddressesCount(t *testing.T) {
+	t.Parallel()
+	type test struct {
+		name      string
+		trusted   bool
+		claim     any    // email_verified of the ID token; absent: none
+		info      any    // what is said about the user besides, likewise
+		email     string // of the ID token
+		says, log string // "": signed in
+	}
+	type absent struct{}
+	none := absent{}
+	const missing, untrue = "no claim email_verified", "claim email_verified is not true"
+	for _, c := range []test{
+		{"true", false, true, none, "owner@example.com", "", ""},
+		{"a text", false, "true", none, "owner@example.com", "", ""},
+		{"nothing is said", false, none, none, "owner@example.com", missing, "email_verified is missing"},
+		{"nothing is said, and trusted", true, none, none, "owner@example.com", "", ""},
+		{"false", false, false, none, "owner@example.com", untrue, "email_verified is not true"},
+		{"false, and trusted", true, false, none, "owner@example.com", untrue, "email_verified is not true"},
+		{"false as a text, and trusted", true, "false", none, "owner@example.com", untrue, "email_verified is not true"},
+		{"null, and trusted", true, nil, none, "owner@example.com", untrue, "email_verified is not true"},
+		{"a number, and trusted", true, 1, none, "owner@example.com", untrue, "email_verified is not true"},
+		{"True, and trusted", true, "True", none, "owner@example.com", untrue, "email_verified is not true"},
+		{"an object, and trusted", true, map[string]any{"true": true}, none, "owner@example.com", untrue, "email_verified is not true"},
+		{"said about the user", false, none, true, "owner@example.com", "", ""},
+		{"denied about the user", false, none, false, "owner@example.com", untrue, "email_verified is not true"},
+		{"no address, and trusted", true, none, none, "", "no claim email.", "claim email is missing"},
+		{"nonsense, and trusted", true, none, none, "owner", "No account knows you", "the claim email"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newIssuer(t)
+			f := start(t, p.settings, func(s *signin.Config) { s.OpenIDTrustEmail = c.trusted })
+			p.mu.Lock()
+			p.claims, p.info = map[string]any{"email": c.email}, map[string]any{"sub": "subject", "email": c.email}
+			p.without = []string{"email_verified"}
+			if c.claim != none {
+				p.claims["email_verified"], p.without = c.claim, nil
+			}
+			if c.info != none {
+				p.info["email_verified"] = c.info
+			}
+			p.mu.Unlock()
+			b := f.browser()
+			r := b.visit(t, p)
+			if c.says == "" {
+				require.Equal(t, 303, r.status, r.body)
+				require.True(t, b.signedIn(t))
+				return
+			}
+			require.Equal(t, 403, r.status, r.body)
+			require.Contains(t, r.body, c.says)
+			require.False(t, b.signedIn(t))
+			require.Contains(t, f.logged.String(), c.log)
+			require.Zero(t, one[int](t, f, "SELECT count(*) FROM openid_identities"))
+		})
+	}
+}
+
 // Someone new has to be invited, or may join the one account that is open to everyone, as an analyst.
 func TestNewPeopleByOpenID(t *testing.T) {
 	t.Parallel()
@@ -213,7 +279,7 @@ func TestNewPeopleByOpenID(t *testing.T) {
 	require.Equal(t, 403, r.status)
 	require.Contains(t, r.body, "Ask an owner to invite you")
 	require.Zero(t, one[int](t, f, "SELECT count(*) FROM users WHERE email_key = 'ada@example.com'"))
-	key, err := f.accounts.CreateKey(t.Context(), f.account, "people", auth.People)
+	key, err := f.accounts.CreateKey(t.Context(), f.account, "people", auth.Scopes()...)
 	require.NoError(t, err)
 	status, _ := f.api(t, key.Text, "POST", "/api/v1/invitations", `{"email":"ada@example.com","role":"editor"}`)
 	require.Equal(t, 201, status)

@@ -142,7 +142,7 @@ func TestTwoOwnersLeaveOne(t *testing.T) {
 	f := start(t)
 	second, err := f.users.Add(t.Context(), f.account, "second@example.com", auth.Owner)
 	require.NoError(t, err)
-	key, err := f.accounts.CreateKey(t.Context(), f.account, "people", auth.People)
+	key, err := f.accounts.CreateKey(t.Context(), f.account, "people", auth.Scopes()...)
 	require.NoError(t, err)
 	statuses, failures := make(chan int, 2), make(chan error, 2)
 	for _, id := range []uuid.UUID{f.owner, second} {

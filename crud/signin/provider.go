@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type Config struct {
 	OpenIDClientSecret string             `name:"openid-client-secret" placeholder:"SECRET" help:"Client secret at the OpenID Connect provider. Empty for a public client. Secret."`
 	OpenIDName         string             `name:"openid-name" default:"OpenID Connect" help:"Name of the provider on the sign-in page."`
 	OpenIDTLS          certificate.Client `embed:"" prefix:"openid-"`
+	OpenIDTrustEmail   bool               `name:"openid-trust-email" help:"Take the addresses of the OpenID Connect provider for verified where it does not say whether they are: where it sends no claim email_verified, as Entra ID does. Set it only if no one but the provider's administrators can choose an address there. An address that the provider says is not verified stays refused."`
 	OpenIDAccount      string             `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
 	// Secret is the client secret's file, if it is in one.
 	Secret *config.Secret `kong:"-"`
@@ -117,7 +119,45 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 // person is who the provider says has signed in there.
 type person struct {
 	issuer, subject string
-	email           string // "" if the provider has not verified it
+	email           string
+	doubt           doubt // why the address proves nothing; then it must not be used
+}
+
+// doubt is what is wrong with the claims about an address: the zero value is nothing.
+type doubt string
+
+const (
+	noAddress       doubt = "the claim email is missing"
+	notVerified     doubt = "the claim email_verified is not true"
+	nothingVerified doubt = "the claim email_verified is missing"
+)
+
+// text returns the key of the words for the person at the door.
+func (d doubt) text() string {
+	switch d {
+	case noAddress:
+		return "signin.openid.no_address"
+	case notVerified:
+		return "signin.openid.not_verified"
+	case nothingVerified:
+		return "signin.openid.nothing_verified"
+	default:
+		return "signin.openid.stranger"
+	}
+}
+
+// remedy says what an operator can do.
+func (d doubt) remedy() string {
+	switch d {
+	case noAddress:
+		return "have the provider send the address in the claim email"
+	case notVerified:
+		return "verify the address at the provider, or have its mapping of the claim say so"
+	case nothingVerified:
+		return "have the provider send the claim, or give --openid-trust-email if no one but its administrators can choose an address there"
+	default:
+		return "invite the person to an account"
+	}
 }
 
 // claims are those of an ID token, or of the answer about a user.
@@ -126,20 +166,28 @@ type claims struct {
 	Verified verified `json:"email_verified"`
 }
 
-// verified is a boolean, which some providers write as a text.
-type verified bool
+// verified is a boolean, which some providers write as a text, and others leave out.
+type verified struct{ given, yes bool }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *verified) UnmarshalJSON(text []byte) error {
-	*v = string(text) == "true" || string(text) == `"true"`
+	*v = verified{given: true, yes: string(text) == "true" || string(text) == `"true"`}
 	return nil
 }
 
-func (c claims) address() string {
-	if !c.Verified {
+// doubt returns what is wrong with the claims, if a provider is trusted for the addresses of which it does not say whether it has verified them
+// or not.
+func (c claims) doubt(trusted bool) doubt {
+	switch {
+	case c.Email == "":
+		return noAddress
+	case c.Verified.given && !c.Verified.yes:
+		return notVerified
+	case !c.Verified.given && !trusted:
+		return nothingVerified
+	default:
 		return ""
 	}
-	return c.Email
 }
 
 // redeem trades a code for the person, if the ID token is of this issuer, for this client, not too old, and has the nonce.
@@ -174,12 +222,16 @@ func (p *provider) redeem(ctx context.Context, code string, secrets requestSecre
 	if err := id.Claims(&c); err != nil {
 		return person{}, fmt.Errorf("%w: read the ID token: %w", errProvider, err)
 	}
-	if c.Email == "" { // some providers tell it apart
-		if c, err = p.ask(ctx, found, token, id.Subject); err != nil {
+	if d := c.doubt(p.config.OpenIDTrustEmail); d == noAddress || d == nothingVerified { // some providers tell it apart
+		more, err := p.ask(ctx, found, token, id.Subject)
+		if err != nil && d == noAddress {
 			return person{}, err
 		}
+		if err == nil && (d == noAddress || strings.EqualFold(more.Email, c.Email)) {
+			c = more
+		}
 	}
-	return person{issuer: id.Issuer, subject: id.Subject, email: c.address()}, nil
+	return person{issuer: id.Issuer, subject: id.Subject, email: c.Email, doubt: c.doubt(p.config.OpenIDTrustEmail)}, nil
 }
 
 // ask asks the provider about a user; nothing is known if it has no such endpoint.
