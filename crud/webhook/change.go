@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
+	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
@@ -74,7 +75,9 @@ func (w *Webhooks) CheckURL(text string) string {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "" {
 		return "must be a full https URL, such as https://example.com/hooks"
 	}
-	switch {
+	switch port := page.CheckPort(u); {
+	case port != "":
+		return port
 	case u.User != nil:
 		return "must not hold a user name or password: check the signature of messages instead"
 	case u.Fragment != "":
@@ -110,6 +113,10 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 		return nil, fmt.Errorf("create webhook: %w", err)
 	}
 	audit.Created(ctx, id)
+	to, err := w.seal(id, b.URL)
+	if err != nil {
+		return nil, fmt.Errorf("create webhook: %w", err)
+	}
 	var row store.WebhookEndpoint
 	var created secret
 	err = w.db.Account(ctx, owner, func(tx pgx.Tx) (err error) {
@@ -126,7 +133,7 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d webhooks: delete some that are not used.", w.config.MaxEndpoints))
 		}
 		row, err = q.InsertWebhook(ctx, store.InsertWebhookParams{
-			ID: id, AccountID: owner, Url: b.URL, Description: b.Description, Kinds: names(b.Kinds),
+			ID: id, AccountID: owner, Url: to.hint, UrlSealed: to.sealed, Description: b.Description, Kinds: names(b.Kinds),
 		})
 		if err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
@@ -137,7 +144,7 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 	if err != nil {
 		return nil, fmt.Errorf("create webhook: %w", err)
 	}
-	return api.Created(path+"/"+id.String(), withSecret(row, created)).At(row.Revision), nil
+	return api.Created(path+"/"+id.String(), w.withSecret(row, created)).At(row.Revision).Of(w.shown(row)), nil
 }
 
 func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Webhook], error) {
@@ -149,6 +156,17 @@ func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Web
 	if err != nil {
 		return nil, err
 	}
+	var to struct {
+		hint   *string
+		sealed []byte
+	}
+	if b.URL != nil {
+		a, err := w.seal(in.ID, *b.URL)
+		if err != nil {
+			return nil, fmt.Errorf("update webhook: %w", err)
+		}
+		to.hint, to.sealed = &a.hint, a.sealed
+	}
 	var row store.WebhookEndpoint
 	err = w.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		if b.URL == nil && b.Kinds == nil && b.IsActive == nil && !b.Description.Given {
@@ -159,7 +177,7 @@ func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Web
 			return err
 		}
 		row, err = store.New(tx).UpdateWebhook(ctx, store.UpdateWebhookParams{
-			ID: in.ID, Revisions: revisions, Url: b.URL, SetDescription: b.Description.Given, Description: b.Description.Value,
+			ID: in.ID, Revisions: revisions, Url: to.hint, UrlSealed: to.sealed, SetDescription: b.Description.Given, Description: b.Description.Value,
 			Kinds: names(b.Kinds), IsActive: b.IsActive, Reason: byOwner,
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -170,7 +188,7 @@ func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Web
 	if err != nil {
 		return nil, fmt.Errorf("update webhook: %w", err)
 	}
-	return api.OK(fromRow(row)).At(row.Revision), nil
+	return api.OK(w.shown(row)).At(row.Revision), nil
 }
 
 // conflictOf says why a statement that compares revisions found nothing to change.
@@ -248,5 +266,5 @@ func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[Ful
 	if err != nil {
 		return nil, fmt.Errorf("rotate webhook secret: %w", err)
 	}
-	return api.OK(withSecret(row, created)).At(row.Revision), nil
+	return api.OK(w.withSecret(row, created)).At(row.Revision).Of(w.shown(row)), nil
 }

@@ -44,7 +44,7 @@ func (w *Webhooks) Deliverer() *Deliverer {
 
 type job struct {
 	delivery store.WebhookDelivery
-	url      string
+	to       address
 }
 
 func (d *Deliverer) run(ctx context.Context, ready func()) error {
@@ -109,7 +109,7 @@ func (w *Webhooks) claim(ctx context.Context, most int) (jobs []job, err error) 
 			MaxClaims: int64(w.config.PerEndpoint), RowLimit: int64(most),
 		})
 		for _, row := range rows {
-			jobs = append(jobs, job{row.WebhookDelivery, row.Url})
+			jobs = append(jobs, job{row.WebhookDelivery, address{row.Url, row.UrlSealed}})
 		}
 		return err
 	})
@@ -146,14 +146,17 @@ func (w *Webhooks) attempt(ctx context.Context, j job) (store.WebhookDelivery, e
 		return j.delivery, err
 	}
 	text, unreadable := w.body(j.delivery)
-	a := &Attempt{AttemptedAt: api.TimeOf(w.now()), URL: j.url}
+	to, unknown := w.url(j.delivery.EndpointID, j.to)
+	a := &Attempt{AttemptedAt: api.TimeOf(w.now()), URL: to}
 	switch {
 	case len(secrets) == 0:
 		a.fail("Its secret cannot be read by this installation: make a new one with rotate-secret.")
+	case unknown != nil:
+		a.fail("Its URL cannot be read by this installation: set it again.")
 	case unreadable != nil:
 		a.fail("The message cannot be read by this installation.")
 	default:
-		if a, err = w.send(ctx, j.url, j.delivery.EventID, text, secrets); err != nil {
+		if a, err = w.send(ctx, to, j.delivery.EventID, text, secrets); err != nil {
 			return j.delivery, err
 		}
 	}

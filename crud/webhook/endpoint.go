@@ -61,7 +61,7 @@ func (w *Webhooks) get(ctx context.Context, in *idInput) (*api.Answer[Webhook], 
 	if err != nil {
 		return nil, fmt.Errorf("get webhook: %w", err)
 	}
-	return api.OK(fromRow(row)).At(row.Revision), nil
+	return api.OK(w.shown(row)).At(row.Revision), nil
 }
 
 // read returns an endpoint, or the problem that there is none.
@@ -91,7 +91,7 @@ func (w *Webhooks) list(ctx context.Context, in *listInput) (*api.Answer[api.Pag
 			return err
 		}
 		for _, row := range rows {
-			hooks = append(hooks, fromRow(row))
+			hooks = append(hooks, w.shown(row))
 		}
 		return nil
 	})
@@ -101,20 +101,22 @@ func (w *Webhooks) list(ctx context.Context, in *listInput) (*api.Answer[api.Pag
 	return api.List(ctx, in.Paging, hooks, total), nil
 }
 
-func fromRow(row store.WebhookEndpoint) Webhook {
+// shown returns an endpoint as the API shows it. Of a URL whose key is missing it shows the hint.
+func (w *Webhooks) shown(row store.WebhookEndpoint) Webhook {
+	text, _ := w.url(row.ID, address{row.Url, row.UrlSealed}) // logged
 	kinds := make([]Kind, len(row.Kinds))
 	for i, k := range row.Kinds {
 		kinds[i] = Kind(k)
 	}
 	return Webhook{
-		ID: row.ID, URL: row.Url, Description: row.Description, Kinds: kinds, IsActive: row.IsActive,
+		ID: row.ID, URL: text, Description: row.Description, Kinds: kinds, IsActive: row.IsActive,
 		DisabledReason: row.DisabledReason, DisabledAt: api.OptionalTime(row.DisabledAt), FailingSince: api.OptionalTime(row.FailingSince),
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}
 }
 
-func withSecret(row store.WebhookEndpoint, s secret) FullWebhook {
-	h := fromRow(row)
+func (w *Webhooks) withSecret(row store.WebhookEndpoint, s secret) FullWebhook {
+	h := w.shown(row)
 	return FullWebhook{
 		ID: h.ID, URL: h.URL, Description: h.Description, Kinds: h.Kinds, Secret: s.reveal(), IsActive: h.IsActive,
 		DisabledReason: h.DisabledReason, DisabledAt: h.DisabledAt, FailingSince: h.FailingSince, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt,

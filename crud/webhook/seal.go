@@ -47,9 +47,9 @@ func (w *Webhooks) cannotOpen(id, endpoint uuid.UUID, err error) {
 	w.log.Error("cannot open a secret of a webhook: give the token key that sealed it, or rotate the webhook's secret", "secret_id", id, "webhook_id", endpoint, "error", err)
 }
 
-// Seal seals the secrets and messages that a release before left in clear, and secrets that are sealed under another key than the first.
+// Seal seals the secrets, URLs and messages that a release before left in clear, and secrets that are sealed under another key than the first.
 func (w *Webhooks) Seal(ctx context.Context) error {
-	return errors.Join(w.sealSecrets(ctx), w.sealMessages(ctx))
+	return errors.Join(w.sealSecrets(ctx), w.sealURLs(ctx), w.sealMessages(ctx))
 }
 
 // sealSecrets seals the secrets that a release before left in clear, and those that are sealed under another key than the first. So a key
@@ -136,13 +136,20 @@ func (w *Webhooks) body(d store.WebhookDelivery) (string, error) {
 	return string(text), nil
 }
 
-// keptAttempt is an attempt as the database has it, with the answer sealed: many endpoints repeat what they got.
+// keptAttempt is an attempt as the database has it, with the URL and the answer sealed: many endpoints repeat what they got.
 type keptAttempt struct {
 	Attempt
+	SealedURL      []byte `json:"sealed_url,omitzero"`
 	SealedResponse []byte `json:"sealed_response,omitzero"`
 }
 
 func (a *keptAttempt) seal(keys *token.Ring, delivery uuid.UUID) (err error) {
+	if a.SealedURL == nil {
+		if a.SealedURL, err = keys.Seal(sealingMessages, []byte(a.URL), delivery[:]); err != nil {
+			return fmt.Errorf("seal URL: %w", err)
+		}
+		a.URL = hint(a.URL)
+	}
 	if a.Response == nil {
 		return nil
 	}
@@ -153,7 +160,7 @@ func (a *keptAttempt) seal(keys *token.Ring, delivery uuid.UUID) (err error) {
 	return nil
 }
 
-// attempts returns the attempts of a delivery. Answers whose key is missing are left out.
+// attempts returns the attempts of a delivery. Answers whose key is missing are left out, and of such URLs there is the hint.
 func (w *Webhooks) attempts(d store.WebhookDelivery) ([]Attempt, error) {
 	var rows []keptAttempt
 	if err := json.Unmarshal(d.Attempts, &rows); err != nil {
@@ -162,6 +169,9 @@ func (w *Webhooks) attempts(d store.WebhookDelivery) ([]Attempt, error) {
 	attempts := make([]Attempt, len(rows))
 	for i, a := range rows {
 		attempts[i] = a.Attempt
+		if text, err := w.tokens.Open(sealingMessages, a.SealedURL, d.ID[:]); err == nil {
+			attempts[i].URL = string(text)
+		}
 		if a.SealedResponse == nil {
 			continue
 		}

@@ -54,6 +54,54 @@ func TestSecretsInClearAreSealed(t *testing.T) {
 	stop()
 }
 
+// dump returns what a dump has of webhooks and their messages.
+func (r *rig) dump() string {
+	r.t.Helper()
+	var dump strings.Builder
+	conn, err := r.db.Unscoped().Acquire(r.t.Context())
+	require.NoError(r.t, err)
+	defer conn.Release()
+	for _, table := range []string{"webhook_endpoints", "webhook_deliveries"} {
+		_, err = conn.Conn().PgConn().CopyTo(r.t.Context(), &dump, "COPY "+table+" TO STDOUT")
+		require.NoError(r.t, err)
+	}
+	return dump.String()
+}
+
+// A URL may be a secret: Postgres has its host, and neither its path nor its query, of the webhook and of each attempt. The owner sees the whole,
+// and what a release before left in clear is sealed by a process that starts.
+func TestURLsAreSealed(t *testing.T) {
+	t.Parallel()
+	r := newQuietRig(t)
+	to := newReceiver(t, nil)
+	whole := to.url + "/T0SECRETPATH?token=s3cretquery"
+	id, secret := r.create(whole)
+	read := func() {
+		require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
+		to.next(t).verify(t, secret)
+		require.Equal(t, whole, r.must("GET", "/"+id, "")["url"])
+		require.Equal(t, whole, attempt(r.must("GET", "/"+id+"/deliveries", "")["data"].([]any)[0].(map[string]any), 0)["url"])
+	}
+	hidden := func() {
+		require.NotContains(t, r.dump(), "T0SECRETPATH")
+		require.NotContains(t, r.dump(), "s3cretquery")
+		require.Contains(t, r.dump(), "127.0.0.1")
+	}
+	read()
+	hidden()
+	whole += "2"
+	r.must("PATCH", "/"+id, `{"url":"`+whole+`"}`)
+	hidden()
+	read()
+
+	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_endpoints SET url = $1, url_sealed = NULL", whole)
+	require.NoError(t, err)
+	read()
+	require.NoError(t, r.hooks.Seal(t.Context()))
+	hidden()
+	read()
+}
+
 // Webhooks sign with the same secrets when the token keys change, also once the key that sealed them is gone.
 func TestSecretsOutliveTokenKeys(t *testing.T) {
 	t.Parallel()

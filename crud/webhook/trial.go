@@ -41,7 +41,7 @@ func (w *Webhooks) test(ctx context.Context, in *idInput) (*api.Answer[Delivery]
 		if err != nil {
 			return err
 		}
-		j.url = endpoint.Url
+		j.to = address{endpoint.Url, endpoint.UrlSealed}
 		j.delivery, err = store.New(tx).InsertWebhookTest(ctx, params)
 		return err
 	})

@@ -316,4 +316,5 @@ type WebhookEndpoint struct {
 	Revision       int64
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+	UrlSealed      []byte
 }

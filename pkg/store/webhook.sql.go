@@ -87,7 +87,7 @@ func (q *Queries) ExpireWebhookSecrets(ctx context.Context, arg ExpireWebhookSec
 }
 
 const getWebhook = `-- name: GetWebhook :one
-SELECT id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at FROM webhook_endpoints WHERE id = $1
+SELECT id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed FROM webhook_endpoints WHERE id = $1
 `
 
 func (q *Queries) GetWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint, error) {
@@ -107,6 +107,7 @@ func (q *Queries) GetWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint
 		&i.Revision,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.UrlSealed,
 	)
 	return i, err
 }
@@ -147,15 +148,16 @@ func (q *Queries) GetWebhookDelivery(ctx context.Context, arg GetWebhookDelivery
 }
 
 const insertWebhook = `-- name: InsertWebhook :one
-INSERT INTO webhook_endpoints (id, account_id, url, description, kinds)
-VALUES ($1, $2, $3, $4, $5)
-RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
+INSERT INTO webhook_endpoints (id, account_id, url, url_sealed, description, kinds)
+VALUES ($1, $2, $3, $4, $5, $6)
+RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 type InsertWebhookParams struct {
 	ID          uuid.UUID
 	AccountID   uuid.UUID
 	Url         string
+	UrlSealed   []byte
 	Description *string
 	Kinds       []string
 }
@@ -165,6 +167,7 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 		arg.ID,
 		arg.AccountID,
 		arg.Url,
+		arg.UrlSealed,
 		arg.Description,
 		arg.Kinds,
 	)
@@ -183,6 +186,7 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 		&i.Revision,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.UrlSealed,
 	)
 	return i, err
 }
@@ -361,7 +365,7 @@ func (q *Queries) ListWebhookDeliveries(ctx context.Context, arg ListWebhookDeli
 }
 
 const listWebhooks = `-- name: ListWebhooks :many
-SELECT id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at FROM webhook_endpoints
+SELECT id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed FROM webhook_endpoints
 ORDER BY created_at DESC, id DESC
 LIMIT $2::bigint OFFSET $1::bigint
 `
@@ -394,6 +398,7 @@ func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]W
 			&i.Revision,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.UrlSealed,
 		); err != nil {
 			return nil, err
 		}
@@ -444,7 +449,7 @@ func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDe
 }
 
 const touchWebhook = `-- name: TouchWebhook :one
-UPDATE webhook_endpoints SET revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1 RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
+UPDATE webhook_endpoints SET revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1 RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 // Raises the revision of an endpoint, and keeps others from changing it until the transaction ends.
@@ -465,6 +470,7 @@ func (q *Queries) TouchWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoi
 		&i.Revision,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.UrlSealed,
 	)
 	return i, err
 }
@@ -472,22 +478,24 @@ func (q *Queries) TouchWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoi
 const updateWebhook = `-- name: UpdateWebhook :one
 UPDATE webhook_endpoints SET
     url = coalesce($1, url),
-    description = CASE WHEN $2::boolean THEN $3 ELSE description END,
-    kinds = coalesce($4::text[], kinds),
-    is_active = coalesce($5, is_active),
-    disabled_reason = CASE $5::boolean WHEN true THEN NULL
-        WHEN false THEN coalesce(disabled_reason, $6::text) ELSE disabled_reason END,
-    disabled_at = CASE $5::boolean WHEN true THEN NULL
+    url_sealed = coalesce($2, url_sealed),
+    description = CASE WHEN $3::boolean THEN $4 ELSE description END,
+    kinds = coalesce($5::text[], kinds),
+    is_active = coalesce($6, is_active),
+    disabled_reason = CASE $6::boolean WHEN true THEN NULL
+        WHEN false THEN coalesce(disabled_reason, $7::text) ELSE disabled_reason END,
+    disabled_at = CASE $6::boolean WHEN true THEN NULL
         WHEN false THEN coalesce(disabled_at, now()) ELSE disabled_at END,
-    failing_since = CASE WHEN $5::boolean AND NOT is_active THEN NULL ELSE failing_since END,
-    failures = CASE WHEN $5::boolean AND NOT is_active THEN 0 ELSE failures END,
+    failing_since = CASE WHEN $6::boolean AND NOT is_active THEN NULL ELSE failing_since END,
+    failures = CASE WHEN $6::boolean AND NOT is_active THEN 0 ELSE failures END,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $7 AND ($8::bigint[] IS NULL OR revision = ANY ($8::bigint[]))
-RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
+WHERE id = $8 AND ($9::bigint[] IS NULL OR revision = ANY ($9::bigint[]))
+RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 type UpdateWebhookParams struct {
 	Url            *string
+	UrlSealed      []byte
 	SetDescription bool
 	Description    *string
 	Kinds          []string
@@ -502,6 +510,7 @@ type UpdateWebhookParams struct {
 func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (WebhookEndpoint, error) {
 	row := q.db.QueryRow(ctx, updateWebhook,
 		arg.Url,
+		arg.UrlSealed,
 		arg.SetDescription,
 		arg.Description,
 		arg.Kinds,
@@ -525,6 +534,7 @@ func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (W
 		&i.Revision,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.UrlSealed,
 	)
 	return i, err
 }

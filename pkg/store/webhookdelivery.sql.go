@@ -29,7 +29,7 @@ WITH chosen AS (
 UPDATE webhook_deliveries d SET claim = gen_random_uuid(), claimed_until = $1::timestamptz
 FROM chosen, webhook_endpoints e
 WHERE d.id = chosen.id AND e.id = d.endpoint_id
-RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.body_clear, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.access_link_id, d.submission_id, d.body_sealed, e.url
+RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.body_clear, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.access_link_id, d.submission_id, d.body_sealed, e.url, e.url_sealed
 `
 
 type ClaimWebhookDeliveriesParams struct {
@@ -43,6 +43,7 @@ type ClaimWebhookDeliveriesParams struct {
 type ClaimWebhookDeliveriesRow struct {
 	WebhookDelivery WebhookDelivery
 	Url             string
+	UrlSealed       []byte
 }
 
 // Claims deliveries that are due of endpoints that this transaction has locked, for each no more than
@@ -82,6 +83,7 @@ func (q *Queries) ClaimWebhookDeliveries(ctx context.Context, arg ClaimWebhookDe
 			&i.WebhookDelivery.SubmissionID,
 			&i.WebhookDelivery.BodySealed,
 			&i.Url,
+			&i.UrlSealed,
 		); err != nil {
 			return nil, err
 		}
@@ -97,7 +99,7 @@ const disableWebhook = `-- name: DisableWebhook :one
 UPDATE webhook_endpoints SET is_active = false, disabled_reason = $1::text, disabled_at = $2::timestamptz,
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = $3 AND is_active
-RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
+RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 type DisableWebhookParams struct {
@@ -123,6 +125,7 @@ func (q *Queries) DisableWebhook(ctx context.Context, arg DisableWebhookParams) 
 		&i.Revision,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.UrlSealed,
 	)
 	return i, err
 }
@@ -283,6 +286,29 @@ func (q *Queries) SealWebhookSecret(ctx context.Context, arg SealWebhookSecretPa
 	return err
 }
 
+const sealWebhookURL = `-- name: SealWebhookURL :exec
+UPDATE webhook_endpoints SET url = $1, url_sealed = $2
+WHERE id = $3 AND url_sealed IS NOT DISTINCT FROM $4::bytea
+`
+
+type SealWebhookURLParams struct {
+	Url    string
+	Sealed []byte
+	ID     uuid.UUID
+	Was    []byte
+}
+
+// Replaces the URL of an endpoint by a sealed form of it and a hint, unless another process did.
+func (q *Queries) SealWebhookURL(ctx context.Context, arg SealWebhookURLParams) error {
+	_, err := q.db.Exec(ctx, sealWebhookURL,
+		arg.Url,
+		arg.Sealed,
+		arg.ID,
+		arg.Was,
+	)
+	return err
+}
+
 const settleWebhookDelivery = `-- name: SettleWebhookDelivery :one
 UPDATE webhook_deliveries SET
     state = $1, reason = $2, tries = tries + 1, next_attempt_at = $3,
@@ -382,6 +408,42 @@ func (q *Queries) SomeWebhookSecrets(ctx context.Context, arg SomeWebhookSecrets
 	return items, nil
 }
 
+const someWebhookURLs = `-- name: SomeWebhookURLs :many
+SELECT id, url, url_sealed FROM webhook_endpoints WHERE id > $1 ORDER BY id LIMIT $2::bigint
+`
+
+type SomeWebhookURLsParams struct {
+	After    uuid.UUID
+	RowLimit int64
+}
+
+type SomeWebhookURLsRow struct {
+	ID        uuid.UUID
+	Url       string
+	UrlSealed []byte
+}
+
+// The URLs of endpoints after an id, in its order.
+func (q *Queries) SomeWebhookURLs(ctx context.Context, arg SomeWebhookURLsParams) ([]SomeWebhookURLsRow, error) {
+	rows, err := q.db.Query(ctx, someWebhookURLs, arg.After, arg.RowLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SomeWebhookURLsRow
+	for rows.Next() {
+		var i SomeWebhookURLsRow
+		if err := rows.Scan(&i.ID, &i.Url, &i.UrlSealed); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const webhookDeliveriesInClear = `-- name: WebhookDeliveriesInClear :many
 SELECT id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries WHERE body_clear IS NOT NULL LIMIT $1::bigint FOR NO KEY UPDATE SKIP LOCKED
 `
@@ -429,7 +491,7 @@ func (q *Queries) WebhookDeliveriesInClear(ctx context.Context, rowLimit int64) 
 const webhookFailed = `-- name: WebhookFailed :one
 UPDATE webhook_endpoints SET failures = failures + 1, failing_since = coalesce(failing_since, $1::timestamptz)
 WHERE id = $2
-RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at
+RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 type WebhookFailedParams struct {
@@ -454,6 +516,7 @@ func (q *Queries) WebhookFailed(ctx context.Context, arg WebhookFailedParams) (W
 		&i.Revision,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.UrlSealed,
 	)
 	return i, err
 }

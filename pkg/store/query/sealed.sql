@@ -15,6 +15,8 @@ SELECT id, body_sealed FROM webhook_deliveries WHERE body_sealed IS NOT NULL AND
 SELECT 'webhook_secrets.sealed'::text AS place, 'webhook secrets'::text AS purpose, sealed::bytea AS sealed, uuid_send(endpoint_id)::bytea AS context
 FROM webhook_secrets WHERE sealed IS NOT NULL
 UNION ALL
+SELECT 'webhook_endpoints.url_sealed', 'webhook addresses', url_sealed, uuid_send(id) FROM webhook_endpoints WHERE url_sealed IS NOT NULL
+UNION ALL
 SELECT 'chat_channels.url_sealed', 'chat channels', url_sealed, uuid_send(id) FROM chat_channels
 UNION ALL
 SELECT 'idempotency_keys.sealed', 'answers', sealed, uuid_send(claim) FROM idempotency_keys WHERE sealed IS NOT NULL

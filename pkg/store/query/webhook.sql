@@ -16,8 +16,8 @@ SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), unnest(sqlc.arg(endp
 SELECT count(*) FROM webhook_endpoints;
 
 -- name: InsertWebhook :one
-INSERT INTO webhook_endpoints (id, account_id, url, description, kinds)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO webhook_endpoints (id, account_id, url, url_sealed, description, kinds)
+VALUES ($1, $2, $3, $4, $5, $6)
 RETURNING *;
 
 -- name: GetWebhook :one
@@ -33,6 +33,7 @@ LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;
 -- begins a new count of failures.
 UPDATE webhook_endpoints SET
     url = coalesce(sqlc.narg(url), url),
+    url_sealed = coalesce(sqlc.narg(url_sealed), url_sealed),
     description = CASE WHEN sqlc.arg(set_description)::boolean THEN sqlc.narg(description) ELSE description END,
     kinds = coalesce(sqlc.narg(kinds)::text[], kinds),
     is_active = coalesce(sqlc.narg(is_active), is_active),

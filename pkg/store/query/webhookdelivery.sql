@@ -44,7 +44,7 @@ WITH chosen AS (
 UPDATE webhook_deliveries d SET claim = gen_random_uuid(), claimed_until = sqlc.arg(until)::timestamptz
 FROM chosen, webhook_endpoints e
 WHERE d.id = chosen.id AND e.id = d.endpoint_id
-RETURNING sqlc.embed(d), e.url;
+RETURNING sqlc.embed(d), e.url, e.url_sealed;
 
 -- name: WebhookSecrets :many
 -- What an endpoint's deliveries are signed with, the newest first.
@@ -60,6 +60,15 @@ SELECT id, endpoint_id, clear, sealed FROM webhook_secrets WHERE id > sqlc.arg(a
 -- Replaces a secret by a sealed form of it, unless another process did.
 UPDATE webhook_secrets SET clear = NULL, sealed = sqlc.arg(sealed)
 WHERE id = sqlc.arg(id) AND sealed IS NOT DISTINCT FROM sqlc.narg(was)::bytea;
+
+-- name: SomeWebhookURLs :many
+-- The URLs of endpoints after an id, in its order.
+SELECT id, url, url_sealed FROM webhook_endpoints WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
+
+-- name: SealWebhookURL :exec
+-- Replaces the URL of an endpoint by a sealed form of it and a hint, unless another process did.
+UPDATE webhook_endpoints SET url = sqlc.arg(url), url_sealed = sqlc.arg(sealed)
+WHERE id = sqlc.arg(id) AND url_sealed IS NOT DISTINCT FROM sqlc.narg(was)::bytea;
 
 -- name: WebhookSucceeded :exec
 UPDATE webhook_endpoints SET failing_since = NULL, failures = 0 WHERE id = $1 AND failures > 0;
