@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,9 +75,15 @@ func check(slug *string, addresses []address) error {
 		wrong = append(wrong, problem.Field{Field: "slug", Message: slugReserved})
 	}
 	for _, a := range addresses {
-		// The browser's policy has to name where a form leads.
-		if a.value != nil && (!webURL(*a.value) || a.field == redirectURL && page.Origin(*a.value) == "") {
-			wrong = append(wrong, problem.Field{Field: a.field, Message: "must be a full http or https URL, such as " + a.example})
+		if a.value == nil {
+			continue
+		}
+		message := page.CheckURL(*a.value, a.example)
+		if message == "" && a.field == redirectURL && page.Origin(*a.value) == "" { // the browser's policy has to name where a form leads
+			message = "must have a host that a browser's policy can name, as " + a.example + " has"
+		}
+		if message != "" {
+			wrong = append(wrong, problem.Field{Field: a.field, Message: message})
 		}
 	}
 	if wrong != nil {
@@ -100,12 +105,6 @@ func expiry(text *string) (*time.Time, error) {
 		return nil, problem.Invalid(problem.Field{Field: "expires_at", Message: "must be in the future"})
 	}
 	return &at, nil
-}
-
-// webURL reports whether a text is an absolute http(s) URL of a host, without a password in it.
-func webURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 
 // slugAttempts bounds the search for a free slug of our own making; each has 30 random bits.
@@ -130,7 +129,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
 	audit.Created(ctx, id)
-	var created GenericLink
+	var created, whole GenericLink
 	var revision int64
 	err = l.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {
 		magnetID, ok := jsonschema.ParseUUID(in.Body.LeadMagnetID)
@@ -156,13 +155,16 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 			return err
 		}
 		revision = row.Revision
-		created, err = l.show(ctx, tx, row)
+		if created, err = l.show(ctx, tx, row); err != nil {
+			return err
+		}
+		whole, err = created.whole(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
-	return api.Created(path+"/"+id.String(), created).At(revision), nil
+	return api.Created(path+"/"+id.String(), created).At(revision).Of(whole), nil
 }
 
 // insert adds the link under the slug asked for, or under the first free one of our making.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"lodestone/crud/page"
 )
 
 // Whatever a title holds, the slug made from it is one that could also be asked for.
@@ -28,7 +30,7 @@ func FuzzWebURL(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !webURL(text) {
+		if page.CheckURL(text, "") != "" {
 			return
 		}
 		lower := strings.ToLower(text)

@@ -1,8 +1,7 @@
 package magnet
 
 import (
-	"net/url"
-
+	"lodestone/crud/page"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 )
@@ -15,9 +14,8 @@ func checkEnd(label, address *string) error {
 	case address == nil:
 		return nil
 	}
-	u, err := url.Parse(*address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return problem.Invalid(problem.Field{Field: "end_url", Message: "must be a full http or https URL, such as https://example.com/next"})
+	if wrong := page.CheckURL(*address, "https://example.com/next"); wrong != "" {
+		return problem.Invalid(problem.Field{Field: "end_url", Message: wrong})
 	}
 	return nil
 }

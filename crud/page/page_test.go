@@ -147,12 +147,29 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	require.Equal(t, 204, ask(h, "GET", "/l/x", "Sec-Fetch-Site", "cross-site").Code)
 }
 
+// A URL that no browser can follow is refused, with what is wrong with it.
+func TestCheckURL(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://a.example/x": "", "http://a.example:1/": "", "https://[::1]:65535": "", "https://a.example:/": "", "https://a.example:080/": "",
+		"https://a.example:65536/": "ports are 1 to 65535", "https://a.example:0": "ports are 1 to 65535", "https://[::1]:99999/": "ports are 1 to 65535",
+		"https://a.example:18446744073709551617/": "ports are 1 to 65535",
+		"https://a.example:x/":                    "full http or https URL, such as https://example.com", "ftp://a.example/": "full http", "https://": "full http", "https://:443/": "full http",
+		"//a.example/": "full http", "https://u:p@a.example/": "full http", "javascript:alert(1)": "full http", "": "full http",
+	} {
+		got := page.CheckURL(address, "https://example.com")
+		require.Equal(t, want == "", got == "", "%s: %s", address, got)
+		require.Contains(t, got, want, address)
+	}
+}
+
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://Example.com/x?y": "https://example.com", "http://127.0.0.1:8081": "http://127.0.0.1:8081", "https://[::1]:8/": "https://[::1]:8",
 		"https://exämple.com:444/x": "https://xn--exmple-cua.com:444", "https://a;script-src": "", "https://a,b/": "", "https://a'b/": "", "https://*/": "",
 		"javascript:alert(1)": "", "//example.com": "", "/x": "", "": "", "https://": "", "data:x": "", "https://ex ample.com": "",
+		"https://a.example:65536": "", "https://a.example:0": "", "https://a.example:65535": "https://a.example:65535",
 	} {
 		require.Equal(t, want, page.Origin(address), address)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -89,13 +90,30 @@ func list(directive string, addresses []string) string {
 	return strings.Join(parts, " ")
 }
 
+// CheckURL returns what is wrong with a text that should be a full http or https URL of a host, without a password in it, or "".
+func CheckURL(text, example string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return "must be a full http or https URL, such as " + example
+	}
+	return CheckPort(u)
+}
+
+// CheckPort returns what is wrong with the port of a URL, or "".
+func CheckPort(u *url.URL) string {
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || n == 0) {
+		return "has the port " + u.Port() + ": ports are 1 to 65535"
+	}
+	return ""
+}
+
 var plainHost = regexp.MustCompile(`^[a-z0-9.\-_]+(:\d+)?$|^\[[0-9a-f:.]+\](:\d+)?$`)
 
 // Origin returns the origin of an http or https URL as a policy names it, or "" for any other. A host with
 // signs that would end a directive has none; one in another script is given in ASCII, as browsers do.
 func Origin(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || CheckPort(u) != "" {
 		return ""
 	}
 	host := strings.ToLower(u.Host)
