@@ -1,6 +1,7 @@
 package magnet
 
 import (
+	"mime"
 	"strings"
 	"testing"
 	"unicode"
@@ -29,4 +30,23 @@ func FuzzCleanName(f *testing.F) {
 		require.Equal(t, ".pdf", strings.ToLower(got[len(got)-4:]))
 		require.False(t, strings.ContainsAny(got, `/\`) || strings.ContainsFunc(got, unicode.IsControl), "%q", got)
 	})
+}
+
+// A program that reads no escapes finds no other name in the header than the one that ends with .pdf.
+func TestDisposition(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"guide.pdf":                            `attachment; filename=guide.pdf`,
+		"The guide":                            `attachment; filename="The guide.pdf"`,
+		`a"; filename*=UTF-8''evil.exe; x.pdf`: `attachment; filename="a-- filename*=UTF-8''evil.exe- x.pdf"`,
+		`a\"b.pdf`:                             `attachment; filename=a--b.pdf`,
+		"größe.pdf":                            `attachment; filename*=utf-8''gr%C3%B6%C3%9Fe.pdf`,
+	} {
+		got := Disposition("attachment", name)
+		require.Equal(t, want, got)
+		require.NotContains(t, got, `\`)
+		_, parameters, err := mime.ParseMediaType(got)
+		require.NoError(t, err)
+		require.Equal(t, ".pdf", parameters["filename"][len(parameters["filename"])-4:])
+	}
 }

@@ -52,7 +52,9 @@ func asPDF(name string) string {
 }
 
 // Disposition returns the header Content-Disposition of an answer with a stored file: kind is inline or
-// attachment. Names that were stored before they had to end with .pdf are corrected.
+// attachment. Names that were stored before they had to end with .pdf are corrected. Characters that end or escape a quoted text, or
+// separate parameters, are replaced: a program that does not read escapes would find another name behind them.
 func Disposition(kind, fileName string) string {
-	return mime.FormatMediaType(kind, map[string]string{"filename": asPDF(fileName)})
+	plain := strings.NewReplacer(`"`, "-", `\`, "-", ";", "-").Replace(asPDF(fileName))
+	return mime.FormatMediaType(kind, map[string]string{"filename": plain})
 }
