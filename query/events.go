@@ -99,7 +99,7 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 	next := ""
 	if int64(len(list)) > in.Limit() { // one more was read, to know whether there is a next page
 		list = list[:in.Limit()]
-		if next, err = api.EncodeCursor(filter.Cursor(account, list[len(list)-1].Position, found.settled)); err != nil {
+		if next, err = q.cursors.seal(ctx, account, filter.Cursor(account, list[len(list)-1].Position, found.settled)); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,7 @@ func (in *EventFilter) filter() (eventlist.Filter, error) {
 func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter, p api.CursorPaging) (found events, err error) {
 	if p.Cursor != "" {
 		var c eventlist.Cursor
-		if err := api.DecodeCursor(p.Cursor, &c); err != nil {
+		if err := q.cursors.open(ctx, account, p.Cursor, &c); err != nil {
 			return events{}, err
 		}
 		after, err := f.Position(account, c)

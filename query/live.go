@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -23,7 +24,7 @@ type liveInput struct {
 }
 
 // position returns where the stream is to continue; nil: with what is new.
-func (in *liveInput) position() (*live.Position, error) {
+func (in *liveInput) position(ctx context.Context, c *cursors) (*live.Position, error) {
 	name, text := "Last-Event-ID", in.LastSeen
 	if text == "" {
 		name, text = "last_event_id", in.LastEventID
@@ -31,7 +32,12 @@ func (in *liveInput) position() (*live.Position, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // a stream without a position is usual
 	}
-	p, err := live.ParsePosition(text)
+	var place string
+	err := c.open(ctx, auth.From(ctx).AccountID, text, &place)
+	if err != nil && !problem.Is(err, problem.InvalidParameter) {
+		return nil, err
+	}
+	p, err := live.ParsePosition(place)
 	if err != nil {
 		return nil, problem.Parameter(problem.Field{Field: name, Message: err.Error()})
 	}
@@ -63,7 +69,7 @@ func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, er
 	if err != nil {
 		return nil, err
 	}
-	after, err := in.position()
+	after, err := in.position(ctx, q.cursors)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +84,7 @@ func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, er
 	case err != nil:
 		return nil, err
 	}
-	return &liveSource{Listener: listener}, nil
+	return &liveSource{Listener: listener, cursors: q.cursors, account: auth.From(ctx).AccountID}, nil
 }
 
 // liveAgain is after what time a stream that was refused can be tried again.
@@ -87,6 +93,8 @@ const liveAgain = 10 * time.Second
 // liveSource is a listener whose events are sent.
 type liveSource struct {
 	*live.Listener
+	cursors      *cursors
+	account      uuid.UUID
 	begun, reset bool
 }
 
@@ -105,13 +113,21 @@ func (s *liveSource) Next(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		id, err := s.cursors.seal(ctx, s.account, s.ID())
+		if err != nil {
+			return nil, err
+		}
 		s.begun = true
-		return []byte("id: " + s.ID() + "\nretry: 1000\n\n"), nil
+		return []byte("id: " + id + "\nretry: 1000\n\n"), nil
 	}
 	messages, err := s.Listener.Next(ctx)
 	var text bytes.Buffer
 	for _, m := range messages {
-		text.WriteString("id: " + m.ID + "\nevent: " + m.Event.Type + "\ndata: ")
+		id, err := s.cursors.seal(ctx, s.account, m.ID) // by the key that the first message took
+		if err != nil {
+			return nil, err
+		}
+		text.WriteString("id: " + id + "\nevent: " + m.Event.Type + "\ndata: ")
 		text.Write(m.Data)
 		text.WriteString("\n\n")
 	}

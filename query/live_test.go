@@ -333,15 +333,20 @@ func TestLiveHeadersGoOutAtOnce(t *testing.T) {
 // forgets the position.
 func TestLiveOfALostPosition(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, q := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
 	account := querytest.ID(t)
+	id := func(position []byte) string {
+		text, err := q.LiveID(t.Context(), account, base64.RawURLEncoding.EncodeToString(append(position, 0, 0)))
+		require.NoError(t, err)
+		return text
+	}
 	at := binary.AppendUvarint([]byte{1}, uint64(time.Now().Add(45*time.Second).UnixMilli()))
-	res := s.connect(t.Context(), account, base64.RawURLEncoding.EncodeToString(append(at, 0, 0)), nil) //nolint:bodyclose // as above
+	res := s.connect(t.Context(), account, id(at), nil) //nolint:bodyclose // as above
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(strings.ReplaceAll(string(text), beat, ""), "id:\nevent: reset\n"), "%s", text)
 	later := binary.AppendUvarint([]byte{1}, uint64(time.Now().Add(time.Hour).UnixMilli()))
-	status, _ := s.refused(account, base64.RawURLEncoding.EncodeToString(append(later, 0, 0)), nil)
+	status, _ := s.refused(account, id(later), nil)
 	require.Equal(t, http.StatusBadRequest, status)
 }

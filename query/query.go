@@ -50,6 +50,7 @@ type Query struct {
 	files     *scope.ClickHouse // for exports of readers, which take longer than reports
 	budget    *ratelimit.Budget // of processor time, in milliseconds
 	live      *live.Live
+	cursors   *cursors
 }
 
 // New returns the service without connecting: the first use does.
@@ -76,9 +77,9 @@ func New(c Config, d Deps) (*Query, error) {
 		config: c, postgres: d.Postgres, ch: ch, files: files,
 		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
 		reports: report.New(ch), settled: settled.New(d.Postgres, ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
-		exports: exports,
-		budget:  ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
-		live:    live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Registerer: d.Registerer, Encode: encodeEvent}),
+		exports: exports, cursors: &cursors{db: d.Postgres},
+		budget: ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
+		live:   live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Registerer: d.Registerer, Encode: encodeEvent}),
 	}, nil
 }
 

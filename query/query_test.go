@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -275,6 +277,9 @@ func TestCursorIsRefused(t *testing.T) {
 	account, _ := play(t, 30)
 	cursor := *s.list(account, values("event_type", "page_viewed")).Pagination.NextCursor
 	require.Len(t, s.list(account, values("event_type", "page_viewed", "cursor", cursor)).Data, 10)
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	require.NoError(t, err)
+	require.False(t, utf8.Valid(raw), "it tells no numbers of the log: %q", raw)
 	require.Len(t, s.list(account, values("event_type", "page_viewed", "cursor", cursor, "per_page", "3")).Data, 3, "the size may change")
 
 	for name, c := range map[string]struct {
@@ -287,6 +292,7 @@ func TestCursorIsRefused(t *testing.T) {
 		"another account": {querytest.ID(t), values("cursor", cursor, "event_type", "page_viewed")},
 		"with a page":     {account, values("cursor", cursor, "event_type", "page_viewed", "page", "1")},
 		"cut":             {account, values("cursor", cursor[:len(cursor)-3], "event_type", "page_viewed")},
+		"in clear":        {account, values("cursor", base64.RawURLEncoding.EncodeToString([]byte(`{"l":"0123456789abcdef","c":1772000000000,"t":"01890a5d-ac96-774b-bcce-b302099a8057","p":0,"o":1,"s":1772000000000}`)), "event_type", "page_viewed")},
 		"no base64":       {account, values("cursor", "!!!", "event_type", "page_viewed")},
 		"empty":           {account, values("cursor", "", "event_type", "page_viewed")},
 		"an object":       {account, values("cursor", "e30", "event_type", "page_viewed")},
