@@ -15,8 +15,8 @@ import (
 const linksOfAddress = `-- name: LinksOfAddress :one
 SELECT
     count(*) FILTER (WHERE NOT a.additional) AS total,
-    coalesce(min(a.created_at), 'epoch')::timestamptz AS first_created,
-    coalesce(max(a.created_at), 'epoch')::timestamptz AS last_created,
+    coalesce(min(a.created_at) FILTER (WHERE NOT a.additional), 'epoch')::timestamptz AS first_created,
+    coalesce(max(a.created_at) FILTER (WHERE NOT a.additional), 'epoch')::timestamptz AS last_created,
     coalesce(string_agg(uuid_send(a.id), ''), '')::bytea AS ids
 FROM access_links a
 WHERE a.account_id = $1
@@ -40,7 +40,7 @@ type LinksOfAddressRow struct {
 }
 
 // The ids come as 16 bytes each, one after another: an array of a thousand takes a millisecond to decode.
-// A link that a form gave in addition to the one in the mail does not raise the number. Once a recipient has
+// A link that a form gave in addition to the one in the mail does not raise the number, nor is its time one of a link. Once a recipient has
 // verified the address, links that forms gave to whoever typed it do not matter at all.
 func (q *Queries) LinksOfAddress(ctx context.Context, arg LinksOfAddressParams) (LinksOfAddressRow, error) {
 	row := q.db.QueryRow(ctx, linksOfAddress, arg.AccountID, arg.EmailKey, arg.LeadMagnetID)

@@ -70,7 +70,7 @@ func (r *Reader) links(ctx context.Context, account uuid.UUID, address email.Add
 	if err != nil {
 		return Summary{}, nil, fmt.Errorf("read access links of an address: %w", err)
 	}
-	if links = ids(row.IDs); len(links) > 0 {
+	if links = ids(row.IDs); row.Total > 0 {
 		s.TotalLinks, s.FirstLinkCreated, s.LastLinkCreated = row.Total, inUTC(&row.FirstCreated), inUTC(&row.LastCreated)
 	}
 	return s, links, nil
