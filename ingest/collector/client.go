@@ -129,7 +129,12 @@ func optedOut(h *fasthttp.RequestHeader) bool {
 // server that reports for others, and so would give all its visitors one hash. Any client may say
 // so, since it takes nothing from others.
 func addressWithheld(h *fasthttp.RequestHeader) bool {
-	return string(h.PeekCanonical(headerForwardedKey)) == "for=unknown"
+	all := h.PeekAll(headerForwarded)
+	lines := make([]string, len(all))
+	for i, line := range all {
+		lines[i] = string(line)
+	}
+	return clientaddr.Withheld(lines)
 }
 
 // validText returns text as it is stored: valid UTF-8 of at most limit bytes. It aliases the text if

@@ -297,6 +297,9 @@ func parseTime(e *element, f field) (ms int64, given bool, _ *fieldError) {
 	if !ok {
 		return wrong("is not a string")
 	}
+	if len(text) > len("2006-01-02") && (text[len("2006-01-02")] == 't' || text[len(text)-1] == 'z') {
+		text = bytes.ToUpper(text) // RFC 3339 lets both be small
+	}
 	t, err := time.Parse(time.RFC3339, string(text))
 	if err != nil || !isStrict(text) {
 		return wrong("is not a timestamp")

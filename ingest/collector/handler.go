@@ -105,6 +105,7 @@ func (c *Collector) post(ctx *fasthttp.RequestCtx, e *endpoint) {
 	if e.views {
 		from.limited = c.limited(ctx)
 	}
+	body = bytes.TrimPrefix(body, []byte("\ufeff")) // RFC 8259 lets a reader pass over a byte order mark
 	if p = c.read(s, e, body, &from); p != nil {
 		c.countRejected(s)
 		if p.code == codeRateLimited {

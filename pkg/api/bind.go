@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -269,7 +270,7 @@ func readBody(w http.ResponseWriter, r *http.Request, s *jsonschema.Schema, hint
 	if err != nil {
 		return bodyError(err)
 	}
-	return jsonschema.Decode(body, s, hints, into)
+	return jsonschema.Decode(bytes.TrimPrefix(body, []byte("\ufeff")), s, hints, into) // some editors put a byte order mark before a text
 }
 
 // bodyError returns the answer to a body that could not be read.

@@ -144,7 +144,8 @@ func (f *Finder) cutHop(list string) (rest, hop string, more bool) {
 	case !sound:
 		return "", unknown, false
 	case hop != "" && f.header == forwarded:
-		hop = forwardedFor(hop)
+		address, _ := forwardedFor(hop)
+		hop = cmp.Or(address, unknown)
 	}
 	return rest, hop, more
 }
@@ -167,19 +168,31 @@ func lastOutsideQuotes(text string, separator byte) (at int, sound bool) {
 	return at, !quoted
 }
 
-// forwardedFor returns the "for" of one element of a Forwarded header (RFC 7239), unquoted.
-func forwardedFor(element string) string {
+// forwardedFor returns the "for" of one element of a Forwarded header (RFC 7239), unquoted, and whether it has one.
+func forwardedFor(element string) (address string, found bool) {
 	for {
 		at, _ := lastOutsideQuotes(element, ';')
 		name, value, _ := strings.Cut(strings.TrimSpace(element[at+1:]), "=")
 		if strings.EqualFold(name, "for") {
-			return cmp.Or(strings.Trim(value, `"`), unknown)
+			return strings.Trim(value, `"`), true
 		}
 		if at < 0 {
-			return unknown
+			return "", false
 		}
 		element = element[:at]
 	}
+}
+
+// Withheld reports whether the lines of a Forwarded header say that the connection is not the visitor's and whose it is stays unknown
+// (RFC 7239, section 6.2), in the last element, which the sender itself wrote.
+func Withheld(lines []string) bool {
+	if len(lines) == 0 {
+		return false
+	}
+	line := lines[len(lines)-1]
+	at, sound := lastOutsideQuotes(line, ',')
+	address, _ := forwardedFor(line[at+1:])
+	return sound && strings.EqualFold(address, unknown)
 }
 
 // parseHop reads an address as proxies write it: bare, in brackets, or with a port.

@@ -28,12 +28,15 @@ func TestClient(t *testing.T) {
 		{"empty elements", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4, ,"}, "1.2.3.4"},
 		{"everybody is trusted", "10.0.0.1:1", "X-Forwarded-For", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
 		{"a port", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4:567"}, "1.2.3.4"},
+		{"a port of IPv6", "10.0.0.1:1", "X-Forwarded-For", []string{"[2001:db8::1]:443"}, "2001:db8::1"},
+		{"a private client", "10.0.0.1:1", "X-Forwarded-For", []string{"172.25.1.20"}, "172.25.1.20"},
+		{"two proxies, the second by IPv6", "10.0.0.1:1", "X-Forwarded-For", []string{"1.2.3.4, fd00:cd::7"}, "1.2.3.4"},
 		{"IPv6", "[::ffff:10.0.0.1]:1", "X-Forwarded-For", []string{"[2001:db8::1]:567"}, "2001:db8::1"},
 		{"no address", "10.0.0.1:1", "X-Forwarded-For", []string{"unknown"}, ""},
 		{"the other header", "10.0.0.1:1", "Forwarded", []string{"for=1.2.3.4"}, "10.0.0.1"},
 		{"no peer", "@", "", nil, ""},
 	} {
-		f, err := clientaddr.Config{TrustedProxies: []string{"10.0.0.0/8"}}.Finder()
+		f, err := clientaddr.Config{TrustedProxies: []string{"10.0.0.0/8", "fd00:cd::/32"}}.Finder()
 		require.NoError(t, err)
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 		r.RemoteAddr = test.peer
@@ -65,6 +68,18 @@ func TestForwarded(t *testing.T) {
 		addr, _ := netip.ParseAddr(want)
 		require.Equal(t, addr, f.Client(r), value)
 	}
+}
+
+func TestWithheld(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"for=unknown": true, "For=Unknown": true, `for="unknown"`: true, "FOR=UNKNOWN;proto=https": true, "proto=https; for=unknown": true,
+		"for=1.2.3.4, for=unknown": true, `by="a,b";for=unknown`: true,
+		"": false, "for=1.2.3.4": false, "for=unknown, for=1.2.3.4": false, "proto=https": false, "for=_unknown": false, "by=unknown": false, `for="unknown`: false,
+	} {
+		require.Equal(t, want, clientaddr.Withheld([]string{"for=9.9.9.9", line}), line)
+	}
+	require.False(t, clientaddr.Withheld(nil))
 }
 
 func TestNetwork(t *testing.T) {
