@@ -21,7 +21,11 @@ func TestUpMakesASampleOnce(t *testing.T) {
 	landing := site + "/l/welcome"
 	printed := regexp.MustCompile(`http://\S+`).FindAllString(u.out.String(), 2)
 	require.Len(t, printed, 2)
-	require.Contains(t, printed[0], site+"/dashboard/sign-in/once/", "the first address that is printed signs the owner in")
+	require.Equal(t, site+"/dashboard", printed[0])
+	require.Contains(t, u.env["LODESTONE_DASHBOARD_URL"], site+"/dashboard/sign-in/once/", "it signs the owner in")
+	for _, name := range []string{"LODESTONE_DASHBOARD_URL", "LODESTONE_DEV_SECRET", "LODESTONE_API_KEY"} {
+		require.NotContains(t, u.out.String(), u.env[name], "a service manager keeps what is printed: "+name)
+	}
 	require.Equal(t, landing, printed[1], "the second address that is printed")
 	status, _ := get(t, landing, "")
 	require.Equal(t, http.StatusOK, status)

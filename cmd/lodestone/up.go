@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/term"
+
 	"lodestone/cmd/lodestone/home"
 	"lodestone/crud"
 	"lodestone/ingest/collector"
@@ -158,7 +160,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		return errors.Join(err, p.stop(upStopTimeout))
 	}
 	w.addSample(start, p.log)
-	w.print(os.Stdout, path, time.Since(begin))
+	w.print(os.Stdout, term.IsTerminal(int(os.Stdout.Fd())), path, time.Since(begin))
 	c.warnAboutExposure(p.log)
 
 	// Engines that cannot be brought back end the process as well.

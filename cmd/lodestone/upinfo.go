@@ -100,19 +100,26 @@ func (w *wired) backupDir() string {
 	return backupsOf(w.engines.DataDir())
 }
 
-// print prints all addresses and what to try. It shows no key, since the output may be stored in a log: the file has it. The
-// address of the dashboard works once. The secret of the pages for the person who started it is in their addresses, which are for this machine only.
-func (w *wired) print(out io.Writer, env string, took time.Duration) {
+// print prints all addresses and what to try. It shows no key: the file has it. Addresses that let their reader in, by a link that signs in
+// once or by the secret of the pages for the person who started it, are for a terminal: elsewhere the output is kept, as by a service
+// manager, and only the file has them.
+func (w *wired) print(out io.Writer, terminal bool, env string, took time.Duration) {
 	program := relative(os.Args[0])
 	if strings.ContainsRune(os.Args[0], filepath.Separator) && !filepath.IsAbs(program) && !strings.HasPrefix(program, ".") {
 		program = "." + string(filepath.Separator) + program // else a shell looks for it on the PATH
 	}
 	env = relative(env)
 	data := dataFlag(env)
+	inward := urlLine("Dashboard", w.dashboardURL())
+	private := w.devLine("Live view", "/") + w.devLine("Mailbox", w.mailbox)
+	if !terminal {
+		inward = urlLine("Dashboard", strings.TrimRight(w.command.Crud.PublicURL, "/")+"/dashboard") + urlLine("", "LODESTONE_DASHBOARD_URL in the file of settings signs in")
+		private = ""
+	}
 	fmt.Fprintf(out, `
 Lodestone %s is ready after %.1f s.
 
-%s%s%s%s  API           %s/api/v1
+%s%s%s  API           %s/api/v1
   API docs      %s/api/v1/docs
   Collector     %s/v1/events
   Metrics       %s/metrics
@@ -122,7 +129,7 @@ Try next, in a second terminal:
 
   %s demo%s
   source %s; curl -s -H "Authorization: Bearer $LODESTONE_API_KEY" "$LODESTONE_URL/api/v1/analytics?per_page=3"
-`, build.Current().Version, took.Seconds(), urlLine("Dashboard", w.dashboardURL()), urlLine("Landing page", w.landing), w.devLine("Live view", "/"), w.devLine("Mailbox", w.mailbox), w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
+`, build.Current().Version, took.Seconds(), inward, urlLine("Landing page", w.landing), private, w.command.Crud.PublicURL, w.command.Crud.PublicURL, w.collectorURL(),
 		w.adminURL(),
 		env, program, data, env)
 	if w.engines.SQLURL() != "" {
