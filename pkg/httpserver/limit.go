@@ -25,19 +25,19 @@ const (
 	connectAgain         = 5 * time.Second
 )
 
-// LimitClients bounds the connections of one address (an IPv6 network of 64 bits) as well as those of all together, which
-// every server does. Addresses for which trusted returns true are proxies, behind which there are many clients; so are
-// those of the machine itself and of private networks taken to be. Call it before Start.
-func (s *Server) LimitClients(trusted func(netip.Addr) bool) { s.trusted = trusted }
+// TrustProxies lets the addresses for which trusted returns true have more connections than one client may: behind a proxy there are
+// many. Every other address (an IPv6 network of 64 bits) has its share, also on the machine itself and in a private network: there as well,
+// one client must not keep the others out. Call it before Start.
+func (s *Server) TrustProxies(trusted func(netip.Addr) bool) { s.trusted = trusted }
 
 // client returns whom a connection is counted for; the zero address stands for no one in particular.
 func (s *Server) client(c net.Conn) netip.Addr {
 	peer, err := netip.ParseAddrPort(c.RemoteAddr().String())
-	if err != nil || s.trusted == nil {
+	if err != nil {
 		return netip.Addr{}
 	}
 	addr := peer.Addr().Unmap().WithZone("")
-	if addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || s.trusted(addr) {
+	if s.trusted != nil && s.trusted(addr) {
 		return netip.Addr{}
 	}
 	return clientaddr.Network(addr)
@@ -50,6 +50,15 @@ type listener struct {
 
 // Accept implements net.Listener.
 func (l listener) Accept() (net.Conn, error) {
+	c, err := l.admitted()
+	if err != nil {
+		return nil, err
+	}
+	return &request{Conn: c, log: l.log}, nil
+}
+
+// admitted returns the next connection that is within the limits.
+func (l listener) admitted() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
@@ -84,7 +93,7 @@ func (l listener) refuse(c net.Conn, err error) {
 	}
 	p := problem.New(problem.Unavailable, "The server has as many connections as it can have. Connect again later.")
 	if errors.Is(err, slot.ErrOwner) {
-		p = problem.New(problem.RateLimited, "Your address has as many connections as it can have. Close some, or use one for several requests.")
+		p = problem.New(problem.RateLimited, "Your address has as many connections as it can have. Close some, or use one for several requests. A proxy has no such limit if --trusted-proxies names it.")
 	}
 	p = p.RetryAfter(connectAgain)
 	p.Title = http.StatusText(p.Status)
@@ -120,6 +129,9 @@ func write(w io.Writer, p *problem.Problem, requestID string) error {
 		return fmt.Errorf("write problem: %w", err)
 	}
 	header := p.Header()
+	if header == nil {
+		header = http.Header{}
+	}
 	header.Set("Content-Type", problem.ContentType)
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")

@@ -42,7 +42,7 @@ type Server struct {
 	handler http.Handler
 	log     *slog.Logger
 	metrics prometheus.Registerer
-	trusted func(netip.Addr) bool // nil: connections are counted together only
+	trusted func(netip.Addr) bool // nil: no address is a proxy
 	open    *slot.Slots[netip.Addr]
 
 	leaving  atomic.Bool // connections end with their next answer
@@ -121,18 +121,20 @@ func (s *Server) Start(ctx context.Context) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 		// OPTIONS * is the handler's, as every other request.
 		DisableGeneralOptionsHandler: true,
+		ConnContext:                  remember,
+		ConnState:                    changed,
 		// What net/http has to say is about connections of strangers: broken handshakes and
 		// the like. It tells nothing that the access log does not.
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	serve := s.server.Serve
+	var accepting net.Listener = listener{s.listener, s}
 	if s.secure != nil {
 		s.server.TLSConfig = s.secure.TLS()
 		s.server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
-		serve = func(l net.Listener) error { return s.server.ServeTLS(l, "", "") }
+		accepting = newSecureListener(listener{s.listener, s}, s.secure.TLS()) // net/http changes its own
 	}
 	go func() {
-		if err := serve(listener{s.listener, s}); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.server.Serve(accepting); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("serve %s: %w", s.config.Name, err)
 		}
 	}()
@@ -140,6 +142,7 @@ func (s *Server) Start(ctx context.Context) error {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	reached(r.Context())
 	if s.leaving.Load() {
 		w.Header().Set("Connection", "close")
 	}

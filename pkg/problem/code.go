@@ -44,7 +44,7 @@ var kinds = [...]kind{
 	{NotFound, http.StatusNotFound, "Not found"},
 	{MethodNotAllowed, http.StatusMethodNotAllowed, "The method is not allowed here"},
 	{InvalidJSON, http.StatusBadRequest, "The body is not valid JSON"},
-	{InvalidParameter, http.StatusBadRequest, "A query parameter is not valid"},
+	{InvalidParameter, http.StatusBadRequest, "A parameter, a header or the form of the request is not valid"},
 	{PayloadTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The content type is not supported"},
 	{RateLimited, http.StatusTooManyRequests, "Too many requests"},
