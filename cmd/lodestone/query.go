@@ -177,7 +177,7 @@ func (p *process) addSite(c siteConfig, addresses clientaddr.Config, site *api.A
 	}
 	server := httpserver.New(httpserver.Config{Name: "site", Setting: "--listen", Address: c.Listen, TLS: c.TLS},
 		httpserver.Deps{Handler: site, Log: p.log, Registerer: p.metrics})
-	server.LimitClients(finder.Trusts)
+	server.TrustProxies(finder.Trusts)
 	p.leave = append(p.leave, server.Leave)
 	p.stack.Add("site", server)
 	p.stack.Add("streams", closing(func() error { site.EndStreams(); return nil })) // first: the server waits for them

@@ -126,7 +126,7 @@ func TestSecretsOutliveTokenKeys(t *testing.T) {
 	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
 	to.next(t).verify(t, secret)
 
-	// Without any key that opens it nothing is sent, and both logs say what to do; a new secret repairs it.
+	// Without any key that opens them nothing is sent, and both logs say what to do; a new secret and the URL repair it.
 	r.tokens = ring(t, token.NewKeys(3).Keys)
 	lost := r.more(settings())
 	r.serve(lost)
@@ -137,6 +137,10 @@ func TestSecretsOutliveTokenKeys(t *testing.T) {
 	require.Contains(t, r.log.String(), "give the token key that sealed it")
 	require.Empty(t, to.got)
 	fresh := r.must("POST", "/"+id+"/rotate-secret?keep_previous_hours=0", "")["secret"].(string)
+	out = r.must("POST", "/"+id+"/test", "")
+	require.Equal(t, "Its URL cannot be read by this installation: set it again.", attempt(out, 0)["error"])
+	require.NotContains(t, r.must("GET", "/"+id, "")["url"], "hook", "the hint is shown")
+	r.must("PATCH", "/"+id, `{"url":"`+to.url+`"}`)
 	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
 	to.next(t).verify(t, fresh)
 	stop()
