@@ -286,7 +286,6 @@ func TestRefusedBodies(t *testing.T) {
 		"control character":        {s.event("event_data", "{\"a\":\"\x00\"}"), 400, "invalid_json"},
 		"bad escape":               {s.event("event_data", `{"a":"\x"}`), 400, "invalid_json"},
 		"invalid UTF-8":            {s.event("event_data", "{\"a\":\"\xff\"}"), 400, "invalid_json"},
-		"byte order mark":          {"\xef\xbb\xbf" + s.event(), 400, "invalid_json"},
 		"endless nesting":          {strings.Repeat("[", 1<<20), 400, "invalid_json"},
 		"endless nesting in data":  {s.event("event_data", strings.Repeat(`{"a":`, 100_000)), 400, "invalid_json"},
 		"bad after 499 good":       {"[" + strings.Repeat(s.event()+",", 499) + "{]", 400, "invalid_json"},
