@@ -21,6 +21,7 @@ type framing struct {
 	lengths int
 	codings int
 	chunked bool
+	unknown bool   // a length or a coding that net/http refuses
 	left    uint64 // bytes until the end of the body, or of the chunk
 }
 
@@ -160,24 +161,22 @@ func (f *framing) takeValue(c byte) (wrong string) {
 		return ""
 	}
 	value := strings.Trim(strings.TrimSuffix(string(f.line), "\r"), " \t")
-	next := headerStart
 	switch f.name {
 	case contentLength:
 		n, err := strconv.ParseUint(value, 10, 63)
-		if f.left = n; err != nil {
-			next = unknownPart
-		}
+		f.left, f.unknown = n, f.unknown || err != nil
 	case transferEncoding:
-		if f.chunked = strings.EqualFold(value, "chunked"); !f.chunked {
-			next = unknownPart
-		}
+		f.chunked = strings.EqualFold(value, "chunked")
+		f.unknown = f.unknown || !f.chunked
 	}
-	f.next(next)
+	f.next(headerStart)
 	return ""
 }
 
 func (f *framing) endHeaders() {
 	switch {
+	case f.unknown:
+		f.part = unknownPart
 	case f.chunked:
 		f.next(chunkSize)
 	case f.left > 0:
