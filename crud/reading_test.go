@@ -172,6 +172,7 @@ type opened struct {
 	Size          int64     `json:"size"`
 	Pages         int32     `json:"pages"`
 	Resumed       bool      `json:"resumed"`
+	Failure       string    `json:"failure"`
 	State         string    `json:"state"`
 }
 

@@ -19,6 +19,7 @@ import (
 type magnetData struct {
 	Magnet    client.LeadMagnet
 	Pages     int
+	Unshown   string // what readers' browsers could not show of it
 	Headline  frame.Sentence
 	Tiles     []tile
 	Days      template.HTML // table behind the tiles, if no one read: else the course has it
@@ -165,6 +166,7 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	if m.magnet.PageCount != nil {
 		data.Pages = *m.magnet.PageCount
 	}
+	data.Unshown = unreadable(v, m.versions)
 	var numbers []chart.Series
 	if data.Tiles, numbers = overviewTiles(v, all, m.magnet.ID); data.Empty {
 		data.Days = tableOf(v, all, numbers)
@@ -188,6 +190,18 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	return v.Show(d.screens["magnet"], frame.Screen{
 		Title: m.magnet.Title, Nav: frame.Overview, AsOf: m.answers.AsOf, Bots: m.answers.Bots, Periods: true, Compares: true, Data: data,
 	})
+}
+
+// unreadable says what the browser of a reader could not show of the newest version; "" if none
+// said so.
+func unreadable(v *frame.Visit, versions []magnet.Version) string {
+	if len(versions) == 0 || versions[0].Unreadable == nil {
+		return ""
+	}
+	if number := *versions[0].Unreadable; number > 0 {
+		return v.Say("magnet.unreadable.page", "n", strconv.Itoa(int(number)))
+	}
+	return v.Say("magnet.unreadable")
 }
 
 // course is readers over time, with a mark where a version was uploaded. Its table has the numbers of the tiles as well: two tables of 90 days

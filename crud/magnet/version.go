@@ -19,6 +19,7 @@ type Version struct {
 	FileSize   int64    `json:"file_size" doc:"Size of the file in bytes."`
 	PageCount  int32    `json:"page_count" doc:"Pages of the file."`
 	UploadedAt api.Time `json:"uploaded_at" doc:"When it was uploaded."`
+	Unreadable *int32   `json:"unreadable_page" doc:"Page that the browser of a reader could not show, the first of several; 0 for the whole document. null: no browser said so."`
 	Stored     bool     `json:"stored" doc:"Whether the file is still stored. A replaced one is deleted once it is not read any more."`
 }
 
@@ -49,7 +50,7 @@ func (m *Magnets) versions(ctx context.Context, in *versionsInput) (*api.Answer[
 		rows, err := q.ListFiles(ctx, store.ListFilesParams{LeadMagnetID: in.ID, RowOffset: in.Offset(), RowLimit: in.Limit()})
 		for _, row := range rows {
 			list = append(list, Version{
-				Version: row.Version, FileName: row.FileName, FileSize: row.FileSize, PageCount: row.PageCount, UploadedAt: api.TimeOf(row.CreatedAt), Stored: row.DiscardedAt == nil,
+				Version: row.Version, FileName: row.FileName, FileSize: row.FileSize, PageCount: row.PageCount, UploadedAt: api.TimeOf(row.CreatedAt), Unreadable: row.UnreadablePage, Stored: row.DiscardedAt == nil,
 			})
 		}
 		return err

@@ -297,6 +297,20 @@ func (s *Sessions) complete(ctx context.Context, q *store.Queries, out *Session)
 	return nil
 }
 
+// Unreadable records that the browser of a reader could not show a page of the session's file, or
+// with 0 the document. It does so for a preview as well.
+func (s *Sessions) Unreadable(ctx context.Context, in Session, number int32) error {
+	err := s.deps.Postgres.Account(ctx, in.Link.AccountID, func(tx pgx.Tx) error {
+		return store.New(tx).ReportUnreadable(ctx, store.ReportUnreadableParams{
+			Page: number, LeadMagnetID: in.File.LeadMagnetID, Version: in.File.Version,
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("record unreadable page: %w", err)
+	}
+	return nil
+}
+
 // Preview returns a look at the document for the owner of a link, whatever the link's state.
 func (s *Sessions) Preview(ctx context.Context, link Link) (Session, error) {
 	var out Session

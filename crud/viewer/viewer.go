@@ -89,6 +89,7 @@ func (v *Viewer) Register(a *api.API) {
 	mount("POST "+page.ReadingPath("{token}/open"), v.open)
 	mount("GET "+page.ReadingPath("{token}/{$}"), v.redirectTrailingSlash)
 	mount("GET "+page.ReadingPath("{rest...}"), page.NothingHere) // a link that was cut off, or has something behind it
+	a.Handle("POST "+page.ReadingPath("{token}/failure"), http.HandlerFunc(v.failure))
 	a.Handle("GET "+page.ReadingPath("{token}/file"), http.HandlerFunc(v.file))
 	a.Handle("GET "+page.ReadingPath("{token}/download"), http.HandlerFunc(v.download))
 	a.Handle("GET "+assetPath, v.build)
@@ -209,6 +210,10 @@ type first struct {
 	Width, Height int
 }
 
+// Long reports whether the page is a strip, which is read from its top, at its width: as LONG in
+// layout.ts.
+func (f *first) Long() bool { return f.Height > 2*f.Width }
+
 // show answers with the page. It counts nothing.
 func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 	link, err := v.find(r)
@@ -254,6 +259,7 @@ type started struct {
 	Size          int64     `json:"size"`
 	Pages         int32     `json:"pages"`
 	Resumed       bool      `json:"resumed"`
+	Failure       string    `json:"failure"` // where the script says that it cannot show the document
 }
 
 // refused tells the page's script why there is no session.
@@ -282,6 +288,7 @@ func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
 		SessionID: in.ID, TrackingToken: tracking, Collector: v.deps.Collector,
 		File: path + "/file" + pass, Download: download, FileName: in.File.FileName,
 		Size: in.File.FileSize, Pages: in.File.PageCount, Resumed: in.Resumed,
+		Failure: path + "/failure" + pass,
 	})
 	return nil
 }

@@ -24,7 +24,7 @@ func (q *Queries) CountFiles(ctx context.Context, leadMagnetID uuid.UUID) (int64
 }
 
 const findFile = `-- name: FindFile :one
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id FROM lead_magnet_files f
+SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, f.unreadable_page FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id
 WHERE m.id = $1 AND f.version = coalesce($2::integer, m.file_version)
 `
@@ -52,6 +52,7 @@ func (q *Queries) FindFile(ctx context.Context, arg FindFileParams) (LeadMagnetF
 		&i.DiscardedAt,
 		&i.Outline,
 		&i.ObjectID,
+		&i.UnreadablePage,
 	)
 	return i, err
 }
@@ -86,7 +87,7 @@ func (q *Queries) InsertPagePicture(ctx context.Context, arg InsertPagePicturePa
 }
 
 const listFiles = `-- name: ListFiles :many
-SELECT version, file_name, file_size, page_count, created_at, discarded_at FROM lead_magnet_files
+SELECT version, file_name, file_size, page_count, created_at, discarded_at, unreadable_page FROM lead_magnet_files
 WHERE lead_magnet_id = $1
 ORDER BY version DESC
 LIMIT $3::bigint OFFSET $2::bigint
@@ -99,12 +100,13 @@ type ListFilesParams struct {
 }
 
 type ListFilesRow struct {
-	Version     int32
-	FileName    string
-	FileSize    int64
-	PageCount   int32
-	CreatedAt   time.Time
-	DiscardedAt *time.Time
+	Version        int32
+	FileName       string
+	FileSize       int64
+	PageCount      int32
+	CreatedAt      time.Time
+	DiscardedAt    *time.Time
+	UnreadablePage *int32
 }
 
 func (q *Queries) ListFiles(ctx context.Context, arg ListFilesParams) ([]ListFilesRow, error) {
@@ -123,6 +125,7 @@ func (q *Queries) ListFiles(ctx context.Context, arg ListFilesParams) ([]ListFil
 			&i.PageCount,
 			&i.CreatedAt,
 			&i.DiscardedAt,
+			&i.UnreadablePage,
 		); err != nil {
 			return nil, err
 		}

@@ -152,19 +152,20 @@ type LeadMagnet struct {
 }
 
 type LeadMagnetFile struct {
-	LeadMagnetID uuid.UUID
-	Version      int32
-	AccountID    uuid.UUID
-	FileName     string
-	ContentType  string
-	FileSize     int64
-	PageCount    int32
-	SHA256       []byte
-	CreatedAt    time.Time
-	Pictured     bool
-	DiscardedAt  *time.Time
-	Outline      []byte
-	ObjectID     *uuid.UUID
+	LeadMagnetID   uuid.UUID
+	Version        int32
+	AccountID      uuid.UUID
+	FileName       string
+	ContentType    string
+	FileSize       int64
+	PageCount      int32
+	SHA256         []byte
+	CreatedAt      time.Time
+	Pictured       bool
+	DiscardedAt    *time.Time
+	Outline        []byte
+	ObjectID       *uuid.UUID
+	UnreadablePage *int32
 }
 
 type LostRange struct {

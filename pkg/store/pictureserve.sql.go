@@ -29,7 +29,7 @@ func (q *Queries) ServePicture(ctx context.Context, id string) (ServePictureRow,
 }
 
 const unpicturedFiles = `-- name: UnpicturedFiles :many
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id FROM lead_magnet_files f
+SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, f.unreadable_page FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
 WHERE NOT f.pictured AND f.lead_magnet_id > $1::uuid
 ORDER BY f.lead_magnet_id
@@ -65,6 +65,7 @@ func (q *Queries) UnpicturedFiles(ctx context.Context, arg UnpicturedFilesParams
 			&i.DiscardedAt,
 			&i.Outline,
 			&i.ObjectID,
+			&i.UnreadablePage,
 		); err != nil {
 			return nil, err
 		}

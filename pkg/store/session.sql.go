@@ -112,7 +112,7 @@ func (q *Queries) GetDownload(ctx context.Context, arg GetDownloadParams) (Downl
 }
 
 const getFileVersion = `-- name: GetFileVersion :one
-SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at, outline, object_id FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
+SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at, outline, object_id, unreadable_page FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
 `
 
 type GetFileVersionParams struct {
@@ -137,6 +137,7 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 		&i.DiscardedAt,
 		&i.Outline,
 		&i.ObjectID,
+		&i.UnreadablePage,
 	)
 	return i, err
 }
@@ -220,7 +221,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, m.title, m.downloadable, s.bot
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, f.unreadable_page, m.title, m.downloadable, s.bot
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -288,6 +289,7 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.LeadMagnetFile.DiscardedAt,
 		&i.LeadMagnetFile.Outline,
 		&i.LeadMagnetFile.ObjectID,
+		&i.LeadMagnetFile.UnreadablePage,
 		&i.Title,
 		&i.Downloadable,
 		&i.Bot,
@@ -343,6 +345,23 @@ func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (t
 	var started_at time.Time
 	err := row.Scan(&started_at)
 	return started_at, err
+}
+
+const reportUnreadable = `-- name: ReportUnreadable :exec
+UPDATE lead_magnet_files SET unreadable_page = $1::integer
+WHERE lead_magnet_id = $2 AND version = $3 AND coalesce(unreadable_page > $1::integer, true)
+`
+
+type ReportUnreadableParams struct {
+	Page         int32
+	LeadMagnetID uuid.UUID
+	Version      int32
+}
+
+// Records the page of a file that a reader's browser could not show. Of several the first stays, and 0, the whole document, before all pages.
+func (q *Queries) ReportUnreadable(ctx context.Context, arg ReportUnreadableParams) error {
+	_, err := q.db.Exec(ctx, reportUnreadable, arg.Page, arg.LeadMagnetID, arg.Version)
+	return err
 }
 
 const resumeSession = `-- name: ResumeSession :one

@@ -5,7 +5,7 @@ JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id
 WHERE m.id = sqlc.arg(id) AND f.version = coalesce(sqlc.narg(version)::integer, m.file_version);
 
 -- name: ListFiles :many
-SELECT version, file_name, file_size, page_count, created_at, discarded_at FROM lead_magnet_files
+SELECT version, file_name, file_size, page_count, created_at, discarded_at, unreadable_page FROM lead_magnet_files
 WHERE lead_magnet_id = sqlc.arg(lead_magnet_id)
 ORDER BY version DESC
 LIMIT sqlc.arg(row_limit)::bigint OFFSET sqlc.arg(row_offset)::bigint;

@@ -64,6 +64,11 @@ WHERE s.id = sqlc.arg(id) AND s.access_link_id = sqlc.arg(access_link_id) AND a.
 -- name: GetFileVersion :one
 SELECT * FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2;
 
+-- name: ReportUnreadable :exec
+-- Records the page of a file that a reader's browser could not show. Of several the first stays, and 0, the whole document, before all pages.
+UPDATE lead_magnet_files SET unreadable_page = sqlc.arg(page)::integer
+WHERE lead_magnet_id = sqlc.arg(lead_magnet_id) AND version = sqlc.arg(version) AND coalesce(unreadable_page > sqlc.arg(page)::integer, true);
+
 -- name: StartDownload :execrows
 INSERT INTO downloads (id, account_id, session_id, event_id)
 SELECT sqlc.arg(id), sqlc.arg(account_id), sqlc.arg(session_id), sqlc.arg(event_id)
