@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/text/unicode/norm"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -118,7 +119,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	}
 	// One more than the page has tells whether another one follows.
 	query := store.ListSubmissionsParams{
-		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: in.Q, RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
+		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q), RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
 	}
 	var err error
 	if query.BeforeAt, query.BeforeID, err = in.place(); err != nil {
@@ -132,13 +133,13 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if link, err = getLink(ctx, q, in.ID); err != nil {
 			return err
 		}
-		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: in.Q})
+		total, err = q.CountSubmissions(ctx, store.CountSubmissionsParams{GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q)})
 		if err != nil || query.RowOffset >= total {
 			return err
 		}
 		if in.Sort == oldest {
 			rows, err = q.ListSubmissionsOldest(ctx, store.ListSubmissionsOldestParams{
-				GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: in.Q, RowOffset: query.RowOffset, RowLimit: query.RowLimit,
+				GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q), RowOffset: query.RowOffset, RowLimit: query.RowLimit,
 				AfterAt: query.BeforeAt, AfterID: query.BeforeID,
 			})
 		} else {
@@ -190,4 +191,12 @@ func fromRow(row store.Submission, names bool) (Submission, error) {
 		}
 	}
 	return s, nil
+}
+
+// composed returns a text to look for in normal form C, in which addresses are stored.
+func composed(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return new(norm.NFC.String(*text))
 }

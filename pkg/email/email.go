@@ -23,8 +23,8 @@ const (
 
 // Address is an email address.
 type Address struct {
-	Text string // as typed, in Unicode's composed form
-	Key  string // in lower case, with the domain in its ASCII form: what is compared
+	Text string // as typed, in normal form C
+	Key  string // in lower case and in normal form C, with the domain in its ASCII form: what is compared
 }
 
 // Errors of Parse; their texts complete a sentence that begins with the field's name.
@@ -41,7 +41,7 @@ func Parse(text string) (Address, error) {
 	if !utf8.ValidString(text) {
 		return Address{}, errForm
 	}
-	text = extract(text)
+	text = extract(text) // in normal form C: e and a combining accent are one letter, whatever keyboard or program wrote it
 	at := strings.LastIndexByte(text, '@')
 	if at < 1 {
 		return Address{}, errForm
@@ -61,13 +61,18 @@ func Parse(text string) (Address, error) {
 
 // Key returns what is compared of an address. A domain is the same in Unicode and in ASCII (xn--).
 func Key(text string) string {
-	lower := norm.NFC.String(strings.ToLower(text))
+	lower := Normal(text)
 	at := strings.LastIndexByte(lower, '@')
 	ascii, err := idna.Lookup.ToASCII(lower[at+1:])
 	if err != nil || !domain(ascii) || at+1+len(ascii) > MaxBytes { // it is no domain of the DNS
 		return lower
 	}
 	return lower[:at+1] + ascii
+}
+
+// Normal returns a text in lower case and in normal form C, as keys are, for what looks for a part of an address.
+func Normal(text string) string {
+	return norm.NFC.String(strings.ToLower(norm.NFC.String(text)))
 }
 
 // Mailbox returns what is counted as one mailbox: providers deliver jo+1@ and jo+2@ to the same.

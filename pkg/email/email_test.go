@@ -99,3 +99,27 @@ func FuzzParse(f *testing.F) {
 		require.Equal(t, a.Key, again.Key)
 	})
 }
+
+// A letter with a mark is one letter, as one character and as two, with marks in any order.
+func TestComposedAndDecomposedAreOnePerson(t *testing.T) {
+	t.Parallel()
+	for composed, decomposed := range map[string]string{
+		"zo\u00eb@example.com":      "zoe\u0308@example.com",
+		"ZO\u00cb@example.com":      "ZOE\u0308@example.com",
+		"jo@k\u00e4se.example":      "jo@ka\u0308se.example",
+		"vi\u1ec7t@example.com":     "vie\u0302\u0323t@example.com",
+		"\uac00@example.com":        "\u1100\u1161@example.com",
+		"\u00e5ngstr\u00f6m@b.test": "\u212bngstro\u0308m@b.test",
+	} {
+		a, err := email.Parse(composed)
+		require.NoError(t, err, composed)
+		b, err := email.Parse(decomposed)
+		require.NoError(t, err, decomposed)
+		require.Equal(t, a.Key, b.Key)
+		require.Equal(t, a.Mailbox(), b.Mailbox())
+		require.Equal(t, a.Key, email.Key(decomposed))
+		require.True(t, email.Mentions("Mail to <"+decomposed+"> failed.", a.Key), decomposed)
+		require.True(t, email.MentionsJSON([]byte(`{"to":"`+decomposed+`"}`), a.Key), decomposed)
+		require.Contains(t, a.Key, email.Normal(decomposed[:2]))
+	}
+}

@@ -5,7 +5,6 @@ import (
 	_ "embed" // for the statement
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -42,7 +41,7 @@ func matching(ctx context.Context, account uuid.UUID, from facts, text string) (
 	var found []byte
 	if err := from(func(tx pgx.Tx) (err error) {
 		found, err = store.New(tx).LinksMatching(ctx, store.LinksMatchingParams{
-			AccountID: account, Typed: strings.ToLower(text), Key: email.Key(text), RowLimit: maxLinks + 1,
+			AccountID: account, Typed: email.Normal(text), Key: email.Key(text), RowLimit: maxLinks + 1,
 		})
 		return err
 	}); err != nil {
