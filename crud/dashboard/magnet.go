@@ -13,6 +13,7 @@ import (
 	"lodestone/crud/magnet"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
+	"lodestone/pkg/timezone"
 )
 
 // magnetData is the screen of a lead magnet.
@@ -105,7 +106,7 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 		return err
 	})
 	group.Go(func() (err error) {
-		from := v.Period.Last.AddDate(0, 0, -7*returnWeeks)
+		from := timezone.AddDays(v.Period.Last, -7*returnWeeks)
 		m.retention, err = frame.Get[retentionReport](v, "/api/v1/analytics/retention", url.Values{
 			"lead_magnet_id": {m.magnet.ID}, "by": {"week"}, "timezone": {v.Period.Zone.String()}, "from": {from.Format(time.DateOnly)}, "to": {v.Period.To()},
 		})

@@ -81,7 +81,7 @@ func dayBegin(now time.Time, name string) time.Time {
 	if local.Hour() < digestHour {
 		day--
 	}
-	return time.Date(local.Year(), local.Month(), day, 0, 0, 0, 0, zone)
+	return timezone.Midnight(zone, local.Year(), local.Month(), day)
 }
 
 // sendDigest sends the leads until a midnight that no mail had yet. Without any, it sends no mail.

@@ -65,13 +65,13 @@ func weekBegin(now time.Time, name string) time.Time {
 	if local.Weekday() == time.Monday && local.Hour() < weeklyHour {
 		day -= 7
 	}
-	return time.Date(local.Year(), local.Month(), day, 0, 0, 0, 0, zone)
+	return timezone.Midnight(zone, local.Year(), local.Month(), day)
 }
 
 // sendWeekly writes the report first, without holding anything, and sends it if no other process was faster. An account in which no one wants
 // it is marked as well, so that who switches it on later gets the report of the week that ends then.
 func (n *Notices) sendWeekly(ctx context.Context, a store.AccountsWithWeeklyReportRow, end time.Time) error {
-	first, language := end.AddDate(0, 0, -7), locale.Or(a.Language, "")
+	first, language := timezone.AddDays(end, -7), locale.Or(a.Language, "")
 	var week *mail.Weekly
 	if a.Wanted {
 		var err error
@@ -96,7 +96,7 @@ func (n *Notices) sendWeekly(ctx context.Context, a store.AccountsWithWeeklyRepo
 		}
 		m := mail.Message{
 			Kind: mail.KindWeekly, AccountID: a.ID, Language: language, Timezone: a.Timezone, Weekly: week,
-			URL: n.deps.Pages.URL("/dashboard?from=" + first.Format(time.DateOnly) + "&to=" + end.AddDate(0, 0, -1).Format(time.DateOnly)),
+			URL: n.deps.Pages.URL("/dashboard?from=" + first.Format(time.DateOnly) + "&to=" + timezone.AddDays(end, -1).Format(time.DateOnly)),
 		}
 		to := confirmed(row.NotifyEmail, row.NotifyConfirmedAt)
 		if !row.WeeklyReport {

@@ -22,6 +22,7 @@ import (
 	"lodestone/pkg/client"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
+	"lodestone/pkg/timezone"
 )
 
 const (
@@ -87,7 +88,7 @@ func (r *Reports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*
 		return nil, nil //nolint:nilnil // documented
 	}
 	v := voice{r.texts.In(a.Language)}
-	w := &mail.Weekly{Week: v.texts.Days(first, first.AddDate(0, 0, 6)), Readers: int(all.Totals.Number("readers"))}
+	w := &mail.Weekly{Week: v.texts.Days(first, timezone.AddDays(first, 6)), Readers: int(all.Totals.Number("readers"))}
 	for _, metric := range tiles {
 		f := frame.FigureOf(all.Totals, metric)
 		w.Tiles = append(w.Tiles, mail.Number{Label: v.texts.Say("mail.weekly." + metric), Value: v.number(f), Change: v.change(f)})
@@ -134,7 +135,7 @@ func (r *Reports) magnets(v voice, a frame.Answer, titles map[string]string, fir
 		id := row.Text("lead_magnet_id")
 		m := mail.WeeklyMagnet{
 			Title: mail.Clean(titles[id], maxTitle),
-			URL:   r.deps.Pages.URL("/dashboard/magnets/" + id + "?from=" + first.Format(time.DateOnly) + "&to=" + first.AddDate(0, 0, 6).Format(time.DateOnly)),
+			URL:   r.deps.Pages.URL("/dashboard/magnets/" + id + "?from=" + first.Format(time.DateOnly) + "&to=" + timezone.AddDays(first, 6).Format(time.DateOnly)),
 		}
 		var most float64
 		for _, metric := range steps {
@@ -178,7 +179,7 @@ func (r *Reports) ask(ctx context.Context, account uuid.UUID, first time.Time) (
 	queries := change.Queries(frame.Query{Metrics: append([]string{"submission_rate", "finish_rate", "page_views"}, tiles...), Interval: "day"})
 	for i := range queries {
 		q := &queries[i]
-		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), first.AddDate(0, 0, 7).Format(time.DateOnly), first.Location().String(), "previous"
+		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), timezone.AddDays(first, 7).Format(time.DateOnly), first.Location().String(), "previous"
 	}
 	body, err := json.Marshal(map[string]any{"queries": queries})
 	if err != nil {

@@ -61,6 +61,13 @@ func Midnight(zone *time.Location, year int, month time.Month, day int) time.Tim
 	}
 }
 
+// AddDays returns the first moment of the day some days after the one of a time, in the zone of the time. Time.AddDate keeps the clock
+// instead, and where that is passed over, it may return a moment of the day before.
+func AddDays(t time.Time, days int) time.Time {
+	year, month, day := t.Date()
+	return Midnight(t.Location(), year, month, day+days)
+}
+
 // clock returns what calendar and clock show at a time, as a time of UTC.
 func clock(t time.Time) time.Time {
 	_, seconds := t.Zone()

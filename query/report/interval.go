@@ -34,8 +34,7 @@ func (c calendar) dayOf(t time.Time) time.Time {
 
 // addDays returns the first moment of the day some days later.
 func (c calendar) addDays(t time.Time, days int) time.Time {
-	year, month, day := t.In(c.zone).Date()
-	return c.midnight(year, month, day+days)
+	return timezone.AddDays(t.In(c.zone), days)
 }
 
 // start returns the beginning of the interval that a time lies in.

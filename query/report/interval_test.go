@@ -2,6 +2,7 @@ package report
 
 import (
 	"archive/zip"
+	"slices"
 	"sort"
 	"testing"
 	"time"
@@ -47,6 +48,39 @@ func TestIntervalsAtNewYear(t *testing.T) {
 		}
 	}
 	require.Greater(t, zones, 590)
+}
+
+// Days in which clocks are set: none is missing, none is there twice, and the hour that occurs twice says so.
+func TestIntervalsWhereClocksAreSet(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		zone, from, to string
+		unit           Interval
+		want           int
+		among          []string
+	}{
+		{"America/New_York", "2026-11-01", "2026-11-04", Day, 3, []string{"2026-11-01T00:00:00-04:00", "2026-11-02T00:00:00-05:00"}},
+		{"Europe/London", "2026-10-25", "2026-10-26", Hour, 25, []string{"2026-10-25T01:00:00+01:00", "2026-10-25T01:00:00Z"}},
+		{"Europe/Paris", "2027-03-28", "2027-03-29", Hour, 23, []string{"2027-03-28T03:00:00+02:00"}},
+		{"Australia/Lord_Howe", "2027-04-04", "2027-04-05", Hour, 25, []string{"2027-04-04T01:30:00+10:30", "2027-04-04T02:00:00+10:30"}},
+		{"Atlantic/Azores", "2027-03-27", "2027-03-30", Day, 3, []string{"2027-03-28T01:00:00Z", "2027-03-29T00:00:00Z"}},
+		{"America/St_Johns", "2026-12-31", "2027-01-01", Hour, 24, []string{"2026-12-31T20:00:00-03:30", "2026-12-31T21:00:00-03:30"}},
+		{"Australia/Adelaide", "2027-01-01", "2027-01-02", Hour, 24, []string{"2027-01-01T10:00:00+10:30", "2027-01-01T11:00:00+10:30"}},
+		{"Europe/Berlin", "2028-12-31", "2029-01-01", Hour, 24, []string{"2028-12-31T23:00:00+01:00"}},
+		{"Asia/Calcutta", "2026-11-28", "2026-11-29", Hour, 24, []string{"2026-11-28T00:00:00+05:30"}},
+		{"America/St_Johns", "2010-11-07T02:45:00Z", "2010-11-08T00:00:00Z", Day, 1, []string{"2010-11-07T00:00:00-02:30"}}, // 23:15, for the second time
+	} {
+		p, wrong := compile(Question{Metrics: []string{"readers"}, From: c.from, To: c.to, Interval: c.unit, Timezone: c.zone, Compare: true}, "", date(2030, 1, 1))
+		require.Empty(t, wrong)
+		var got []string
+		for _, at := range p.starts {
+			got = append(got, at.Format(time.RFC3339))
+		}
+		require.Len(t, got, c.want, "%s %s: %s", c.zone, c.from, got)
+		require.Subset(t, got, c.among, "%s %s", c.zone, c.from)
+		require.True(t, slices.IsSortedFunc(p.starts, time.Time.Compare))
+		require.Equal(t, p.before.to, p.asked.from)
+	}
 }
 
 func date(year int, month time.Month, day int) time.Time {

@@ -47,7 +47,7 @@ func (h *Home) today(ctx context.Context) (today, error) {
 	now := time.Now().In(zone)
 	metrics := []string{"visitors", "submissions", "readers", "finished"}
 	answers, err := h.deps.Reports.Answer(ctx, h.deps.Account, []report.Question{{
-		Metrics: metrics, From: now.Format(time.DateOnly), To: now.AddDate(0, 0, 1).Format(time.DateOnly), Timezone: zone.String(),
+		Metrics: metrics, From: now.Format(time.DateOnly), To: timezone.AddDays(now, 1).Format(time.DateOnly), Timezone: zone.String(),
 	}}, []string{""})
 	if err != nil {
 		return today{}, fmt.Errorf("ask for the numbers of the day: %w", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lodestone/crud/catalogue"
+	"lodestone/pkg/timezone"
 )
 
 // Period is the range of days that a screen is about. It is in the address, so that a link shows what its sender saw.
@@ -33,8 +34,7 @@ var presets = []int{7, 30, 90}
 // ParsePeriod reads a period from an address: days=N, or from and to as dates, and compare=no. In place of a range that cannot be shown
 // comes the usual one, and Refused says so.
 func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
-	y, m, d := now.In(zone).Date()
-	today := time.Date(y, m, d, 0, 0, 0, 0, zone)
+	today := timezone.AddDays(now.In(zone), 0)
 	p := Period{Last: today, Days: defaultDays, Preset: true, Compare: q.Get("compare") != "no", Zone: zone}
 	if asked := q.Get("days"); asked != "" {
 		n, err := strconv.Atoi(asked)
@@ -42,21 +42,27 @@ func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
 			p.Days = n
 		}
 	}
-	p.First = today.AddDate(0, 0, 1-p.Days)
+	p.First = timezone.AddDays(today, 1-p.Days)
 	from, to := q.Get("from"), q.Get("to")
 	if from == "" && to == "" {
 		return p
 	}
-	first, wrongFirst := time.ParseInLocation(dateForm, from, zone)
-	last, wrongLast := time.ParseInLocation(dateForm, to, zone)
+	first, firstIsDay := parseDay(from, zone)
+	last, lastIsDay := parseDay(to, zone)
 	if to == "" || last.After(today) {
-		last, wrongLast = today, nil
+		last, lastIsDay = today, true
 	}
 	days := daysFrom(first, last)
-	if p.Refused = wrongFirst != nil || wrongLast != nil || days < 1 || days > maxPeriod; !p.Refused {
+	if p.Refused = !firstIsDay || !lastIsDay || days < 1 || days > maxPeriod; !p.Refused {
 		p.First, p.Last, p.Days, p.Preset = first, last, days, false
 	}
 	return p
+}
+
+// parseDay returns the start of a day in a zone.
+func parseDay(text string, zone *time.Location) (day time.Time, ok bool) {
+	t, err := time.Parse(dateForm, text)
+	return timezone.Midnight(zone, t.Year(), t.Month(), t.Day()), err == nil
 }
 
 // daysFrom counts the days from one to another, both included. Days have 23 to 25 hours.
@@ -71,7 +77,7 @@ func (p Period) From() string { return p.First.Format(dateForm) }
 // To is the day after the last.
 func (p Period) To() string { return p.end().Format(dateForm) }
 
-func (p Period) end() time.Time { return p.Last.AddDate(0, 0, 1) }
+func (p Period) end() time.Time { return timezone.AddDays(p.Last, 1) }
 
 // Until is the last day.
 func (p Period) Until() string { return p.Last.Format(dateForm) }

@@ -6,6 +6,7 @@ import (
 
 	"lodestone/crud/catalogue"
 	"lodestone/pkg/api"
+	"lodestone/pkg/timezone"
 )
 
 // When is a point in time as "when" of web/form.html draws it. The zero value is none.
@@ -36,11 +37,11 @@ const clock = "15:04"
 
 // EndOfDay returns the end of a day of the account, which a form has as 2027-01-31, as the API takes a time. ok is false for what is no day.
 func (v *Visit) EndOfDay(text string) (at string, ok bool) {
-	day, err := time.ParseInLocation(time.DateOnly, text, v.Period.Zone)
-	if err != nil {
+	day, ok := parseDay(text, v.Period.Zone)
+	if !ok {
 		return "", false
 	}
-	return day.AddDate(0, 0, 1).Format(time.RFC3339), true
+	return timezone.AddDays(day, 1).Format(time.RFC3339), true
 }
 
 // Day writes a day of this year, such as 2 Jan. The time is in the zone that counts.
