@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"lodestone/pkg/api"
@@ -135,4 +136,6 @@ func (s *liveSource) Next(ctx context.Context) ([]byte, error) {
 }
 
 // encodeEvent returns an event as the list has it, in one line.
-func encodeEvent(e *eventlist.Event) ([]byte, error) { return json.Marshal(present(e)) }
+func encodeEvent(e *eventlist.Event) ([]byte, error) {
+	return json.Marshal(present(e), jsontext.AllowInvalidUTF8(true))
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/trace"
 
@@ -129,9 +130,10 @@ func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) 
 	return nil
 }
 
-// encode returns a body in JSON. The members of a map are in the order of their names, so that the same answer has the same tag.
+// encode returns a body in JSON. The members of a map are in the order of their names, so that the same answer has the same tag. What
+// is no UTF-8 in a text is replaced by U+FFFD: one value costs no one the whole answer.
 func encode(body any) ([]byte, error) {
-	text, err := json.Marshal(body, json.Deterministic(true))
+	text, err := json.Marshal(body, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/query/report"
 )
 
@@ -68,7 +69,7 @@ func (f Filter) params() map[string]string {
 	}
 	for name, text := range map[string]*string{"utm_source": f.UTMSource, "referrer_host": f.ReferrerHost, "device": f.Device} {
 		if text != nil {
-			p[name] = *text
+			p[name] = clickhouse.Text(*text)
 		}
 	}
 	if f.Without != "" {

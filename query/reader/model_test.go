@@ -123,7 +123,7 @@ func (m *model) addRandomLink() {
 	referrer := m.pick("", "https://Search.Example/?q=1", "https://blog.example:8443/a")
 	l := link{
 		id: querytest.ID(m.t), person: m.person(email), magnet: m.magnets[n], email: email, origin: m.pick("api", "mail", "form"), created: m.moment(),
-		source:  reader.Source{UTMSource: m.pick("", "newsletter"), UTMCampaign: m.pick("", "it's"), UTMTerm: m.pick("", `back\slash`), ReferrerHost: hosts[referrer]},
+		source:  reader.Source{UTMSource: m.pick("", "newsletter", `ends in \`, `\tab\0`, "'\t\n"), UTMCampaign: m.pick("", "it's"), UTMTerm: m.pick("", `back\slash`), ReferrerHost: hosts[referrer]},
 		deleted: m.random.IntN(6) == 0,
 	}
 	if l.origin == "api" {
