@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"lodestone/crud/capture/disposable"
 	"lodestone/crud/catalogue"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
+	"lodestone/pkg/source"
 	"lodestone/pkg/store"
 )
 
@@ -25,16 +25,12 @@ const (
 	FieldReferrer = "ref"
 )
 
-// Lengths that are kept, in characters.
+// Lengths that are kept.
 const (
-	maxName     = 100
-	maxUTM      = 200
-	maxReferrer = 500
+	maxName     = 100      // characters
+	maxReferrer = 500      // bytes
 	maxForm     = 64 << 10 // of a form, which is never longer
 )
-
-// UTMFields are the parameters of a landing page that are kept with a submission.
-var UTMFields = []string{"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id"}
 
 // Form is what a visitor sent.
 type Form struct {
@@ -56,40 +52,15 @@ type Origin struct {
 // ReadForm returns the form of a request's values.
 func ReadForm(values url.Values) Form {
 	return Form{
-		Email: strings.TrimSpace(values.Get(FieldEmail)), Name: tidy(strings.Join(strings.Fields(values.Get(FieldName)), " "), maxForm),
+		Email: strings.TrimSpace(values.Get(FieldEmail)), Name: source.Text(strings.Join(strings.Fields(values.Get(FieldName)), " "), maxForm),
 		Agreed: values.Get(FieldConsent) != "", Seen: values.Get(FieldSeen), Trap: values.Get(FieldTrap),
-		Origin: ReadOrigin(values, values.Get(FieldReferrer)),
+		Origin: Origin{source.CampaignOf(values), source.Referrer(values.Get(FieldReferrer), maxReferrer)},
 	}
 }
 
-// ReadOrigin returns what is kept of a page's parameters and of the address of the page before it: of the
-// latter, host and path alone, since a query may hold anything.
-func ReadOrigin(values url.Values, referrer string) Origin {
-	o := Origin{UTM: map[string]string{}}
-	for _, name := range UTMFields {
-		if value := tidy(values.Get(name), maxUTM); value != "" {
-			o.UTM[name] = value
-		}
-	}
-	if u, err := url.Parse(referrer); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-		o.Referrer = tidy((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), maxReferrer)
-	}
-	return o
-}
-
-// tidy returns a text without what does not print, cut to a number of characters.
-func tidy(text string, limit int) string {
-	text = strings.TrimSpace(strings.Map(func(r rune) rune {
-		const joiner, nonJoiner = '\u200d', '\u200c' // parts of words and signs in some scripts
-		if r != utf8.RuneError && unicode.IsPrint(r) || r == joiner || r == nonJoiner {
-			return r
-		}
-		return -1
-	}, text))
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit])
-	}
-	return text
+// ReadOrigin returns what is kept of the query of a page's address and of the address of the page before it.
+func ReadOrigin(query, referrer string) Origin {
+	return Origin{source.Campaign(query), source.Referrer(referrer, maxReferrer)}
 }
 
 // isSeen reports whether a character shows something, so that a name of it is one.

@@ -13,6 +13,7 @@ import (
 	"lodestone/crud/page"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/locale"
+	"lodestone/pkg/source"
 	"lodestone/pkg/token"
 )
 
@@ -116,7 +117,7 @@ func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 	}
 	sent := capture.ReadForm(r.PostForm)
 	sent.Language, sent.Bot = o.texts.Language, f.deps.Bots.Classify(bot.RequestOf(r)) != ""
-	if withheld(r) {
+	if source.Withheld(r.Header) {
 		sent.Origin = capture.Origin{}
 	}
 	out, err := f.deps.Capture.Submit(r.Context(), o.GenericLink, sent, f.deps.Addresses.Client(r))
@@ -141,9 +142,4 @@ func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 	default:
 		return writeJSON(w, http.StatusOK, outcome{"ready", f.deps.Site + page.ReadingPath(out.Access)})
 	}
-}
-
-// withheld reports whether a visitor asked not to be tracked: then where the visit came from is not kept.
-func withheld(r *http.Request) bool {
-	return r.Header.Get("Sec-Gpc") == "1" || r.Header.Get("Dnt") == "1"
 }

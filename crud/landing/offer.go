@@ -13,6 +13,7 @@ import (
 	"lodestone/crud/catalogue"
 	"lodestone/crud/page"
 	"lodestone/crud/picture"
+	"lodestone/pkg/source"
 	"lodestone/pkg/token"
 )
 
@@ -71,7 +72,10 @@ func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
 	if page.Origin(referrer) == page.Origin(l.deps.Site) {
 		referrer = "" // from a page of ours
 	}
-	form := capture.Form{Origin: capture.ReadOrigin(r.URL.Query(), referrer)}
+	var form capture.Form
+	if !source.Withheld(r.Header) {
+		form.Origin = capture.ReadOrigin(r.URL.RawQuery, referrer)
+	}
 	return l.writeOffer(w, r, http.StatusOK, o, form, nil)
 }
 
@@ -84,6 +88,9 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return page.BadForm(err)
 	}
 	form := capture.ReadForm(r.PostForm)
+	if source.Withheld(r.Header) {
+		form.Origin = capture.Origin{}
+	}
 	form.Language, form.Bot = l.deps.Pages.Texts(r, o.brand()).Language, l.isProgram(r)
 	if o.preview {
 		return l.writeOffer(w, r, http.StatusOK, o, form, nil)

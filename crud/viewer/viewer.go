@@ -29,6 +29,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/slot"
+	"lodestone/pkg/source"
 	"lodestone/pkg/token"
 )
 
@@ -396,11 +397,9 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 
 // visitor returns what is reported of a visitor: nothing of where they are, if they asked not to be tracked.
 func (v *Viewer) visitor(r *http.Request) session.Visitor {
-	agent := strings.ToValidUTF8(r.UserAgent(), "�")
-	agent = strings.ReplaceAll(agent, "\x00", "")
 	who := session.Visitor{
-		UserAgent: agent[:min(len(agent), maxAgent)],
-		Objects:   r.Header.Get("Sec-GPC") == "1" || r.Header.Get("DNT") == "1",
+		UserAgent: string(source.Agent([]byte(r.UserAgent()), maxAgent)),
+		Objects:   source.Withheld(r.Header),
 	}
 	if !who.Objects {
 		who.Origin = event.Origin{Language: event.FirstLanguage([]byte(r.Header.Get("Accept-Language"))), Country: v.deps.Countries.Country(v.deps.Addresses.Client(r))}

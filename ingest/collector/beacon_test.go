@@ -19,7 +19,11 @@ func TestBeacon(t *testing.T) {
 	s := newStack(t, func(_ *collector.Config, d *collector.Deps) { d.Beacon = script })
 	const path = "/v1/beacon.js"
 
-	a := s.do(t, http.MethodGet, path, nil)
+	a := s.do(t, http.MethodGet, "/v1/lodestone.js", nil)
+	require.Equal(t, 200, a.status)
+	require.Equal(t, "plain", a.body, "a second name, which lists of content blockers do not have")
+
+	a = s.do(t, http.MethodGet, path, nil)
 	require.Equal(t, 200, a.status)
 	require.Equal(t, "plain", a.body)
 	for name, value := range map[string]string{

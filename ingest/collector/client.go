@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
@@ -14,6 +13,7 @@ import (
 	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/event"
+	"lodestone/pkg/source"
 	"lodestone/pkg/token"
 )
 
@@ -56,7 +56,7 @@ func (c *Collector) sender(ctx *fasthttp.RequestCtx) sender {
 		s.private = true
 		return s
 	}
-	s.userAgent = validText(agent, event.MaxAgentBytes)
+	s.userAgent = source.Agent(agent, event.MaxAgentBytes)
 	withheld := addressWithheld(h)
 	if !withheld {
 		s.addr = clientOf(ctx, c.addresses)
@@ -135,31 +135,6 @@ func addressWithheld(h *fasthttp.RequestHeader) bool {
 		lines[i] = string(line)
 	}
 	return clientaddr.Withheld(lines)
-}
-
-// validText returns text as it is stored: valid UTF-8 of at most limit bytes. It aliases the text if
-// nothing had to be changed.
-func validText(text []byte, limit int) []byte {
-	if len(text) > limit {
-		cut := limit
-		// Not in the middle of a character; no character has more than three bytes after its first.
-		for back := 0; back < utf8.UTFMax-1 && cut > 0 && !utf8.RuneStart(text[cut]); back++ {
-			cut--
-		}
-		text = text[:cut]
-	}
-	if utf8.Valid(text) {
-		return text
-	}
-	valid := make([]byte, 0, limit)
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text) // a broken byte becomes U+FFFD, which is longer
-		if len(valid)+utf8.RuneLen(r) > limit {
-			break
-		}
-		valid, text = utf8.AppendRune(valid, r), text[size:]
-	}
-	return valid
 }
 
 // tokens verifies tokens, and remembers those that verified: a reader sends one for page after page. Finding one here costs a fifth of

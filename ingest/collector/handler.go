@@ -22,6 +22,7 @@ const (
 	viewsPath  = "/v1/link-views"
 	pixelPath  = "/v1/pixel.gif"
 	beaconPath = "/v1/beacon.js"
+	scriptPath = "/v1/lodestone.js" // the same; lists of content blockers have the other name
 )
 
 // serve answers one request. It is the server's handler.

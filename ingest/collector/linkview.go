@@ -1,20 +1,18 @@
 package collector
 
 import (
-	"bytes"
-	"slices"
-
 	"github.com/google/uuid"
 
 	"lodestone/pkg/event"
+	"lodestone/pkg/source"
 )
 
 // parseView fills v from an element. Its rules are those of parse, as far as the fields are the
 // same; and:
 //
 //   - The token has a generic link. The token of an access link has one, too, if a generic link created it.
-//   - referrer and url are strings; a longer one than event.MaxURLBytes is cut, and of a query only campaign parameters
-//     stay. They are left out where the sender asked not to be tracked.
+//   - referrer and url are strings, stored as source.Address returns them. They are left out where the sender asked not to
+//     be tracked.
 //
 // A link view happens when it is received.
 func (c *Collector) parseView(v *event.LinkView, e *element, from *sender) *fieldError {
@@ -73,24 +71,5 @@ func parseURL(e *element, f field) ([]byte, *fieldError) {
 	if !ok {
 		return wrong("is not a string")
 	}
-	return pageAddress(text), nil
-}
-
-// pageAddress returns the address of a page as it is stored: without its fragment, and without its query except for campaign
-// parameters. Queries hold mail addresses, search terms and sessions, and a link view cannot be found by its visitor when that
-// visitor is to be erased. The beacon shortens addresses itself; the pixel and other senders do not.
-func pageAddress(text []byte) []byte {
-	text, _, _ = bytes.Cut(validText(text, event.MaxURLBytes), []byte("#"))
-	page, query, _ := bytes.Cut(text, []byte("?"))
-	page = slices.Clip(page) // what follows it is the request's
-	separator := byte('?')
-	for parameter := range bytes.SplitSeq(query, []byte("&")) {
-		name, _, _ := bytes.Cut(parameter, []byte("="))
-		switch string(name) {
-		case "utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term": // what ClickHouse reads from url
-			page = append(append(page, separator), parameter...)
-			separator = '&'
-		}
-	}
-	return page
+	return []byte(source.Address(string(text))), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"lodestone/ingest/producer"
 	"lodestone/pkg/event"
+	"lodestone/pkg/source"
 	"lodestone/pkg/token"
 )
 
@@ -84,7 +85,7 @@ func (c *Collector) pixelRecord(s *scratch, claims *token.Claims, from *sender, 
 			EventID: newID(), IPHash: hash, UserAgent: from.userAgent, Bot: from.bot, Origin: from.origin, CreatedAt: at, ReceivedAt: at,
 		}
 		if !from.private {
-			view.URL = pageAddress(page)
+			view.URL = []byte(source.Address(string(page)))
 		}
 		return producer.Record{Topic: event.LinkViewTopic, Key: bytes.Clone(claims.GenericLinkID[:]), Value: view.Append(nil)}
 	}

@@ -157,7 +157,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		col.scratches[i].New = func() any { return new(scratch) }
 	}
 	col.routes = map[string]fasthttp.RequestHandler{
-		eventsPath: col.endpoint(&eventsEndpoint), viewsPath: col.endpoint(&viewsEndpoint), pixelPath: col.servePixel, beaconPath: col.serveBeacon,
+		eventsPath: col.endpoint(&eventsEndpoint), viewsPath: col.endpoint(&viewsEndpoint), pixelPath: col.servePixel, beaconPath: col.serveBeacon, scriptPath: col.serveBeacon,
 	}
 	col.base, col.giveUp = context.WithCancel(context.Background())
 	col.deadlines = deadline.New(col.base)

@@ -13,6 +13,7 @@ import (
 
 	"lodestone/ingest/collector"
 	"lodestone/pkg/event"
+	"lodestone/pkg/source"
 	"lodestone/pkg/token"
 )
 
@@ -63,10 +64,11 @@ func TestQueriesOfPagesAreNotStored(t *testing.T) {
 		"https://example.com/l/x#?utm_term=ada":                                       "https://example.com/l/x",
 		"https://example.com/l/x?email=ada%40example.com":                             "https://example.com/l/x",
 		"https://example.com/l/x?email=ada&utm_source=a&q=ada&utm_medium=b%20c&x#ada": "https://example.com/l/x?utm_source=a&utm_medium=b%20c",
-		"https://example.com/l/x?utm_campaign=a&utm_content=b&utm_term=c&utm_term":    "https://example.com/l/x?utm_campaign=a&utm_content=b&utm_term=c&utm_term",
+		"https://example.com/l/x?utm_campaign=a&utm_content=b&utm_term=c&utm_term=d":  "https://example.com/l/x?utm_campaign=a&utm_term=c&utm_content=b",
+		"https://ada:pw@example.com/l/x?utm_source=Zoe%CC%88%E2%80%8B%20%C3":          "https://example.com/l/x?utm_source=Zoë",
 		"https://example.com/l/x?utm_id=ada&UTM_SOURCE=ada&utm_source_x=ada":          "https://example.com/l/x",
 		"?ada": "",
-		"https://example.com/" + strings.Repeat("x", event.MaxURLBytes) + "?email=ada": ("https://example.com/" + strings.Repeat("x", event.MaxURLBytes))[:event.MaxURLBytes],
+		"https://example.com/" + strings.Repeat("x", source.MaxAddressBytes) + "?email=ada": ("https://example.com/" + strings.Repeat("x", source.MaxAddressBytes))[:source.MaxAddressBytes],
 	} {
 		t.Run(given[:min(len(given), 100)], func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +119,7 @@ func TestLinkViewsInOneRequest(t *testing.T) {
 		require.NoError(t, v.Decode(r.Value))
 		longest = max(longest, len(v.Referrer))
 	}
-	require.Equal(t, event.MaxURLBytes, longest)
+	require.Equal(t, source.MaxAddressBytes, longest)
 	require.Equal(t, 422, s.view(t, `[]`).status)
 	require.Equal(t, 400, s.view(t, `{`).status)
 	require.Equal(t, 413, s.view(t, `[`+good+strings.Repeat(","+good, collector.MaxElements)+`]`).status)

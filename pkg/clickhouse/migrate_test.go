@@ -35,6 +35,7 @@ func TestMigrateDoesNotWaitForRows(t *testing.T) {
 	conn := enginetest.Open(t, config)
 	account := uuid.New()
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO lodestone.events (account_id, event_type) SETTINGS async_insert = 0 VALUES (?, 'page_viewed')", account))
+	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO lodestone.link_views (account_id, url) SETTINGS async_insert = 0 VALUES (?, 'https://a.example/?utm_term=r%F4le&utm_source=x')", account))
 	require.NoError(t, conn.Exec(t.Context(), "SYSTEM STOP MERGES lodestone.events"))
 	ctx, cancel := context.WithTimeout(t.Context(), enginetest.Timeout)
 	defer cancel()
@@ -55,6 +56,7 @@ func TestMigrateDoesNotWaitForRows(t *testing.T) {
 		return count("SELECT count() FROM system.mutations WHERE database = 'lodestone' AND NOT is_done") == 0
 	}, enginetest.Timeout, 50*time.Millisecond)
 	require.EqualValues(t, 2, count(events+account.String()+"'"))
+	require.Equal(t, []string{"r\ufffdle x"}, texts(t, conn, "SELECT utm_term || ' ' || utm_source FROM lodestone.link_views"), "a row of before is UTF-8")
 	require.Zero(t, count("SELECT count() FROM system.projection_parts WHERE database = 'lodestone' AND active AND name = 'sessions'"))
 	require.NotZero(t, count("SELECT count() FROM system.projection_parts WHERE database = 'lodestone' AND active AND name = 'quarters'"))
 }

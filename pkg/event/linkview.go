@@ -5,10 +5,12 @@ import (
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"lodestone/pkg/source"
 )
 
 // MaxURLBytes bounds the URL and the referrer of a link view.
-const MaxURLBytes = 2048
+const MaxURLBytes = source.MaxAddressBytes + source.MaxCampaignBytes
 
 // LinkView is one view of a generic link's landing page. A zero IPHash means there is none. Times
 // are Unix milliseconds, UTC.

@@ -53,7 +53,9 @@ const away = (words: string, href: string) => make("a", { part: "link", href, ta
 function bare(address: string): string {
   try {
     const url = new URL(address);
-    return `${url.origin + url.pathname}?${campaign(url)}`.replace(/\?$/, "");
+    // An app has no origin; a file, which has none either, says where it lies.
+    const page = url.protocol == "android-app:" ? address.replace(/[?#].*/, "") : url.origin == "null" ? "" : url.origin + url.pathname;
+    return page && `${page}?${campaign(url)}`.replace(/\?$/, "");
   } catch {
     return "";
   }

@@ -2,11 +2,11 @@
 //
 //   <script async src="https://collector.example/v1/beacon.js" data-token="TOKEN"></script>
 //
-// It stores nothing, sets nothing on the page, and sends nothing if the visitor's browser asks for
-// privacy (Global Privacy Control). No error of it reaches the page.
+// The collector has it under the names beacon.js and lodestone.js. It stores nothing, sets nothing on the page, and sends nothing if the
+// visitor's browser asks for privacy (Global Privacy Control, Do Not Track). No error of it reaches the page.
 
 // A module or an optimiser of scripts leaves no trace of which tag is running.
-const tag = (document.currentScript ?? document.querySelector('script[src*="/beacon.js"][data-token]')) as HTMLScriptElement | null;
+const tag = (document.currentScript ?? document.querySelector("script[src][data-token]")) as HTMLScriptElement | null;
 
 /** Strips an address: no query except the campaign's, no fragment. They may contain secrets. */
 function bare(address: string): string {
@@ -16,7 +16,9 @@ function bare(address: string): string {
     url.searchParams.forEach((value, name) => {
       if (/^utm_(source|medium|campaign|term|content)$/.test(name)) campaign.append(name, value);
     });
-    return url.origin + url.pathname + (`${campaign}` && `?${campaign}`);
+    // An app has no origin; a file, which has none either, says where it lies.
+    const page = url.protocol == "android-app:" ? address.replace(/[?#].*/, "") : url.origin == "null" ? "" : url.origin + url.pathname;
+    return page + (page && `${campaign}` && `?${campaign}`);
   } catch {
     return "";
   }
@@ -37,6 +39,8 @@ function send(body: string, wait: number): void {
   });
 }
 
+const privacy = navigator as { globalPrivacyControl?: boolean; doNotTrack?: string | null };
+
 let counted = ""; // the page whose view was sent last
 let from = document.referrer;
 
@@ -47,7 +51,7 @@ function look(): void {
   if (
     page == counted ||
     document.visibilityState == "hidden" || // in the background, or prerendered: not seen yet
-    (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl ||
+    privacy.globalPrivacyControl || privacy.doNotTrack == "1" ||
     // An application took the tag away, or has two of them: the first one counts.
     document.querySelector(`script[data-token="${token}"]`) != tag
   ) return;
