@@ -72,14 +72,14 @@ func Referrer(text string, limit int) string {
 	return ""
 }
 
-// withoutUser returns an address without the name and the password before its host.
+// withoutUser returns an address without the name and the password before its host, and without the dot that may follow the host.
 func withoutUser(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		return address
 	}
 	host, path, slash := strings.Cut(rest, "/")
-	host = host[strings.LastIndexByte(host, '@')+1:]
+	host = strings.TrimSuffix(host[strings.LastIndexByte(host, '@')+1:], ".") // the dot of the root makes no other host
 	if slash {
 		path = "/" + path
 	}

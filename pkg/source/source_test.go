@@ -92,6 +92,7 @@ func TestAddress(t *testing.T) {
 		"https://ada:secret@example.com:8443/a@b":     "https://example.com:8443/a@b",
 		"https://ada@example.com?utm_id=1&mail=a@b.c": "https://example.com",
 		"android-app://com.example.mail/":             "android-app://com.example.mail/",
+		"https://example.com./a":                      "https://example.com/a",
 		"about:srcdoc":                                "about:srcdoc",
 		"https://example.com/%zz#utm_source=a":        "https://example.com/%zz",
 		"https://example.com/cafe\u0301?utm_term=b c": "https://example.com/café?utm_term=b%20c",
