@@ -2,6 +2,7 @@ package source
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +18,7 @@ const (
 var counted = []string{"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"}
 
 // Names are the parameters of a campaign.
-var Names = append(counted[:len(counted):len(counted)], "utm_id")
+var Names = slices.Concat(counted, []string{"utm_id"})
 
 // Campaign returns the campaign of the query of an address, by name. It reads the query as browsers do: a % that begins no escape
 // stands for itself, ; divides nothing, and of a parameter that is repeated the first one counts.
