@@ -153,8 +153,10 @@ func TestAgent(t *testing.T) {
 	t.Parallel()
 	plain := []byte("Mozilla/5.0  (X11; Linux)")
 	require.Equal(t, string(plain), string(source.Agent(plain, 512)))
-	require.Equal(t, "Phone", string(source.Agent([]byte("\xffPhone\x00"), 512)))
-	got := source.Agent([]byte(strings.Repeat("語", 400)), 512)
-	require.Len(t, got, 510)
-	require.True(t, utf8.Valid(got) && norm.NFC.IsNormal(got))
+	require.Equal(t, "\ufffdPhoné", string(source.Agent([]byte("\xffPhone\u0301"), 512)))
+	for _, text := range []string{strings.Repeat("語", 400), strings.Repeat("\x80", 600), strings.Repeat("x", 511) + "é", strings.Repeat("e\u0301", 400)} {
+		got := source.Agent([]byte(text), 512)
+		require.LessOrEqual(t, len(got), 512)
+		require.True(t, utf8.Valid(got) && norm.NFC.IsNormal(got), text)
+	}
 }

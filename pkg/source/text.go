@@ -62,12 +62,28 @@ func shown(r rune) rune {
 	return r
 }
 
-// Agent returns a user agent as it is stored, of at most so many bytes. It aliases the text if nothing had to be changed.
+// Agent returns a user agent as it is stored: valid UTF-8 in normal form C, of at most so many bytes, with U+FFFD for a byte that is
+// none. It aliases the text if nothing had to be changed.
 func Agent(text []byte, limit int) []byte {
-	if len(text) <= limit && printable(text) {
+	text = text[:boundary(text, limit)]
+	if printable(text) {
 		return text
 	}
-	return []byte(cut(Text(string(text), limit), limit))
+	valid := []byte(norm.NFC.String(string([]rune(string(text)))))
+	return valid[:boundary(valid, limit)]
+}
+
+// boundary returns where a text of at most so many bytes ends, which is not in the middle of a character.
+func boundary[T string | []byte](text T, limit int) int {
+	if len(text) <= limit {
+		return len(text)
+	}
+	for end := limit; end > limit-utf8.UTFMax && end > 0; end-- {
+		if utf8.RuneStart(text[end]) {
+			return end
+		}
+	}
+	return limit // it is no UTF-8
 }
 
 // cut returns a text of at most so many bytes. It cuts between characters, and neither a percent-escape nor the escapes of one
@@ -76,11 +92,7 @@ func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	end := limit
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	text = text[:end]
+	text = text[:boundary(text, limit)]
 	if at := strings.LastIndexByte(text, '%'); at >= 0 && at > len(text)-len("%00") {
 		text = text[:at]
 	}
