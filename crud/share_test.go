@@ -39,11 +39,9 @@ func (a *analytics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := a.readers.Load()
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/query"):
-		_, _ = fmt.Fprintf(w, `{"data":[{"rows":[{"time":"2026-11-01T00:00:00Z","readers":%d}],"totals":{"readers":%d,"link_views":12345,"finish_rate":0.5},"excluded_bots":3,"as_of":"2026-11-02T10:00:00.000Z"}]}`, n, n)
-	case strings.HasSuffix(r.URL.Path, "/funnel"):
-		_, _ = fmt.Fprintf(w, `{"data":[{"step":"link_view","count":12345},{"step":"opened","count":%d,"rate":0.5,"median_seconds":61}]}`, n)
+		_, _ = fmt.Fprintf(w, `{"data":[{"rows":[{"time":"2026-11-01T00:00:00Z","people":%d}],"totals":{"people":%d,"visitors":12345,"people_finish_rate":0.5},"excluded_bots":3,"as_of":"2026-11-02T10:00:00.000Z"}]}`, n, n)
 	default:
-		_, _ = fmt.Fprintf(w, `{"data":[{"page":1,"reached":%d,"stopped":1,"readers":%d,"median_ms":7777}]}`, n, n)
+		_, _ = fmt.Fprintf(w, `{"data":[{"page":1,"people_reached":%d,"people_stopped":1,"readers":%d,"median_ms":7777}]}`, n, n)
 	}
 }
 
@@ -96,7 +94,7 @@ func TestShare(t *testing.T) {
 	numbers.readers.Store(7)
 	res, body := f.visit(t, "GET", page, "") //nolint:bodyclose // the helper closes it
 	require.Equal(t, 200, res.StatusCode, body)
-	for _, figure := range []string{`data-metric="link_views" data-value="12345"`, `data-metric="readers" data-value="7"`, `data-metric="finish_rate" data-value="0.5"`, "<title>How far readers come", m.Title, "3 visits of bots"} {
+	for _, figure := range []string{`data-metric="visitors" data-value="12345"`, `data-metric="people" data-value="7"`, `data-metric="people_finish_rate" data-value="0.5"`, "<title>How far readers come", m.Title, "3 bot events left out"} {
 		require.Contains(t, body, figure)
 	}
 	require.NotContains(t, body, "For the board")
@@ -105,7 +103,7 @@ func TestShare(t *testing.T) {
 	require.Equal(t, "no-store", res.Header.Get("Cache-Control"))
 	require.Empty(t, res.Header.Get("Set-Cookie"))
 	asked := numbers.requests.Load()
-	require.EqualValues(t, 3, asked)
+	require.EqualValues(t, 2, asked)
 	_, _ = f.visit(t, "GET", page, "") //nolint:bodyclose // the helper closes it
 	require.Equal(t, asked, numbers.requests.Load(), "what was just asked is not asked again")
 	require.EqualValues(t, 2, u.get(t, shares).object(t)["data"].([]any)[0].(map[string]any)["view_count"])
@@ -164,7 +162,7 @@ func TestShareInEveryLanguage(t *testing.T) {
 				}
 			}
 		}
-		require.Contains(t, shown, `data-metric="readers" data-value="7"`)
+		require.Contains(t, shown, `data-metric="people" data-value="7"`)
 	}
 }
 

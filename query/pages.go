@@ -21,14 +21,16 @@ type pagesInput struct {
 
 // Page is a page of a document in the report.
 type Page struct {
-	Page     int      `json:"page" minimum:"1" doc:"Number of the page, from 1."`
-	Reached  int64    `json:"reached" doc:"Readers whose furthest page is at least this one."`
-	Stopped  int64    `json:"stopped" doc:"Readers whose furthest page is this one."`
-	Views    int64    `json:"views" doc:"Views of the page."`
-	Readers  int64    `json:"readers" doc:"Access links with at least one view of the page."`
-	MedianMS *float64 `json:"median_ms" doc:"Median visible time of the views that have one, in milliseconds; each view counts at most 10 minutes."`
-	P90MS    *float64 `json:"p90_ms" doc:"90th percentile of the same times."`
-	Reread   int64    `json:"reread" doc:"Readers with more than one view of the page."`
+	Page          int      `json:"page" minimum:"1" doc:"Number of the page, from 1."`
+	Reached       int64    `json:"reached" doc:"Readers whose furthest page is at least this one."`
+	Stopped       int64    `json:"stopped" doc:"Readers whose furthest page is this one."`
+	PeopleReached int64    `json:"people_reached" doc:"People whose furthest page is at least this one: all access links of an address are one."`
+	PeopleStopped int64    `json:"people_stopped" doc:"People whose furthest page is this one."`
+	Views         int64    `json:"views" doc:"Views of the page."`
+	Readers       int64    `json:"readers" doc:"Access links with at least one view of the page."`
+	MedianMS      *float64 `json:"median_ms" doc:"Median visible time of the views that have one, in milliseconds; each view counts at most 10 minutes."`
+	P90MS         *float64 `json:"p90_ms" doc:"90th percentile of the same times."`
+	Reread        int64    `json:"reread" doc:"Readers with more than one view of the page."`
 }
 
 // PageReport is the answer about the pages of a lead magnet.
@@ -62,7 +64,7 @@ func (q *Query) pageReport(ctx context.Context, in *pagesInput) (*api.Answer[Pag
 	answer := PageReport{Data: make([]Page, len(found.Pages)), MagnetVersion: found.Version, ExcludedBots: found.ExcludedBots, AsOf: api.TimeOf(asOf)}
 	for i, p := range found.Pages {
 		answer.Data[i] = Page{
-			Page: p.Number, Reached: p.Reached, Stopped: p.Stopped, Views: p.Views, Readers: p.Readers,
+			Page: p.Number, Reached: p.Reached, Stopped: p.Stopped, PeopleReached: p.PeopleReached, PeopleStopped: p.PeopleStopped, Views: p.Views, Readers: p.Readers,
 			MedianMS: p.Median, P90MS: p.P90, Reread: p.Reread,
 		}
 	}

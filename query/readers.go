@@ -55,7 +55,11 @@ type ReaderFilter struct {
 	Device        *string     `query:"device" maxLength:"64" doc:"Count only events of such a device: desktop, mobile, tablet, other or unknown."`
 	MagnetVersion *int        `query:"magnet_version" minimum:"0" maximum:"1000000" doc:"Count only events of this version of a document. 0: not known."`
 	MinPages      int         `query:"min_pages" minimum:"1" maximum:"1000000" doc:"Only people who viewed at least as many different pages."`
+	Reached       int         `query:"reached" minimum:"1" maximum:"1000000" doc:"Only people whose furthest page of a document is this one or a later one. Name the lead magnet, and the version if it has several."`
+	StoppedAt     int         `query:"stopped_at" minimum:"1" maximum:"1000000" doc:"Likewise, only people whose furthest page is this one."`
 	Finished      *bool       `query:"finished" doc:"true: only people who viewed the last page of a document; false: only others."`
+	Downloaded    *bool       `query:"downloaded" doc:"true: only people who completed a download; false: only others."`
+	FromForm      *bool       `query:"from_form" doc:"true: only people who viewed a page by an access link that a form gave them; false: only people whose links the API made."`
 	From          *time.Time  `query:"from" doc:"Count only events at or after this time (ISO 8601)."`
 	To            *time.Time  `query:"to" doc:"Count only events before this time (ISO 8601)."`
 	Sort          readerOrder `query:"sort" default:"-last_seen_at" doc:"What to order by; - before it puts the highest first. Ties by person_id."`
@@ -73,7 +77,7 @@ func (in *ReaderFilter) filter() (reader.Filter, error) {
 	return reader.Filter{
 		Text: in.Q, LeadMagnetID: in.LeadMagnetID, GenericLinkID: in.GenericLinkID, From: in.From, To: in.To,
 		UTMSource: in.UTMSource, ReferrerHost: in.ReferrerHost, Without: in.Without, Device: in.Device, MagnetVersion: in.MagnetVersion,
-		MinPages: in.MinPages, Finished: in.Finished, Order: reader.Order(in.Sort),
+		MinPages: in.MinPages, Reached: in.Reached, StoppedAt: in.StoppedAt, Finished: in.Finished, Downloaded: in.Downloaded, FromForm: in.FromForm, Order: reader.Order(in.Sort),
 	}, nil
 }
 
@@ -124,7 +128,7 @@ type ReaderScore struct {
 type ReaderPage struct {
 	Data         []Reader             `json:"data" nullable:"false"`
 	Pagination   api.CursorPagination `json:"pagination"`
-	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match all filters but min_pages and finished, and were left out."`
+	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match the filters on events and were left out: min_pages, reached, stopped_at, finished, downloaded and from_form are about people."`
 	AsOf         api.Time             `json:"as_of" doc:"Everything stored until then is included. Newer events may be. Pages that are requested by cursor have the time of the first page."`
 	Labels       map[string]string    `json:"labels" doc:"Titles of the lead magnets."`
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -368,7 +369,7 @@ func (v *owner) strangers(path, id string) {
 // links compares the numbers of the list and of each link with the API.
 func (v *owner) links(t *testing.T, p span) {
 	t.Helper()
-	all := v.ask(`{"metrics":["link_views","submissions","submission_rate","readers","finish_rate"],"dimensions":["generic_link_id"],` + p.whole() + `}`)
+	all := v.ask(`{"metrics":["visitors","submissions","submission_rate","people","people_finish_rate"],"dimensions":["generic_link_id"],` + p.whole() + `}`)
 	numbers := map[string]map[string]any{}
 	for _, r := range all.Rows {
 		if id, ok := r["generic_link_id"].(string); ok {
@@ -393,18 +394,18 @@ func (v *owner) links(t *testing.T, p span) {
 		listed = append(listed, id)
 		row, known := numbers[id]
 		if !known {
-			row = map[string]any{"link_views": 0, "submissions": 0, "submission_rate": nil, "readers": 0, "finish_rate": nil}
+			row = map[string]any{"visitors": 0, "submissions": 0, "submission_rate": nil, "people": 0, "people_finish_rate": nil}
 		} else {
 			found++
 		}
-		for _, metric := range []string{"link_views", "submissions", "submission_rate", "readers", "finish_rate"} {
+		for _, metric := range []string{"visitors", "submissions", "submission_rate", "people", "people_finish_rate"} {
 			require.Equal(t, []string{exact(row[metric])}, shown(n, metric), "%s of %s", metric, id)
 		}
 		v.link(t, p, id)
 	}
 	require.NotZero(t, found)
 	v.turned(screen, "links", "")
-	these := v.ask(`{"metrics":["link_views"],"filters":{"generic_link_id":["` + strings.Join(listed, `","`) + `"]},` + p.whole() + `}`)
+	these := v.ask(`{"metrics":["visitors"],"filters":{"generic_link_id":["` + strings.Join(listed, `","`) + `"]},` + p.whole() + `}`)
 	require.Equal(t, []string{exact(these.ExcludedBots)}, shown(screen.root, "excluded_bots"))
 	screen.requireAllCompared()
 }
@@ -414,9 +415,9 @@ func (v *owner) link(t *testing.T, p span, id string) {
 	t.Helper()
 	s := v.open("/dashboard/links/" + id + "?" + p.query)
 	only := `"filters":{"generic_link_id":["` + id + `"]},`
-	totals := v.ask(`{"metrics":["visitors","submissions","submission_rate","verified","readers","finish_rate","downloads"],` + only + p.bounds() + `}`)
+	totals := v.ask("{" + allMetrics + only + p.bounds() + `}`)
 	strip := s.find("section", "strip")[0]
-	for _, metric := range []string{"visitors", "submissions", "verified", "readers", "finish_rate", "downloads"} {
+	for _, metric := range slices.DeleteFunc(totals.tileMetrics(), func(metric string) bool { return metric == "reading_ms" }) {
 		require.Equal(t, []string{exact(totals.Totals[metric])}, shown(strip, metric), "%s of %s", metric, id)
 	}
 	numbers := screen{t: t, root: strip}
@@ -433,12 +434,12 @@ func (v *owner) link(t *testing.T, p span, id string) {
 	}
 	tables := s.find("table", "sources")
 	for _, dimension := range []string{"utm_source", "referrer_host"} {
-		sources := v.ask(`{"metrics":["visitors","submissions","submission_rate","readers","finish_rate"],"dimensions":["` + dimension + `"],"limit":10,` + only + p.whole() + `}`)
+		sources := v.ask(`{"metrics":["visitors","submissions","submission_rate","people","people_finish_rate"],"dimensions":["` + dimension + `"],"limit":10,` + only + p.whole() + `}`)
 		if len(sources.Rows) == 0 {
 			continue
 		}
 		require.NotEmpty(t, tables, dimension)
-		s.requireRows(tables[0], sources, "visitors", "submissions", "submission_rate", "readers", "finish_rate")
+		s.requireRows(tables[0], sources, "visitors", "submissions", "submission_rate", "people", "people_finish_rate")
 		tables = tables[1:]
 	}
 	require.Empty(t, tables)

@@ -98,6 +98,7 @@ func TestDashboardShowsWhatTheAPIAnswers(t *testing.T) {
 	}
 	v.sharedNumbers(t)
 	v.landingNumbers(t)
+	v.planted(t, u)
 	v.usage(t)
 	v.definitions(t)
 	v.reader(t)
@@ -172,17 +173,27 @@ func (p span) times(more url.Values) string {
 	return more.Encode()
 }
 
-const allMetrics = `"metrics":["visitors","submissions","submission_rate","verified","readers","finished","finish_rate","downloads","download_rate","page_views","reading_ms","median_page_ms"],`
+const allMetrics = `"metrics":["visitors","submissions","submission_rate","verified","confirmations","people","people_without_form","people_finished","people_finish_rate",` +
+	`"people_downloaded","people_download_rate","page_views","reading_ms","median_page_ms"],`
 
-// tileMetrics are the numbers at the top of the overview and of a lead magnet, and tileRates the rates beside them.
-var tileMetrics, tileRates = []string{"visitors", "submissions", "verified", "readers", "finished", "downloads"}, []string{"submission_rate", "finish_rate", "download_rate"}
+// tileRates are the rates beside the numbers at the top of the overview and of a lead magnet.
+var tileRates = []string{"submission_rate", "people_finish_rate", "people_download_rate"}
+
+// tileMetrics are these numbers. Confirmed addresses are shown only where addresses are confirmed.
+func (a reported) tileMetrics() []string {
+	second := "reading_ms"
+	if a.Totals["confirmations"] != 0.0 || a.Totals["verified"].(float64) < a.Totals["submissions"].(float64) { //nolint:forcetypeassert // they are counts
+		second = "verified"
+	}
+	return []string{"visitors", "submissions", second, "people", "people_finished", "people_downloaded"}
+}
 
 func (v *owner) overview(t *testing.T, p span) {
 	t.Helper()
 	total := v.ask("{" + allMetrics + p.bounds() + "}")
 	for chosen, drawn := range map[string][]string{
-		"": {"readers", "finished"}, "&metric=visitors&second=submission_rate": {"visitors", "submission_rate"}, "&metric=reading_ms&second=median_page_ms": {"reading_ms", "median_page_ms"},
-		"&metric=page_views&second=none": {"page_views"}, "&metric=download_rate&second=finish_rate": {"download_rate", "finish_rate"},
+		"": {"people", "people_finished"}, "&metric=visitors&second=submission_rate": {"visitors", "submission_rate"}, "&metric=reading_ms&second=median_page_ms": {"reading_ms", "median_page_ms"},
+		"&metric=page_views&second=none": {"page_views"}, "&metric=people_download_rate&second=people_finish_rate": {"people_download_rate", "people_finish_rate"},
 	} {
 		if chosen != "" && p.days() != 7 {
 			continue // once each
@@ -225,9 +236,9 @@ func (v *owner) openNow(path string) (s screen, now presence) {
 // magnetList compares the list of lead magnets. Those without a number are last.
 func (v *owner) magnetList(t *testing.T, s screen, p span) {
 	t.Helper()
-	magnets := v.ask(`{"metrics":["readers","link_views","submissions","finish_rate","downloads"],"dimensions":["lead_magnet_id"],` + p.whole() + `}`)
+	magnets := v.ask(`{"metrics":["people","visitors","submissions","people_finish_rate","people_downloaded"],"dimensions":["lead_magnet_id"],` + p.whole() + `}`)
 	list := s.find("table", "magnets")[0]
-	for metric, none := range map[string]string{"link_views": "0", "submissions": "0", "downloads": "0", "finish_rate": "", "readers": "0"} {
+	for metric, none := range map[string]string{"visitors": "0", "submissions": "0", "people_downloaded": "0", "people_finish_rate": "", "people": "0"} {
 		want := magnets.column(metric)
 		got := shown(list, metric)
 		require.GreaterOrEqual(t, len(got), len(want))
@@ -244,7 +255,7 @@ func (v *owner) magnetList(t *testing.T, s screen, p span) {
 // sortedMagnets compares the order of the list of lead magnets, which the address can name.
 func (v *owner) sortedMagnets(t *testing.T, p span) {
 	t.Helper()
-	for _, metric := range []string{"link_views", "submissions", "readers", "downloads"} {
+	for _, metric := range []string{"visitors", "submissions", "people", "people_downloaded"} {
 		magnets := v.ask(`{"metrics":["` + metric + `"],"dimensions":["lead_magnet_id"],"order_by":"-` + metric + `",` + p.whole() + `}`)
 		list := v.open("/dashboard?"+p.query+"&sort="+metric).find("table", "magnets")[0]
 		want := magnets.column(metric)
@@ -259,9 +270,9 @@ func (v *owner) sortedMagnets(t *testing.T, p span) {
 // changes compares the numbers in the sentences about what changed: they are totals, or of a source.
 func (v *owner) changes(t *testing.T, s screen, p span, total reported) {
 	t.Helper()
-	sources := v.ask(`{"metrics":["readers","submissions","finished","finish_rate"],"dimensions":["utm_source"],"limit":20,` + p.whole() + `}`)
+	sources := v.ask(`{"metrics":["people","submissions","people_finished","people_finish_rate"],"dimensions":["utm_source"],"limit":20,` + p.whole() + `}`)
 	for _, list := range s.find("p", "says") {
-		for _, metric := range append(append([]string{}, tileMetrics...), tileRates...) {
+		for _, metric := range slices.Concat(total.tileMetrics(), tileRates) {
 			for _, n := range shown(list, metric) {
 				require.Contains(t, append(sources.column(metric), exact(total.Totals[metric])), n, metric)
 			}
@@ -274,12 +285,12 @@ func (s screen) requireTop(want reported) {
 	s.t.Helper()
 	tiles := s.find("section", "tiles")
 	require.Len(s.t, tiles, 1)
-	for _, metric := range append(append([]string{}, tileMetrics...), tileRates...) {
+	for _, metric := range slices.Concat(want.tileMetrics(), tileRates) {
 		require.Equal(s.t, []string{exact(want.Totals[metric])}, shown(tiles[0], metric), metric)
 	}
-	require.NotZero(s.t, want.Totals["readers"])
+	require.NotZero(s.t, want.Totals["people"])
 	require.Equal(s.t, []string{exact(want.ExcludedBots)}, shown(s.root, "excluded_bots"))
-	for _, metric := range tileMetrics {
+	for _, metric := range want.tileMetrics() {
 		require.Equal(s.t, want.column(metric), shown(s.byID("numbers"), metric), "the table behind the tiles: %s", metric)
 	}
 	s.requireOnly(s.find("h1", "")[0], want.Totals)
@@ -327,7 +338,7 @@ func (v *owner) magnets(t *testing.T, p span) {
 	for _, m := range list.Data {
 		only := fmt.Sprintf(`"filters":{"lead_magnet_id":["%s"]},`, m.ID)
 		total := v.ask("{" + allMetrics + only + p.bounds() + "}")
-		if total.Totals["readers"] == 0.0 {
+		if total.Totals["people"] == 0.0 {
 			continue
 		}
 		checked++
@@ -336,7 +347,7 @@ func (v *owner) magnets(t *testing.T, p span) {
 			v.magnet(t, p, m.ID, "1", total)
 		}
 		query := p.times(url.Values{"lead_magnet_id": {m.ID}})
-		for _, only := range []string{"finished=false", "utm_source=newsletter", "without=utm_source", "device=mobile", "magnet_version=1"} {
+		for _, only := range []string{"finished=false", "downloaded=true", "from_form=false", "reached=2", "stopped_at=2&magnet_version=1", "utm_source=newsletter", "without=utm_source", "device=mobile", "magnet_version=1"} {
 			var people struct{ Pagination struct{ Total float64 } }
 			v.call(http.MethodGet, "/api/v1/analytics/readers?"+only+"&"+query, "", &people)
 			step := v.open("/dashboard/readers?" + only + "&lead_magnet_id=" + m.ID + "&" + p.query)
@@ -362,30 +373,27 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id), "a step leads to the people who stopped there")
 	tiles := screen{t: t, root: s.find("section", "tiles")[0]}
 	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "magnet="+id), "forms lead to the landing pages that have them")
-	require.NotEmpty(t, tiles.linkTo("/dashboard/readers?", "finished=true", id), "a number leads to its people")
-	require.NotEmpty(t, tiles.linkTo("/dashboard/readers?", "sort=-downloads", id))
+	s.requireListsWhomItCounts(v)
 	for _, of := range []string{"generic_link_id=", "utm_source=", "without=utm_source", "device=", "magnet_version="} {
 		require.NotEmpty(t, s.linkTo("/dashboard/readers?", of, id), "a row leads to its readers")
 	}
 	figures := s.find("figure", "chart")
-	var funnel struct {
-		Data []struct {
-			Step  string
-			Count float64
+	for _, metric := range total.tileMetrics() {
+		if metric != "reading_ms" {
+			require.Equal(t, []string{exact(total.Totals[metric])}, shown(figures[0], metric), "the funnel says what the tiles say: %s", metric)
 		}
 	}
-	v.call(http.MethodGet, "/api/v1/analytics/funnel?"+p.times(more), "", &funnel)
-	require.Len(t, funnel.Data, 6)
-	for _, step := range funnel.Data {
-		require.Equal(t, []string{exact(step.Count)}, shown(figures[0], step.Step), step.Step)
+	if total.Totals["people_without_form"] != 0.0 {
+		require.Equal(t, []string{exact(total.Totals["people_without_form"])}, shown(s.root, "people_without_form"))
 	}
 	if version != "" {
 		more.Set("magnet_version", version)
 	}
 	var pages struct {
 		Data []struct {
-			Reached, Stopped float64
-			Median           *float64 `json:"median_ms"`
+			Reached float64  `json:"people_reached"`
+			Stopped float64  `json:"people_stopped"`
+			Median  *float64 `json:"median_ms"`
 		}
 	}
 	v.call(http.MethodGet, "/api/v1/analytics/pages?"+p.times(more), "", &pages)
@@ -395,20 +403,20 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	}
 	course := 1
 	if len(pages.Data) > 0 {
-		require.Equal(t, reached, shown(figures[1], "reached"))
-		require.Equal(t, stopped, shown(figures[1], "stopped"))
+		require.Equal(t, reached, shown(figures[1], "people_reached"))
+		require.Equal(t, stopped, shown(figures[1], "people_stopped"))
 		require.Equal(t, median, shown(figures[1], "median_page_ms"))
 		course = 2
 	}
-	require.Equal(t, total.column("readers"), shown(figures[course], "readers"), "readers over time")
+	require.Equal(t, total.column("people"), shown(figures[course], "people"), "readers over time")
 
 	only := fmt.Sprintf(`"filters":{"lead_magnet_id":["%s"]},`, id) + p.whole()
 	for head, by := range map[string]struct {
 		dimension string
 		metrics   []string
 	}{
-		"Source": {"utm_source", []string{"readers", "submissions", "finish_rate"}}, "Landing page": {"generic_link_id", []string{"readers", "submissions", "finish_rate"}},
-		"Device": {"device", []string{"readers", "finish_rate", "median_page_ms"}}, "Version": {"magnet_version", []string{"readers", "finish_rate", "median_page_ms"}},
+		"Source": {"utm_source", []string{"people", "submissions", "people_finish_rate"}}, "Landing page": {"generic_link_id", []string{"people", "submissions", "people_finish_rate"}},
+		"Device": {"device", []string{"people", "people_finish_rate", "median_page_ms"}}, "Version": {"magnet_version", []string{"people", "people_finish_rate", "median_page_ms"}},
 	} {
 		rows := v.ask(`{"metrics":["` + strings.Join(by.metrics, `","`) + `"],"dimensions":["` + by.dimension + `"],"limit":10,` + only + `}`)
 		table := s.table(head)
@@ -422,6 +430,40 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	}
 	require.Equal(t, want, shown(s.root, "page_views"), "by weekday and hour")
 	s.requireAllCompared()
+}
+
+// requireListsWhomItCounts follows the link of each number of people on a screen of a lead magnet: its list has as many.
+func (s screen) requireListsWhomItCounts(v *owner) {
+	s.t.Helper()
+	counted := map[string]string{} // numbers by the addresses of their lists
+	for n := range s.root.Descendants() {
+		metric := attr(n, "data-metric")
+		if !strings.HasPrefix(metric, "people") || strings.HasSuffix(metric, "_rate") {
+			continue
+		}
+		link := n.Parent // of a tile
+		for child := range n.Descendants() {
+			if child.Data == "a" { // of a cell of a table
+				link = child
+			}
+		}
+		if link.Data == "td" { // of a row that leads to its readers
+			for child := range link.Parent.FirstChild.Descendants() {
+				if child.Data == "a" {
+					link = child
+				}
+			}
+		}
+		if link.Data == "a" {
+			counted[attr(link, "href")] = attr(n, "data-value")
+		}
+	}
+	for _, filter := range []string{"finished=true", "downloaded=true", "reached=1", "stopped_at=1"} {
+		require.NotEmpty(s.t, s.linkTo("/dashboard/readers?", filter))
+	}
+	for address, want := range counted {
+		require.Equal(s.t, []string{want}, shown(v.open(address).find("h1", "")[0], "people"), address)
+	}
 }
 
 // readerRow is a person of the API's list.
@@ -557,26 +599,21 @@ func (v *owner) sharedNumbers(t *testing.T) {
 			s, today := stranger.openToday(path + "?days=" + days)
 			require.Equal(t, http.StatusOK, s.status)
 			p := lastDays(n, today)
-			total := v.ask(`{"metrics":["link_views","submissions","readers","finish_rate","downloads"],"filters":{"lead_magnet_id":["` + m.ID + `"]},` + p.bounds() + `}`)
+			total := v.ask(`{` + allMetrics + `"filters":{"lead_magnet_id":["` + m.ID + `"]},` + p.bounds() + `}`)
 			s.requireOnly(s.find("dl", "tiles")[0], total.Totals)
 			figures := s.find("figure", "chart")
-			var funnel struct {
-				Data []struct {
-					Step  string
-					Count float64
-				}
-			}
 			query := p.times(url.Values{"lead_magnet_id": {m.ID}})
-			v.call(http.MethodGet, "/api/v1/analytics/funnel?"+query, "", &funnel)
-			for _, step := range funnel.Data {
-				require.Equal(t, []string{exact(step.Count)}, shown(figures[0], step.Step), step.Step)
+			s.requireOnly(figures[0], total.Totals)
+			for _, metric := range []string{"visitors", "submissions", "people", "people_finished", "people_downloaded"} {
+				require.Equal(t, []string{exact(total.Totals[metric])}, shown(figures[0], metric), metric)
 			}
-			require.Equal(t, total.column("readers"), shown(figures[1], "readers"))
+			require.Equal(t, total.column("people"), shown(figures[1], "people"))
 			if len(figures) > 2 {
 				var pages struct {
 					Data []struct {
-						Reached, Stopped float64
-						Median           *float64 `json:"median_ms"`
+						Reached float64  `json:"people_reached"`
+						Stopped float64  `json:"people_stopped"`
+						Median  *float64 `json:"median_ms"`
 					}
 				}
 				v.call(http.MethodGet, "/api/v1/analytics/pages?"+query, "", &pages)
@@ -584,8 +621,8 @@ func (v *owner) sharedNumbers(t *testing.T) {
 				for _, row := range pages.Data {
 					reached, stopped, median = append(reached, exact(row.Reached)), append(stopped, exact(row.Stopped)), append(median, exact(row.Median))
 				}
-				require.Equal(t, reached, shown(figures[2], "reached"))
-				require.Equal(t, stopped, shown(figures[2], "stopped"))
+				require.Equal(t, reached, shown(figures[2], "people_reached"))
+				require.Equal(t, stopped, shown(figures[2], "people_stopped"))
 				require.Equal(t, median, shown(figures[2], "median_page_ms"))
 			}
 			s.requireAllCompared()

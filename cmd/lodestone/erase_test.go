@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -231,11 +230,19 @@ func TestDeletingAnAccount(t *testing.T) {
 // read sends a page that was viewed, with a mark wherever a sender can write.
 func (u *up) read(t *testing.T, l client.AccessLink, mark string) {
 	t.Helper()
-	body := fmt.Sprintf(`{"token":%q,"event_type":"page_viewed","event_data":{"page":1,"duration_ms":900,"note":%q},"session_id":%q}`, l.TrackingToken, mark, uuid.NewString())
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", strings.NewReader(body))
+	u.event(t, l, mark, map[string]any{"event_type": "page_viewed", "event_data": map[string]any{"page": 1, "duration_ms": 900, "note": mark}, "session_id": uuid.NewString()})
+}
+
+// event sends an event of an access link.
+func (u *up) event(t *testing.T, l client.AccessLink, agent string, e map[string]any) {
+	t.Helper()
+	e["token"] = l.TrackingToken
+	body, err := json.Marshal(e)
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", bytes.NewReader(body))
 	require.NoError(t, err)
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("User-Agent", mark)
+	r.Header.Set("User-Agent", agent)
 	r.Header.Set("Accept-Language", "hi-IN")
 	answer, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)

@@ -129,7 +129,7 @@ func newToolReader(t *testing.T, u *up, data string) *toolReader {
 	r.optional = map[string]any{
 		"per_page": 2, "lead_magnet_id": magnet, "generic_link_id": link, "email": email, "is_active": true, "event_type": "page_viewed",
 		"from": time.Now().AddDate(0, 0, -15).UTC().Format(time.RFC3339), "to": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
-		"bot": false, "by": "day", "timezone": "Europe/Berlin", "min_pages": 2, "device": "desktop", "minutes": 60, "state": "failed",
+		"bot": false, "by": "day", "timezone": "Europe/Berlin", "min_pages": 2, "reached": 1, "from_form": true, "device": "desktop", "minutes": 60, "state": "failed",
 	}
 	r.bodies = map[string]map[string]any{
 		"query-analytics": {"metrics": []string{"readers", "finish_rate", "median_page_ms"}, "dimensions": []string{"utm_source"}, "interval": "week"},

@@ -35,8 +35,8 @@ func (v *owner) weekly(t *testing.T, u *up) {
 	}
 	period := fmt.Sprintf(`"from":"%s","to":"%s"`, end.AddDate(0, 0, -7).Format(time.DateOnly), end.Format(time.DateOnly))
 	total := v.ask("{" + allMetrics + `"interval":"day",` + period + "}")
-	magnets := v.ask(`{"metrics":["readers","link_views","finished"],"dimensions":["lead_magnet_id"],` + period + "}")
-	readers, ok := total.Totals["readers"].(float64)
+	magnets := v.ask(`{"metrics":["people","visitors","people_finished"],"dimensions":["lead_magnet_id"],` + period + "}")
+	readers, ok := total.Totals["people"].(float64)
 	require.True(t, ok)
 	require.NotZero(t, readers)
 
@@ -47,7 +47,7 @@ func (v *owner) weekly(t *testing.T, u *up) {
 		require.Regexp(t, "(?m)^"+label+": "+chart.Count(n)+`( \(|$)`, text)
 	}
 	for label, metric := range map[string]string{
-		"Visitors": "visitors", "Forms sent": "submissions", "Confirmed": "verified", "Readers": "readers", "Read to the end": "finished", "Downloads": "downloads",
+		"Visitors": "visitors", "Forms sent": "submissions", "Readers": "people", "Read to the end": "people_finished", "Downloaded": "people_downloaded",
 	} {
 		says(label, total.Totals[metric])
 	}
@@ -55,10 +55,10 @@ func (v *owner) weekly(t *testing.T, u *up) {
 	for _, r := range total.Rows {
 		day, err := time.Parse(time.RFC3339, r["time"].(string)) //nolint:forcetypeassert // it is one
 		require.NoError(t, err)
-		says(day.Format("Monday, 2 January"), r["readers"])
+		says(day.Format("Monday, 2 January"), r["people"])
 	}
 	for _, r := range magnets.Rows {
-		for label, metric := range map[string]string{"Page views": "link_views", "Readers": "readers", "Read to the end": "finished"} {
+		for label, metric := range map[string]string{"Visitors": "visitors", "Readers": "people", "Read to the end": "people_finished"} {
 			says(label, r[metric])
 		}
 	}

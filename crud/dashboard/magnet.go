@@ -18,29 +18,32 @@ import (
 
 // magnetData is the screen of a lead magnet.
 type magnetData struct {
-	Magnet    client.LeadMagnet
-	Pages     int
-	Unshown   string // what readers' browsers could not show of it
-	Headline  frame.Sentence
-	Tiles     []tile
-	Days      template.HTML // table behind the tiles, if no one read: else the course has it
-	Published bool          // it was just now: show what to do with it
-	Links     []linkRow
-	MoreLinks int64 // landing pages that are not listed here, but at AllLinks
-	AllLinks  string
-	Funnel    template.HTML
-	Stopped   string // people who opened it and did not finish
-	Finished  string // people who did
-	Curve     template.HTML
-	Pictures  []pagePicture // of the pages of the curve
-	Version   string
-	Versions  []versionRow // to choose the one of the curve; of one version none
-	Course    template.HTML
-	Breakdown []breakdown
-	Times     template.HTML
-	Returns   template.HTML
-	Self      string
-	Empty     bool // no one read it in the period
+	Magnet     client.LeadMagnet
+	Pages      int
+	Unshown    string // what readers' browsers could not show of it
+	Headline   frame.Sentence
+	Tiles      []tile
+	Days       template.HTML // table behind the tiles, if no one read: else the course has it
+	Published  bool          // it was just now: show what to do with it
+	Links      []linkRow
+	MoreLinks  int64 // landing pages that are not listed here, but at AllLinks
+	AllLinks   string
+	Funnel     template.HTML
+	Formless   frame.Figure // people who came without a form
+	MoreForms  bool         // more forms were sent than visitors were counted
+	MorePeople bool         // more people read by a form's link than forms were sent
+	Stopped    string       // people who opened it and did not finish
+	Finished   string       // people who did
+	Curve      template.HTML
+	Pictures   []pagePicture // of the pages of the curve
+	Version    string
+	Versions   []versionRow // to choose the one of the curve; of one version none
+	Course     template.HTML
+	Breakdown  []breakdown
+	Times      template.HTML
+	Returns    template.HTML
+	Self       string
+	Empty      bool // no one read it in the period
 }
 
 // maxLandings is how many landing pages the screen lists, the newest first.
@@ -73,7 +76,6 @@ type magnetReports struct {
 	versions  []magnet.Version
 	answers   frame.Batch // of the tiles, the course and the hours
 	divided   frame.Batch // of the breakdowns
-	funnel    funnelReport
 	pages     pagesReport
 	before    *pagesReport // of the version before
 	retention retentionReport
@@ -95,10 +97,6 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 	})
 	group.Go(func() (err error) {
 		m.versions, err = listVersions(v)
-		return err
-	})
-	group.Go(func() (err error) {
-		m.funnel, err = frame.Get[funnelReport](v, "/api/v1/analytics/funnel", query)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -145,10 +143,10 @@ var breakdowns = []struct {
 	dimension, key, none string // none: key of what a row without a value is called
 	metrics              []string
 }{
-	{"utm_source", "magnet.by.source", "magnet.by.source.none", []string{"readers", "submissions", "finish_rate"}},
-	{"generic_link_id", "magnet.by.link", "magnet.by.link.none", []string{"readers", "submissions", "finish_rate"}},
-	{"device", "magnet.by.device", "", []string{"readers", "finish_rate", "median_page_ms"}},
-	{"magnet_version", "magnet.by.version", "", []string{"readers", "finish_rate", "median_page_ms"}},
+	{"utm_source", "magnet.by.source", "magnet.by.source.none", []string{"people", "submissions", "people_finish_rate"}},
+	{"generic_link_id", "magnet.by.link", "magnet.by.link.none", []string{"people", "submissions", "people_finish_rate"}},
+	{"device", "magnet.by.device", "", []string{"people", "people_finish_rate", "median_page_ms"}},
+	{"magnet_version", "magnet.by.version", "", []string{"people", "people_finish_rate", "median_page_ms"}},
 }
 
 // magnet shows how a lead magnet is read.
@@ -160,9 +158,10 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	all := m.answers.Of(byTime)
 	data := magnetData{
 		Magnet: m.magnet, Self: "/dashboard/magnets/" + m.magnet.ID, Headline: headline(v, all.Totals), Published: v.R.URL.Query().Has("published"), Links: linkRows(v, m.links.Data),
-		Funnel: chart.Figure(m.funnel.chart(v, m.magnet.ID)), Stopped: v.People("lead_magnet_id", m.magnet.ID, "finished", "false"), Finished: v.People("lead_magnet_id", m.magnet.ID, "finished", "true"),
-		Times: chart.Figure(whenRead(v, m.answers.Of(hours))), Empty: !all.Totals.HasAny("readers"),
+		Stopped: v.People("lead_magnet_id", m.magnet.ID, "finished", "false"), Finished: v.People("lead_magnet_id", m.magnet.ID, "finished", "true"),
+		Times: chart.Figure(whenRead(v, m.answers.Of(hours))), Empty: !all.Totals.HasAny("people"),
 	}
+	data.addFunnel(v, all.Totals)
 	data.MoreLinks, data.AllLinks = m.links.Pagination.Total-int64(len(m.links.Data)), linksOf(v, m.magnet.ID)
 	if m.magnet.PageCount != nil {
 		data.Pages = *m.magnet.PageCount
@@ -209,8 +208,8 @@ func unreadable(v *frame.Visit, versions []magnet.Version) string {
 // would repeat each other.
 func (m *magnetReports) course(v *frame.Visit, numbers []chart.Series) chart.Line {
 	all := m.answers.Of(byTime)
-	line := seriesOf(v, all, "readers")
-	line.Beside = slices.DeleteFunc(numbers, func(s chart.Series) bool { return s.Metric == "readers" })
+	line := seriesOf(v, all, "people")
+	line.Beside = slices.DeleteFunc(numbers, func(s chart.Series) bool { return s.Metric == "people" })
 	uploaded := make([][]string, len(all.Rows)) // numbers of the versions of each interval, the newest first
 	for _, one := range m.versions {
 		at := -1

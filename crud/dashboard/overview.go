@@ -14,9 +14,18 @@ import (
 	"lodestone/pkg/client"
 )
 
-// tiles are the numbers at the top, each with a rate beside it.
-var tiles = []struct{ metric, rate string }{
-	{"visitors", ""}, {"submissions", "submission_rate"}, {"verified", ""}, {"readers", ""}, {"finished", "finish_rate"}, {"downloads", "download_rate"},
+// metricOf is a number at the top, with a rate beside it.
+type metricOf struct{ metric, rate string }
+
+// tilesOf are the numbers at the top. Confirmed addresses are among them where addresses are confirmed.
+func tilesOf(totals frame.Row) []metricOf {
+	second := metricOf{metric: "verified"}
+	if !totals.Confirms() {
+		second.metric = "reading_ms"
+	}
+	return []metricOf{
+		{"visitors", ""}, {"submissions", "submission_rate"}, second, {"people", ""}, {"people_finished", "people_finish_rate"}, {"people_downloaded", "people_download_rate"},
+	}
 }
 
 // Questions of the overview.
@@ -25,12 +34,13 @@ const (
 	byMagnet = change.ByMagnet
 )
 
-var overviewMetrics = []string{
-	"visitors", "submissions", "submission_rate", "verified", "readers", "finished", "finish_rate", "downloads", "download_rate", "page_views", "reading_ms", "median_page_ms",
-}
+var overviewMetrics = append(frame.FunnelMetrics(), "page_views", "reading_ms", "median_page_ms")
 
 // seriesMetrics are those that the large chart can show.
-var seriesMetrics = []string{"visitors", "submissions", "verified", "readers", "finished", "downloads", "page_views", "reading_ms", "submission_rate", "finish_rate", "download_rate", "median_page_ms"}
+var seriesMetrics = []string{
+	"visitors", "submissions", "verified", "people", "people_finished", "people_downloaded", "page_views", "reading_ms", "submission_rate", "people_finish_rate",
+	"people_download_rate", "median_page_ms",
+}
 
 // tile is a number with its rate, its change and its course.
 type tile struct {
@@ -48,8 +58,8 @@ type magnetRow struct {
 	order      float64
 }
 
-// magnetMetrics are the columns of the list of lead magnets. The address can name one as the order, the highest first; else it is readers.
-var magnetMetrics = []string{"link_views", "submissions", "readers", "finish_rate", "downloads"}
+// magnetMetrics are the columns of the list of lead magnets. The address can name one as the order, the highest first; else it is people.
+var magnetMetrics = []string{"visitors", "submissions", "people", "people_finish_rate", "people_downloaded"}
 
 // column is the head of a column, which orders the list.
 type column struct {
@@ -126,7 +136,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 
 // quiet reports whether all numbers are zero, now and before.
 func quiet(totals frame.Row) bool {
-	for _, t := range tiles {
+	for _, t := range tilesOf(totals) {
 		if totals.Number(t.metric) > 0 || totals.Before(t.metric) > 0 {
 			return false
 		}
@@ -136,7 +146,7 @@ func quiet(totals frame.Row) bool {
 
 // headline is the answer to what one opens the overview for.
 func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
-	readers, rate := v.Figure(totals, "readers"), v.Figure(totals, "finish_rate")
+	readers, rate := v.Figure(totals, "people"), v.Figure(totals, "people_finish_rate")
 	if readers.Value == 0 {
 		return v.Sentence("overview.headline.none", "period", v.Period.Words())
 	}
@@ -151,7 +161,7 @@ const tilesTable = "numbers"
 // overviewTiles returns the tiles of all lead magnets, or of one, each with the way to what is behind it, and the numbers of their
 // sparklines, for the table behind them.
 func overviewTiles(v *frame.Visit, all frame.Answer, magnet string) (list []tile, numbers []chart.Series) {
-	for _, t := range tiles {
+	for _, t := range tilesOf(all.Totals) {
 		now, _ := all.Series(t.metric)
 		figure := v.Figure(all.Totals, t.metric)
 		figure.URL = behind(v, t.metric, magnet)
@@ -175,11 +185,11 @@ func tableOf(v *frame.Visit, all frame.Answer, numbers []chart.Series) template.
 // addSeries adds the large chart: two metrics of one unit in one picture, else one below the other.
 func (o *overviewData) addSeries(v *frame.Visit, all frame.Answer) {
 	q := v.R.URL.Query()
-	first, second := chosen(q.Get("metric"), "readers"), chosen(q.Get("second"), "finished")
+	first, second := chosen(q.Get("metric"), "people"), chosen(q.Get("second"), "people_finished")
 	if q.Get("second") == "none" {
 		second = ""
 	}
-	o.Metrics, o.Second = options(v, first), append([]option{{"none", v.Say("overview.nothing"), second == ""}}, options(v, second)...)
+	o.Metrics, o.Second = options(v, all.Totals, first), append([]option{{"none", v.Say("overview.nothing"), second == ""}}, options(v, all.Totals, second)...)
 	line := seriesOf(v, all, first)
 	if second != "" && second != first {
 		other := seriesOf(v, all, second)
@@ -202,8 +212,12 @@ func chosen(metric, otherwise string) string {
 	return otherwise
 }
 
-func options(v *frame.Visit, selected string) (list []option) {
+// options are the metrics to choose from. Confirmed addresses are one of them where addresses are confirmed.
+func options(v *frame.Visit, totals frame.Row, selected string) (list []option) {
 	for _, m := range seriesMetrics {
+		if m == "verified" && m != selected && !totals.Confirms() {
+			continue
+		}
 		list = append(list, option{m, v.Label(m), m == selected})
 	}
 	return list
@@ -224,7 +238,7 @@ func seriesOf(v *frame.Visit, a frame.Answer, metric string) chart.Line {
 
 // addMagnets lists the lead magnets in the order that the address asks for.
 func (o *overviewData) addMagnets(v *frame.Visit, magnets []client.LeadMagnet, a frame.Answer) {
-	order := cmp.Or(o.Sort, "readers")
+	order := cmp.Or(o.Sort, "people")
 	for _, metric := range magnetMetrics {
 		head := column{v.Figure(frame.Row{}, metric), metric == order}
 		q := v.R.URL.Query()
@@ -239,17 +253,13 @@ func (o *overviewData) addMagnets(v *frame.Visit, magnets []client.LeadMagnet, a
 	for _, m := range magnets {
 		r, found := byID[m.ID]
 		if !found {
-			r = frame.Row{"readers": 0.0, "link_views": 0.0, "submissions": 0.0, "verified": 0.0, "finished": 0.0, "downloads": 0.0}
+			r = frame.Row{"people": 0.0, "visitors": 0.0, "submissions": 0.0, "verified": 0.0, "people_finished": 0.0, "people_downloaded": 0.0}
 		}
 		row := magnetRow{Title: m.Title, URL: v.Link("/dashboard/magnets/" + m.ID), Active: m.IsActive, order: r.Number(order)}
 		for _, metric := range magnetMetrics {
 			row.Numbers = append(row.Numbers, v.Figure(r, metric))
 		}
-		small := chart.Funnel{Title: v.Say("overview.funnel_of", "title", m.Title), Small: true}
-		for _, metric := range []string{"link_views", "submissions", "verified", "readers", "finished"} {
-			small.Steps = append(small.Steps, chart.Step{Name: v.Label(metric), Count: r.Number(metric)})
-		}
-		row.Funnel = chart.Picture(small)
+		row.Funnel = chart.Picture(chart.Funnel{Title: v.Say("overview.funnel_of", "title", m.Title), Small: true, Steps: frame.FunnelOf(r, v.Label).Steps})
 		o.Magnets = append(o.Magnets, row)
 	}
 	slices.SortStableFunc(o.Magnets, func(a, b magnetRow) int { return cmp.Compare(b.order, a.order) }) // numbers that are not there come last

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"lodestone/crud/dashboard/frame"
@@ -97,7 +98,7 @@ type personRow struct {
 }
 
 // narrowing are the parameters that narrow the list.
-var narrowing = []string{"q", "lead_magnet_id", "generic_link_id", "utm_source", "referrer_host", "without", "device", "magnet_version", "min_pages", "finished"}
+var narrowing = []string{"q", "lead_magnet_id", "generic_link_id", "utm_source", "referrer_host", "without", "device", "magnet_version", "min_pages", "reached", "stopped_at", "finished", "downloaded", "from_form"}
 
 // people lists who read in the period.
 func (d *Dashboard) people(v *frame.Visit) error {
@@ -173,17 +174,24 @@ func listBefore(v *frame.Visit) string {
 	return v.Link("/dashboard/readers")
 }
 
-// only says which source, device or version the people of the list have in common; "" if the list is not narrowed by one.
+// only says what the people of the list have in common: their source, device or version, and what they did. It is "" if the list is not
+// narrowed by such a filter.
 func only(v *frame.Visit, asked url.Values) string {
-	for _, name := range []string{"utm_source", "referrer_host", "device", "magnet_version"} {
+	var list []string
+	for _, name := range []string{"utm_source", "referrer_host", "device", "magnet_version", "min_pages", "reached", "stopped_at"} {
 		if value := asked.Get(name); value != "" {
-			return v.Say("people.only."+name, "value", value)
+			list = append(list, v.Say("people.only."+name, "value", value))
 		}
 	}
 	if name := asked.Get("without"); name == "utm_source" || name == "referrer_host" {
-		return v.Say("people.only." + name + ".none")
+		list = append(list, v.Say("people.only."+name+".none"))
 	}
-	return ""
+	for _, name := range []string{"downloaded", "from_form"} {
+		if value := asked.Get(name); value == "true" || value == "false" {
+			list = append(list, v.Say("people.only."+name+"."+value))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // linkTitle is what people call a landing page; "" if there is none.

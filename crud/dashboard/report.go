@@ -10,44 +10,18 @@ import (
 	"lodestone/pkg/chart"
 )
 
-// funnelReport is the API's answer about a funnel.
-type funnelReport struct {
-	Data []struct {
-		Step          string   `json:"step"`
-		Count         int64    `json:"count"`
-		Rate          *float64 `json:"rate"`
-		TotalRate     *float64 `json:"total_rate"`
-		MedianSeconds *float64 `json:"median_seconds"`
-	} `json:"data"`
-}
-
-// steps are the keys of what people call the steps of a funnel.
-var steps = map[string]string{
-	"link_view": "magnet.step.view", "submission": "magnet.step.form", "verified": "magnet.step.confirmed", "opened": "magnet.step.opened",
-	"finished": "magnet.step.finished", "downloaded": "magnet.step.downloaded",
-}
-
-// chart draws the funnel. A step leads to the people who took it and went no further, where the API can list them.
-func (f funnelReport) chart(v *frame.Visit, magnet string) chart.Funnel {
-	c := chart.Funnel{Title: v.Say("magnet.funnel")}
-	for _, s := range f.Data {
-		step := chart.Step{Name: v.Say(steps[s.Step]), Metric: s.Step, Count: float64(s.Count), Rate: number(s.Rate), Total: number(s.TotalRate), Before: chart.Gap(), Wait: chart.Gap()}
-		if s.MedianSeconds != nil {
-			step.Wait = *s.MedianSeconds * 1000
-		}
-		switch s.Step {
-		case "submission", "verified":
-			step.URL = behind(v, "submissions", magnet)
-		case "opened":
-			step.URL = v.People("lead_magnet_id", magnet, "finished", "false")
-		case "finished":
-			step.URL = behind(v, "finished", magnet)
-		case "downloaded":
-			step.URL = behind(v, "downloads", magnet)
-		}
-		c.Steps = append(c.Steps, step)
+// addFunnel adds the funnel of a lead magnet. A step leads to what it counts.
+func (d *magnetData) addFunnel(v *frame.Visit, totals frame.Row) {
+	f := frame.FunnelOf(totals, v.Label)
+	for i := range f.Steps {
+		f.Steps[i].URL = behind(v, f.Steps[i].Metric, d.Magnet.ID)
 	}
-	return c
+	d.Funnel = chart.Figure(chart.Funnel{Title: v.Say("magnet.funnel"), Steps: f.Steps})
+	d.MoreForms, d.MorePeople = f.MoreForms, f.MorePeople
+	if f.WithoutForm > 0 {
+		d.Formless = v.Figure(totals, "people_without_form")
+		d.Formless.URL = v.People("lead_magnet_id", d.Magnet.ID, "from_form", "false")
+	}
 }
 
 // behind returns the address of the list behind a number of the period: of people who read, or of landing pages with their forms. The number is
@@ -61,10 +35,12 @@ func behind(v *frame.Visit, metric, magnet string) string {
 		q := v.Period.Query()
 		q.Set("magnet", magnet)
 		return v.Path("/dashboard/links") + "?" + q.Encode()
-	case "finished":
+	case "people_finished":
 		return v.People("lead_magnet_id", magnet, "finished", "true")
-	case "downloads":
-		return v.People("lead_magnet_id", magnet, "sort", "-downloads") // the API has no filter for them: they come first
+	case "people_downloaded":
+		return v.People("lead_magnet_id", magnet, "downloaded", "true")
+	case "reading_ms":
+		return v.People("lead_magnet_id", magnet, "sort", "-reading_ms")
 	default:
 		return v.People("lead_magnet_id", magnet)
 	}
@@ -91,8 +67,8 @@ func number(n *float64) float64 {
 type pagesReport struct {
 	Data []struct {
 		Page     int      `json:"page"`
-		Reached  int64    `json:"reached"`
-		Stopped  int64    `json:"stopped"`
+		Reached  int64    `json:"people_reached"`
+		Stopped  int64    `json:"people_stopped"`
 		MedianMS *float64 `json:"median_ms"`
 	} `json:"data"`
 	MagnetVersion *int `json:"magnet_version"`
@@ -139,8 +115,12 @@ func (p pagesReport) rows() (list []chart.PageRow) {
 }
 
 func (p pagesReport) chart(v *frame.Visit, magnet string, before *pagesReport) chart.Pages {
-	c := chart.Pages{Title: v.Say("magnet.pages.title"), Rows: p.rows(), URL: func(page int) string {
-		return v.People("lead_magnet_id", magnet, "min_pages", strconv.Itoa(page))
+	c := chart.Pages{Title: v.Say("magnet.pages.title"), Rows: p.rows(), URL: func(page int, stopped bool) string {
+		filter := "reached"
+		if stopped {
+			filter = "stopped_at"
+		}
+		return v.People("lead_magnet_id", magnet, "magnet_version", strconv.Itoa(p.number()), filter, strconv.Itoa(page))
 	}}
 	if before != nil {
 		c.Before, c.Was = before.rows(), before.version(v)

@@ -79,7 +79,7 @@ func TestMailsOfEveryKind(t *testing.T) {
 // weekOf is a full report in a language.
 func weekOf(texts *catalogue.Texts) *Weekly {
 	week := &Weekly{Week: texts.Days(submitted.AddDate(0, 0, -7), submitted.AddDate(0, 0, -1)), Readers: 1204, More: 3}
-	for i, metric := range []string{"visitors", "submissions", "verified", "readers", "finished", "downloads"} {
+	for i, metric := range []string{"visitors", "submissions", "verified", "people", "people_finished", "people_downloaded"} {
 		week.Tiles = append(week.Tiles, Number{texts.Say("mail.weekly." + metric), "1,234,567", []string{"+12 %", "−3 %", texts.Say("mail.weekly.same"), texts.Say("mail.weekly.new")}[i%4]})
 	}
 	for i := range 7 {
@@ -89,7 +89,7 @@ func weekOf(texts *catalogue.Texts) *Weekly {
 	week.Changes = []string{texts.Say("mail.weekly.changed.finish.up", "rate", "25 %", "before", "20 %"), texts.Say("mail.weekly.changed.forms", "rate", "29 %", "visitors", "5,310")}
 	for _, title := range []string{"The Complete Guide", "Measuring what readers do: the Donaudampfschifffahrtsgesellschaft in numbers, 2026"} {
 		magnet := WeeklyMagnet{Title: title, URL: "https://links.example.com/dashboard/magnets/1"}
-		for i, metric := range []string{"link_views", "submissions", "verified", "readers", "finished"} {
+		for i, metric := range []string{"visitors", "submissions", "verified", "people", "people_finished"} {
 			magnet.Steps = append(magnet.Steps, Bar{texts.Say("mail.weekly." + metric), "6,001", 100 - 20*i})
 		}
 		week.Magnets = append(week.Magnets, magnet)

@@ -53,7 +53,7 @@ func messages() map[string]Message {
 				Tiles:   []Number{{"Visitors", "5,310", "+12 %"}, {"Forms sent", "1,530", "−3 %"}, {"Confirmed", "1,301", "unchanged"}, {"Readers", "1,204", "none before"}, {"Read to the end", "0", ""}},
 				Days:    []Bar{{"Monday, 26 October", "204", 20}, {"Tuesday, 27 October", "0", 0}, {"Sunday, 1 November", "1,000", 100}},
 				Changes: []string{"1,204 readers, 130 more than before.", "25 % read to the end, up from 20 %."},
-				Magnets: []WeeklyMagnet{{"The Complete Guide", "https://links.example.com/dashboard/magnets/1", []Bar{{"Page views", "6,001", 100}, {"Readers", "1,204", 20}}}},
+				Magnets: []WeeklyMagnet{{"The Complete Guide", "https://links.example.com/dashboard/magnets/1", []Bar{{"Visitors", "6,001", 100}, {"Readers", "1,204", 20}}}},
 				More:    3,
 			}},
 		"sign-in": {Kind: KindSignIn, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/dashboard/sign-in/link/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",

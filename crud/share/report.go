@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 
+	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/client"
 )
 
@@ -22,58 +22,28 @@ const (
 	keepFor    = time.Minute
 	maxKept    = 1000
 	askTimeout = 12 * time.Second
-	queryPath  = "/api/v1/analytics/query"
-	funnelPath = "/api/v1/analytics/funnel"
 	pagesPath  = "/api/v1/analytics/pages"
 )
 
 // report is what the API answers about one lead magnet and period.
 type report struct {
-	overview answer
-	funnel   []funnelStep
+	overview frame.Answer
 	pages    []pageRow
-}
-
-// answer is the answer to a question of metrics.
-type answer struct {
-	Rows         []numbers `json:"rows"`
-	Totals       numbers   `json:"totals"`
-	ExcludedBots int64     `json:"excluded_bots"`
-	AsOf         time.Time `json:"as_of"`
-}
-
-type funnelStep struct {
-	Step          string   `json:"step"`
-	Count         float64  `json:"count"`
-	Rate          *float64 `json:"rate"`
-	TotalRate     *float64 `json:"total_rate"`
-	MedianSeconds *float64 `json:"median_seconds"`
+	version  int // of the document that the pages are of; 0: not known
 }
 
 type pageRow struct {
 	Page     int      `json:"page"`
-	Reached  float64  `json:"reached"`
-	Stopped  float64  `json:"stopped"`
+	Reached  float64  `json:"people_reached"`
+	Stopped  float64  `json:"people_stopped"`
 	Readers  float64  `json:"readers"`
 	MedianMS *float64 `json:"median_ms"`
 }
 
-// list is an answer that is a list.
-type list[T any] struct {
-	Data []T `json:"data"`
-}
-
-var errCount = errors.New("the API answered another number of questions than were asked")
-
-// numbers are the metrics of a row.
-type numbers struct {
-	Time        string   `json:"time"`
-	Partial     bool     `json:"partial"`
-	LinkViews   float64  `json:"link_views"`
-	Submissions float64  `json:"submissions"`
-	Readers     float64  `json:"readers"`
-	FinishRate  *float64 `json:"finish_rate"`
-	Downloads   float64  `json:"downloads"`
+// pagesReport is the API's answer about the pages of a document.
+type pagesReport struct {
+	Data          []pageRow `json:"data"`
+	MagnetVersion *int      `json:"magnet_version"`
 }
 
 // reports asks the API, and keeps answers for a short time. It is safe for concurrent use.
@@ -128,38 +98,33 @@ func (s *reports) get(r *http.Request, a http.Handler, o opened, p period) (repo
 	return got.(report), nil
 }
 
-// ask sends the three questions of a page as its share.
+// ask sends the two questions of a page as its share.
 func ask(ctx context.Context, r *http.Request, a http.Handler, o opened, p period, now time.Time) (found report, err error) {
 	c := client.New(client.Config{URL: "http://api.invalid", Key: o.share.Key, HTTP: &http.Client{Transport: &client.Transport{Handler: a, For: r}}})
 	from, to := p.bounds(now)
 	body, err := json.Marshal(map[string]any{"queries": []any{map[string]any{
-		"id": "days", "metrics": []string{"readers", "link_views", "submissions", "finish_rate", "downloads"}, "from": from.Format(time.DateOnly), "to": to.Format(time.DateOnly),
+		"metrics": frame.FunnelMetrics(), "from": from.Format(time.DateOnly), "to": to.Format(time.DateOnly),
 		"interval": p.Interval, "filters": map[string]any{"lead_magnet_id": []uuid.UUID{o.LeadMagnetID}},
 	}}})
 	if err != nil {
 		return found, fmt.Errorf("encode question: %w", err)
 	}
-	var overview list[answer]
-	if _, err := c.Do(ctx, http.MethodPost, queryPath, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body), &overview); err != nil {
+	var overview frame.Answers
+	if _, err := c.Do(ctx, http.MethodPost, frame.QueryPath, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body), &overview); err != nil {
 		return found, fmt.Errorf("ask for metrics: %w", err)
 	}
-	if len(overview.Data) != 1 {
-		return found, errCount
+	if _, err := frame.BatchOf(overview, 1); err != nil {
+		return found, fmt.Errorf("ask for metrics: %w", err)
 	}
 	found.overview = overview.Data[0]
 	query := url.Values{"lead_magnet_id": {o.LeadMagnetID.String()}, "from": {from.Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)}}
-	if found.funnel, err = get[funnelStep](ctx, c, funnelPath, query); err != nil {
-		return found, err
+	// A person waits for it, so it is not tried again.
+	var pages pagesReport
+	if _, err := c.Do(ctx, http.MethodGet, pagesPath+"?"+query.Encode(), nil, nil, &pages); err != nil {
+		return found, fmt.Errorf("ask for the pages: %w", err)
 	}
-	found.pages, err = get[pageRow](ctx, c, pagesPath, query)
-	return found, err
-}
-
-// get reads a list. A person waits for it, so it is not tried again.
-func get[T any](ctx context.Context, c *client.Client, path string, query url.Values) ([]T, error) {
-	var out list[T]
-	if _, err := c.Do(ctx, http.MethodGet, path+"?"+query.Encode(), nil, nil, &out); err != nil {
-		return nil, fmt.Errorf("ask for %s: %w", path, err)
+	if found.pages = pages.Data; pages.MagnetVersion != nil {
+		found.version = *pages.MagnetVersion
 	}
-	return out.Data, nil
+	return found, nil
 }

@@ -2,10 +2,12 @@ package share
 
 import (
 	"html/template"
+	"slices"
 	"strconv"
 	"time"
 
 	"lodestone/crud/catalogue"
+	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
 )
 
@@ -42,8 +44,10 @@ type viewData struct {
 	Few            bool // too few readers to show pages
 	Min            int
 	Funnel         template.HTML
+	Notes          []string // below the funnel
 	Over           template.HTML
 	Curve          template.HTML
+	Version        string // whose pages the curve has, of a document with several; "": the only one
 	AsOf           string
 	Exact          string // of AsOf
 	Bots           int64
@@ -66,8 +70,8 @@ type tile struct{ Label, Metric, Text, Exact string }
 func (s *Shares) view(t *catalogue.Texts, o opened, r report, p period) viewData {
 	totals := r.overview.Totals
 	d := viewData{
-		Title: o.Title, Account: o.AccountName, Last: t.Say("share.last", "n", p.Days), Min: MinReaders, Few: totals.Readers < MinReaders,
-		Empty:    totals.Readers == 0 && totals.LinkViews == 0 && totals.Submissions == 0,
+		Title: o.Title, Account: o.AccountName, Last: t.Say("share.last", "n", p.Days), Min: MinReaders, Few: totals.Number("people") < MinReaders,
+		Empty:    !totals.HasAny("people", "visitors", "submissions"),
 		AsOf:     t.Moment(r.overview.AsOf.UTC()),
 		Exact:    r.overview.AsOf.UTC().Format(time.RFC3339),
 		ChartCSS: template.CSS(chart.CSS), //nolint:gosec // ours
@@ -76,19 +80,27 @@ func (s *Shares) view(t *catalogue.Texts, o opened, r report, p period) viewData
 	for _, one := range periods {
 		d.Periods = append(d.Periods, choice{t.Say("share.days", "n", one.Days), s.deps.Pages.Path(pagePath+o.share.Token) + "?days=" + strconv.Itoa(one.Days), one == p})
 	}
-	add := func(label, metric string, value float64, format chart.Format) {
-		d.Tiles = append(d.Tiles, tile{label, metric, format(value), chart.Exact(value)})
+	f := frame.FunnelOf(totals, func(metric string) string { return t.Say(names[metric]) })
+	for _, step := range f.Steps {
+		switch step.Metric {
+		case "verified": // the funnel has it
+		case "people": // first: it has the most room on a phone
+			d.Tiles = slices.Insert(d.Tiles, 0, tile{step.Name, step.Metric, chart.Count(step.Count), chart.Exact(step.Count)})
+		case "people_finished":
+			d.Tiles = append(d.Tiles, tile{step.Name, "people_finish_rate", chart.Share(step.Rate), chart.Exact(step.Rate)})
+		default:
+			d.Tiles = append(d.Tiles, tile{step.Name, step.Metric, chart.Count(step.Count), chart.Exact(step.Count)})
+		}
 	}
-	add(t.Say("share.readers"), "readers", totals.Readers, chart.Count)
-	add(t.Say("share.views"), "link_views", totals.LinkViews, chart.Count)
-	add(t.Say("share.forms"), "submissions", totals.Submissions, chart.Count)
-	add(t.Say("share.finished"), "finish_rate", orGap(totals.FinishRate), chart.Share)
-	add(t.Say("share.downloads"), "downloads", totals.Downloads, chart.Count)
 	own := words(t)
-	d.Funnel = chart.FigureIn(funnelOf(t, r.funnel), own)
+	d.Funnel = chart.FigureIn(chart.Funnel{Title: t.Say("share.funnel"), Steps: f.Steps, Own: own}, own)
+	d.Notes = notes(t, f)
 	d.Over = chart.FigureIn(overTime(t, r.overview.Rows, p), own)
 	if !d.Few && len(r.pages) > 0 {
 		d.Curve = chart.FigureIn(curveOf(t, r.pages), own)
+		if r.version > 1 {
+			d.Version = t.Say("share.version", "n", r.version)
+		}
 	}
 	return d
 }
@@ -100,10 +112,24 @@ func orGap(v *float64) float64 {
 	return *v
 }
 
-// stepNames are the keys of what people call the steps.
-var stepNames = map[string]string{
-	"link_view": "share.step.link_view", "submission": "share.step.submission", "verified": "share.step.verified", "opened": "share.step.opened",
-	"finished": "share.step.finished", "downloaded": "share.step.downloaded",
+// names are the keys of what people call the numbers.
+var names = map[string]string{
+	"visitors": "share.visitors", "submissions": "share.forms", "verified": "share.confirmed", "people": "share.readers",
+	"people_finished": "share.finished", "people_downloaded": "share.downloaded",
+}
+
+// notes say who of a funnel sent no form, and why a step has no rate.
+func notes(t *catalogue.Texts, f frame.Funnel) (list []string) {
+	if f.WithoutForm > 0 {
+		list = append(list, t.Say("share.without_form", "n", int(f.WithoutForm)))
+	}
+	if f.MoreForms {
+		list = append(list, t.Say("share.more_forms"))
+	}
+	if f.MorePeople {
+		list = append(list, t.Say("share.more_people"))
+	}
+	return list
 }
 
 // chartWords are the keys of the words of charts.
@@ -120,37 +146,16 @@ func words(t *catalogue.Texts) chart.Words {
 	return w
 }
 
-// funnelOf draws the steps. The median time of a step is shown from MinReaders people on, since that of one is a person's own.
-func funnelOf(t *catalogue.Texts, steps []funnelStep) chart.Funnel {
-	f := chart.Funnel{Title: t.Say("share.funnel"), Own: words(t)}
-	for _, s := range steps {
-		wait := chart.Gap()
-		if s.MedianSeconds != nil && s.Count >= MinReaders {
-			wait = *s.MedianSeconds * 1000
-		}
-		name := s.Step
-		if key, ok := stepNames[s.Step]; ok {
-			name = t.Say(key)
-		}
-		f.Steps = append(f.Steps, chart.Step{Name: name, Metric: s.Step, Count: s.Count, Rate: orGap(s.Rate), Total: orGap(s.TotalRate), Before: chart.Gap(), Wait: wait})
-	}
-	return f
-}
-
-func overTime(t *catalogue.Texts, rows []numbers, p period) chart.Line {
+func overTime(t *catalogue.Texts, rows []frame.Row, p period) chart.Line {
 	title := t.Say("share.by_day")
 	if p.Interval == "week" {
 		title = t.Say("share.by_week")
 	}
-	l := chart.Line{Title: title, Own: words(t), Series: []chart.Series{{Name: t.Say("share.readers"), Metric: "readers"}}}
+	l := chart.Line{Title: title, Own: words(t), Series: []chart.Series{{Name: t.Say("share.readers"), Metric: "people"}}}
 	for _, r := range rows {
-		at, err := time.Parse(time.RFC3339, r.Time)
-		if err != nil {
-			continue // the API writes no other
-		}
-		l.Labels = append(l.Labels, t.Short(at))
-		l.Series[0].Values = append(l.Series[0].Values, r.Readers)
-		l.Partial = r.Partial
+		l.Labels = append(l.Labels, t.Short(r.Time()))
+		l.Series[0].Values = append(l.Series[0].Values, r.Number("people"))
+		l.Partial = r.Is("partial")
 	}
 	return l
 }

@@ -41,6 +41,9 @@ func plain(s frame.Sentence) string {
 	return b.String()
 }
 
+// label is what people call a metric.
+func (v voice) label(metric string) string { return v.texts.Say("mail.weekly." + metric) }
+
 // number writes a number with its unit, and a count as the language writes it.
 func (v voice) number(f frame.Figure) string {
 	if f.Unit() == "count" {

@@ -35,12 +35,6 @@ const (
 	maxChange  = 300
 )
 
-// tiles are the metrics at the top, and steps those of each lead magnet.
-var (
-	tiles = []string{"visitors", "submissions", "verified", "readers", "finished", "downloads"}
-	steps = []string{"link_views", "submissions", "verified", "readers", "finished"}
-)
-
 // Site gives the addresses of the installation's pages.
 type Site interface{ URL(path string) string }
 
@@ -88,10 +82,10 @@ func (r *Reports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*
 		return nil, nil //nolint:nilnil // documented
 	}
 	v := voice{r.texts.In(a.Language)}
-	w := &mail.Weekly{Week: v.texts.Days(first, timezone.AddDays(first, 6)), Readers: int(all.Totals.Number("readers"))}
-	for _, metric := range tiles {
-		f := frame.FigureOf(all.Totals, metric)
-		w.Tiles = append(w.Tiles, mail.Number{Label: v.texts.Say("mail.weekly." + metric), Value: v.number(f), Change: v.change(f)})
+	w := &mail.Weekly{Week: v.texts.Days(first, timezone.AddDays(first, 6)), Readers: int(all.Totals.Number("people"))}
+	for _, step := range frame.FunnelOf(all.Totals, v.label).Steps {
+		f := frame.FigureOf(all.Totals, step.Metric)
+		w.Tiles = append(w.Tiles, mail.Number{Label: step.Name, Value: v.number(f), Change: v.change(f)})
 	}
 	w.Days = v.days(all)
 	for _, s := range change.Sentences(v, answers) {
@@ -103,7 +97,7 @@ func (r *Reports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*
 
 // happened reports whether there is anything to report.
 func happened(totals frame.Row) bool {
-	for _, metric := range []string{"visitors", "submissions", "readers", "downloads", "page_views"} {
+	for _, metric := range []string{"visitors", "submissions", "people", "downloads"} {
 		if totals.Number(metric) > 0 || totals.Before(metric) > 0 {
 			return true
 		}
@@ -115,10 +109,10 @@ func happened(totals frame.Row) bool {
 func (v voice) days(a frame.Answer) (bars []mail.Bar) {
 	var most float64
 	for _, row := range a.Rows {
-		most = max(most, row.Number("readers"))
+		most = max(most, row.Number("people"))
 	}
 	for _, row := range a.Rows {
-		n := row.Number("readers")
+		n := row.Number("people")
 		bars = append(bars, mail.Bar{Label: v.texts.Weekday(row.Time()), Value: v.count(n), Percent: percent(n, most)})
 	}
 	return bars
@@ -127,9 +121,9 @@ func (v voice) days(a frame.Answer) (bars []mail.Bar) {
 // magnets are those that were read or seen, the most read first, and how many more there are.
 func (r *Reports) magnets(v voice, a frame.Answer, titles map[string]string, first time.Time) (list []mail.WeeklyMagnet, more int) {
 	rows := slices.DeleteFunc(slices.Clone(a.Rows), func(row frame.Row) bool {
-		return titles[row.Text("lead_magnet_id")] == "" || !row.HasAny(append([]string{"downloads"}, steps...)...)
+		return titles[row.Text("lead_magnet_id")] == "" || !row.HasAny("visitors", "submissions", "people")
 	})
-	slices.SortStableFunc(rows, func(x, y frame.Row) int { return cmp.Compare(y.Number("readers"), x.Number("readers")) })
+	slices.SortStableFunc(rows, func(x, y frame.Row) int { return cmp.Compare(y.Number("people"), x.Number("people")) })
 	shown := rows[:min(len(rows), maxMagnets)]
 	for _, row := range shown {
 		id := row.Text("lead_magnet_id")
@@ -137,13 +131,13 @@ func (r *Reports) magnets(v voice, a frame.Answer, titles map[string]string, fir
 			Title: mail.Clean(titles[id], maxTitle),
 			URL:   r.deps.Pages.URL("/dashboard/magnets/" + id + "?from=" + first.Format(time.DateOnly) + "&to=" + timezone.AddDays(first, 6).Format(time.DateOnly)),
 		}
+		steps := frame.FunnelOf(row, v.label).Steps
 		var most float64
-		for _, metric := range steps {
-			most = max(most, row.Number(metric))
+		for _, step := range steps {
+			most = max(most, step.Count)
 		}
-		for _, metric := range steps {
-			n := row.Number(metric)
-			m.Steps = append(m.Steps, mail.Bar{Label: v.texts.Say("mail.weekly." + metric), Value: v.count(n), Percent: percent(n, most)})
+		for _, step := range steps {
+			m.Steps = append(m.Steps, mail.Bar{Label: step.Name, Value: v.count(step.Count), Percent: percent(step.Count, most)})
 		}
 		list = append(list, m)
 	}
@@ -176,7 +170,7 @@ func (r *Reports) ask(ctx context.Context, account uuid.UUID, first time.Time) (
 		return b, nil, fmt.Errorf("ask for the numbers of a report: %w", err)
 	}
 	c := client.New(client.Config{URL: "http://api.invalid", Key: key.Text, HTTP: &http.Client{Transport: &client.Transport{Handler: r.handler, For: who}}})
-	queries := change.Queries(frame.Query{Metrics: append([]string{"submission_rate", "finish_rate", "page_views"}, tiles...), Interval: "day"})
+	queries := change.Queries(frame.Query{Metrics: append(frame.FunnelMetrics(), "downloads"), Interval: "day"})
 	for i := range queries {
 		q := &queries[i]
 		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), timezone.AddDays(first, 7).Format(time.DateOnly), first.Location().String(), "previous"

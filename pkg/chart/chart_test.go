@@ -52,13 +52,13 @@ func examples() map[string]chart.Chart {
 			{Label: "a source whose name is longer than a phone is wide", Value: 0},
 		}},
 		"funnel": chart.Funnel{Title: "From the landing page to the end", Steps: []chart.Step{
-			{Name: "Landing page viewed", Metric: "link_views", Count: 400, Rate: gap, Total: gap, Before: 300, Wait: gap},
-			{Name: "Form sent", Metric: "submissions", Count: 180, Rate: 0.45, Total: 0.45, Before: 200, Wait: gap},
-			{Name: "Opened", URL: "/people?a=1&b=2", Count: 120, Rate: 0.667, Total: 0.3, Before: gap, Wait: 95_000},
-			{Name: "Read to the end", Count: 0, Rate: 0, Total: 0, Before: gap, Wait: gap},
+			{Name: "Landing page viewed", Metric: "link_views", Count: 400, Rate: gap, Before: 300},
+			{Name: "Form sent", Metric: "submissions", Count: 180, Rate: 0.45, Before: 200},
+			{Name: "Opened", URL: "/people?a=1&b=2", Count: 120, Rate: 0.667, Before: gap},
+			{Name: "Read to the end", Count: 0, Rate: 0, Before: gap}, {Name: "More than all", Count: 190, Rate: 1.5, Before: gap},
 		}},
 		"funnel_small": chart.Funnel{Title: "Small", Small: true, Steps: []chart.Step{{Count: 40}, {Count: 20}, {Count: 5}, {}}},
-		"pages": chart.Pages{Title: "How far readers get", Was: "Version 1", URL: func(int) string { return "/people" }, Rows: []chart.PageRow{
+		"pages": chart.Pages{Title: "How far readers get", Was: "Version 1", URL: func(int, bool) string { return "/people" }, Rows: []chart.PageRow{
 			{1, 40, 4, 3100}, {2, 36, 12, 12_400}, {3, 24, 2, 41_000}, {4, 22, 22, gap},
 		}, Before: []chart.PageRow{{1, 80, 40, 1000}, {2, 40, 20, 1000}, {3, 20, 20, 1000}}},
 		"strip": chart.Strip{Title: "A session", Pages: 12, Visits: []chart.Visit{{1, 0, 4000}, {2, 4500, 20_000}, {3, 30_000, 5000}, {7, 60_000, gap}, {2, 70_000, 9000}}},
@@ -177,13 +177,13 @@ func FuzzText(f *testing.F) {
 				return chart.Bars{Title: text, Name: text, Metric: text, Words: text, Items: []chart.Bar{{Label: text, URL: url, Value: v}}}
 			},
 			func(text, url string) chart.Chart {
-				return chart.Funnel{Title: text, Steps: []chart.Step{{Name: text, Metric: text, URL: url, Count: v, Rate: v, Total: v, Wait: v}}}
+				return chart.Funnel{Title: text, Steps: []chart.Step{{Name: text, Metric: text, URL: url, Count: v, Rate: v}}}
 			},
 			func(text, _ string) chart.Chart {
 				return chart.Heat{Title: text, Name: text, Metric: text, Rows: []string{text}, Columns: []string{text}, Values: [][]float64{{v}}, Written: true}
 			},
 			func(text, url string) chart.Chart {
-				return chart.Pages{Title: text, Was: text, Rows: []chart.PageRow{{1, v, v, v}, {2, 1, 1, 1}}, Before: []chart.PageRow{{1, 3, v, 1}}, URL: func(int) string { return url }}
+				return chart.Pages{Title: text, Was: text, Rows: []chart.PageRow{{1, v, v, v}, {2, 1, 1, 1}}, Before: []chart.PageRow{{1, 3, v, 1}}, URL: func(int, bool) string { return url }}
 			},
 			func(text, _ string) chart.Chart {
 				return chart.Strip{Title: text, Pages: 3, Visits: []chart.Visit{{1, 0, v}, {3, max(v, 0), 5}}}

@@ -50,6 +50,8 @@ func Time(ms float64) string {
 	}
 	s := ms / 1000
 	switch {
+	case ms == 0:
+		return "0 s"
 	case s < 1:
 		return Count(ms) + " ms"
 	case s < 9.95:

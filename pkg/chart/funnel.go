@@ -4,12 +4,10 @@ package chart
 type Step struct {
 	Name   string
 	Metric string
-	URL    string  // of the people who stopped there
-	Count  float64 // people or views that came this far
-	Rate   float64 // of the step before; a gap: none
-	Total  float64 // of the first step; a gap: none
+	URL    string  // of the people whom it counts
+	Count  float64 // people or forms that came this far
+	Rate   float64 // of the step before; a gap: none. One above 1 is not shown
 	Before float64 // Count of the time that it is compared with; a gap: none
-	Wait   float64 // median milliseconds since the step before; a gap: not known
 }
 
 // Funnel is how many come how far.
@@ -66,10 +64,19 @@ func (f Funnel) SVG() string {
 
 // words are the numbers of a step: 42, 47 % of the step before.
 func (f Funnel) words(s Step) string {
-	if isGap(s.Rate) {
+	rate := s.rate()
+	if rate == None {
 		return Count(s.Count)
 	}
-	return Count(s.Count) + " · " + Share(s.Rate)
+	return Count(s.Count) + " · " + rate
+}
+
+// rate is the share of the step before, in words: more than all of it is no share.
+func (s Step) rate() string {
+	if s.Rate > 1 {
+		return None
+	}
+	return Share(s.Rate)
 }
 
 func (f Funnel) small(highest float64) string {
@@ -86,10 +93,10 @@ func (f Funnel) small(highest float64) string {
 
 // Table implements Chart.
 func (f Funnel) Table() Table {
-	t := Table{Title: f.Title, Head: []string{f.Own.of("Step"), f.Own.of("Count"), f.Own.of("Of the step before"), f.Own.of("Of all"), f.Own.of("Median time")}}
+	t := Table{Title: f.Title, Head: []string{f.Own.of("Step"), f.Own.of("Count"), f.Own.of("Of the step before")}}
 	for _, s := range f.Steps {
 		t.Rows = append(t.Rows, []Cell{
-			{Text: s.Name, URL: s.URL}, figure(s.Metric, s.Count, Count), {Text: Share(s.Rate)}, {Text: Share(s.Total)}, {Text: Time(s.Wait)},
+			{Text: s.Name, URL: s.URL}, figure(s.Metric, s.Count, Count), {Text: s.rate()},
 		})
 	}
 	return t

@@ -8,7 +8,7 @@ import (
 // PageRow is the numbers of one page of a document.
 type PageRow struct {
 	Page             int
-	Reached, Stopped float64 // readers who came at least, and at most, to this page
+	Reached, Stopped float64 // people who came at least, and at most, to this page
 	Median           float64 // milliseconds on it; a gap: not known
 }
 
@@ -18,7 +18,7 @@ type Pages struct {
 	Rows   []PageRow
 	Before []PageRow // of the version that it is compared with
 	Was    string    // name of that version
-	URL    func(page int) string
+	URL    func(page int, stopped bool) string // of those who reached a page, or stopped there; nil: none
 	Own    Words // of the table and of labels; nil: English
 }
 
@@ -139,14 +139,14 @@ func (p Pages) Table() Table {
 	t := Table{Title: p.Title, Head: []string{p.Own.of("Page"), p.Own.of("Reached"), p.Own.of("Of all"), p.Own.of("Stopped"), p.Own.of("Median time")}}
 	all := base(p.Rows)
 	for _, r := range p.Rows {
-		url := ""
-		if p.URL != nil {
-			url = p.URL(r.Page)
+		row := []Cell{
+			{Text: strconv.Itoa(r.Page)}, figure("people_reached", r.Reached, Count), {Text: Share(r.Reached / all)},
+			figure("people_stopped", r.Stopped, Count), figure("median_page_ms", r.Median, Time),
 		}
-		t.Rows = append(t.Rows, []Cell{
-			{Text: strconv.Itoa(r.Page), URL: url}, figure("reached", r.Reached, Count), {Text: Share(r.Reached / all)},
-			figure("stopped", r.Stopped, Count), figure("median_page_ms", r.Median, Time),
-		})
+		if p.URL != nil {
+			row[1].URL, row[3].URL = p.URL(r.Page, false), p.URL(r.Page, true)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

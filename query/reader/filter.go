@@ -29,7 +29,11 @@ type Filter struct {
 	MagnetVersion *int       // only events of this version of a document count
 	From, To      *time.Time // only events from and before these times count
 	MinPages      int        // people who viewed at least as many different pages
+	Reached       int        // people whose furthest page of a document is this one or a later one
+	StoppedAt     int        // people whose furthest page of a document is this one
 	Finished      *bool
+	Downloaded    *bool // whether they completed a download
+	FromForm      *bool // whether one of their access links that count came from a form, not from the API
 	Order         Order // default: LastSeen, descending
 }
 
@@ -53,12 +57,10 @@ func (f Filter) params() map[string]string {
 	if descending {
 		direction = "-1"
 	}
-	finished := `\N`
-	if f.Finished != nil {
-		finished = map[bool]string{false: "0", true: "1"}[*f.Finished]
-	}
 	p := map[string]string{
-		"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10), "min_pages": strconv.Itoa(f.MinPages), "finished": finished,
+		"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10),
+		"min_pages": strconv.Itoa(f.MinPages), "reached": strconv.Itoa(f.Reached), "stopped_at": strconv.Itoa(f.StoppedAt),
+		"finished": yesOrNo(f.Finished), "downloaded": yesOrNo(f.Downloaded), "from_form": yesOrNo(f.FromForm),
 		"sort": name, "direction": direction,
 	}
 	if f.LeadMagnetID != nil {
@@ -79,6 +81,18 @@ func (f Filter) params() map[string]string {
 		p["magnet_version"] = strconv.Itoa(*f.MagnetVersion)
 	}
 	return p
+}
+
+// yesOrNo is the text of a parameter that may be null.
+func yesOrNo(asked *bool) string {
+	switch {
+	case asked == nil:
+		return `\N`
+	case *asked:
+		return "1"
+	default:
+		return "0"
+	}
 }
 
 func (f Filter) order() Order {

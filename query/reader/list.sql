@@ -18,7 +18,10 @@ FROM
         SELECT
             *,
             page_views > 0 AND pages >= {min_pages:UInt32}
-                AND (isNull({finished:Nullable(UInt8)}) OR finished = assumeNotNull({finished:Nullable(UInt8)})) AS listed,
+                AND furthest >= {reached:UInt32} AND ({stopped_at:UInt32} = 0 OR has(last_viewed, {stopped_at:UInt32}))
+                AND (isNull({finished:Nullable(UInt8)}) OR finished = assumeNotNull({finished:Nullable(UInt8)}))
+                AND (isNull({downloaded:Nullable(UInt8)}) OR (downloads > 0) = assumeNotNull({downloaded:Nullable(UInt8)}))
+                AND (isNull({from_form:Nullable(UInt8)}) OR from_form = assumeNotNull({from_form:Nullable(UInt8)})) AS listed,
             {direction:Int64} * multiIf({sort:String} = 'score', toInt64(score), {sort:String} = 'reading_ms', toInt64(reading_ms),
                 {sort:String} = 'downloads', toInt64(downloads), last_seen_at) AS place,
             toString(person) AS name
@@ -38,7 +41,11 @@ FROM
                     sum(magnet_views) AS page_views,
                     sum(magnet_ms) AS reading_ms,
                     sum(magnet_attention) AS attention_ms,
+                    -- The furthest page of each document, of all its versions that count.
+                    groupArray(arrayMax(arrayMap(page -> toUInt32(page), arrayPushBack(magnet_pages, 0)))) AS last_viewed,
+                    arrayMax(last_viewed) AS furthest,
                     max(hasAny(magnet_pages, last_pages)) AS finished,
+                    max(magnet_form) AS from_form,
                     sum(magnet_downloads) AS downloads,
                     minIf(first_event, events > 0) AS first_seen_at,
                     maxIf(last_event, events > 0) AS last_seen_at,
@@ -51,6 +58,7 @@ FROM
                         e.magnet AS magnet,
                         groupArrayIf(e.link, e.link_events > 0) AS links,
                         groupUniqArrayArray(e.link_pages) AS magnet_pages,
+                        max(e.link_views > 0 AND NOT l.of_api) AS magnet_form,
                         any(v.last_pages) AS last_pages,
                         sum(e.link_events) AS events,
                         sum(e.link_sessions) AS magnet_sessions,
@@ -83,7 +91,7 @@ FROM
                             /* conditions */
                         GROUP BY access_link_id, lead_magnet_id
                     ) AS e
-                    LEFT ANY JOIN (SELECT id, person_id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID}) AS l ON l.id = e.link
+                    LEFT ANY JOIN (SELECT id, person_id, source = 'api' AS of_api FROM lodestone.access_links FINAL WHERE account_id = {account:UUID}) AS l ON l.id = e.link
                     LEFT ANY JOIN
                     (
                         SELECT lead_magnet_id, groupArray(bitOr(bitShiftLeft(toUInt64(magnet_version), 32), toUInt64(page_count))) AS last_pages

@@ -34,6 +34,18 @@ func (m *model) filter() (f reader.Filter) {
 		f.Finished = new(r.IntN(2) == 0)
 	}
 	if maybe() {
+		f.Downloaded = new(r.IntN(2) == 0)
+	}
+	if maybe() {
+		f.FromForm = new(r.IntN(2) == 0)
+	}
+	if maybe() {
+		f.Reached = r.IntN(6)
+	}
+	if maybe() {
+		f.StoppedAt = r.IntN(6)
+	}
+	if maybe() {
 		f.UTMSource = new(m.pick("newsletter", "none"))
 	}
 	if maybe() {

@@ -80,7 +80,10 @@ func (m *model) list(f reader.Filter, asOf time.Time) (people []reader.Person, b
 		}
 		p.AccessLinks = sorted(links)
 		p.Email = m.email(p.AccessLinks)
-		if p.PageViews > 0 && p.Pages >= int64(f.MinPages) && (f.Finished == nil || p.Finished == *f.Finished) {
+		furthest := m.furthest(events)
+		if p.PageViews > 0 && p.Pages >= int64(f.MinPages) && (f.Finished == nil || p.Finished == *f.Finished) &&
+			(f.Downloaded == nil || (p.Downloads > 0) == *f.Downloaded) && (f.FromForm == nil || m.fromForm(events) == *f.FromForm) &&
+			slices.Max(furthest) >= f.Reached && (f.StoppedAt == 0 || slices.Contains(furthest, f.StoppedAt)) {
 			people = append(people, p)
 		}
 	}
@@ -99,6 +102,26 @@ func (m *model) list(f reader.Filter, asOf time.Time) (people []reader.Person, b
 		return cmp.Or(order, strings.Compare(a.ID.String(), b.ID.String()))
 	})
 	return people, bots
+}
+
+// furthest returns the furthest page of each document.
+func (m *model) furthest(events []querytest.Stored) []int {
+	last := map[uuid.UUID]int{}
+	for _, e := range events {
+		last[e.LeadMagnetID] = max(last[e.LeadMagnetID], 0)
+		if e.Type == event.PageViewed {
+			last[e.LeadMagnetID] = max(last[e.LeadMagnetID], int(e.Page))
+		}
+	}
+	return slices.Collect(maps.Values(last))
+}
+
+// fromForm reports whether one of the pages was viewed by a link that the API did not make, or that was deleted.
+func (m *model) fromForm(events []querytest.Stored) bool {
+	return slices.ContainsFunc(events, func(e querytest.Stored) bool {
+		l, ok := m.link(e.AccessLinkID)
+		return e.Type == event.PageViewed && (!ok || l.origin != "api")
+	})
 }
 
 func sorted(ids map[uuid.UUID]bool) []uuid.UUID {

@@ -41,6 +41,7 @@ type accessLink struct {
 	id, person, submission uuid.UUID
 	source                 map[string]any
 	deleted                bool
+	api                    bool // the API made it, and it was not deleted
 }
 
 var agents = map[string]string{
@@ -166,11 +167,13 @@ func (m *model) addLink() {
 	}
 	l.deleted = m.random.IntN(6) == 0
 	var submission any
+	origin := "api"
 	if l.submission != uuid.Nil {
-		submission = l.submission
+		submission, origin = l.submission, m.pick("form", "mail")
 	}
-	m.exec(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email_domain, person_id, utm_source, utm_campaign, referrer, version)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, l.id, m.account, m.magnets[generic], m.generics[generic], submission, domain, l.person, source, campaign, referrer)
+	l.api = origin == "api" && !l.deleted
+	m.exec(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, source, email_domain, person_id, utm_source, utm_campaign, referrer, version)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, l.id, m.account, m.magnets[generic], m.generics[generic], submission, origin, domain, l.person, source, campaign, referrer)
 	if l.deleted {
 		m.exec("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id, m.account)
 		l.source, l.person = noSource, l.id
@@ -198,7 +201,7 @@ func (m *model) addSubmission(l accessLink, generic int, source, campaign, refer
 	}
 	m.records = append(m.records, record{source: "submission", at: at, dims: dims(at), link: l.submission})
 	if !required || verified {
-		m.records = append(m.records, record{source: "confirmation", at: confirmed, dims: dims(confirmed)})
+		m.records = append(m.records, record{source: "confirmation", at: confirmed, dims: dims(confirmed), verified: required})
 	}
 }
 
@@ -216,7 +219,7 @@ func (m *model) addEvent() {
 	version := m.random.IntN(4)
 	r := record{
 		source: "event", at: m.moment(), kind: m.pick("page_viewed", "page_viewed", "page_viewed", "download_started", "download_completed"),
-		link: l.id, person: l.person, magnet: magnet, version: version,
+		link: l.id, person: l.person, api: l.api, magnet: magnet, version: version,
 	}
 	if version > 0 {
 		r.pages = m.pages[magnet][version-1]

@@ -21,11 +21,31 @@ type story struct {
 	magnet  uuid.UUID
 	topic   uuid.UUID
 	events  []querytest.Stored
+	persons map[uuid.UUID]uuid.UUID // of access links; one that is not there stands for a person
 }
 
 func newStory(t *testing.T) *story {
 	t.Helper()
-	return &story{t: t, account: querytest.ID(t), magnet: querytest.ID(t), topic: querytest.ID(t)}
+	return &story{t: t, account: querytest.ID(t), magnet: querytest.ID(t), topic: querytest.ID(t), persons: map[uuid.UUID]uuid.UUID{}}
+}
+
+// person says that access links are of one person.
+func (s *story) person(links ...uuid.UUID) {
+	s.t.Helper()
+	person := querytest.ID(s.t)
+	for _, link := range links {
+		s.persons[link] = person
+		require.NoError(s.t, querytest.Conn(s.t).Exec(s.t.Context(),
+			"INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, person_id, version) SETTINGS async_insert = 0 VALUES (?, ?, ?, ?, 1)", link, s.account, s.magnet, person))
+	}
+}
+
+// owner is who is behind an access link.
+func (s *story) owner(link uuid.UUID) uuid.UUID {
+	if person, ok := s.persons[link]; ok {
+		return person
+	}
+	return link
 }
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

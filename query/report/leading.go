@@ -75,6 +75,7 @@ func (w *writer) deciding() []part {
 			list[i].sql, list[i].columns, list[i].source = "0", nil, list[with].source
 		case p.name == "readers" || p.name == "people" || p.name == "sessions":
 			list[i].sql, list[i].columns = "countIf("+viewed+")", []string{"c_viewed"}
+		case p.name == "people_downloaded" || p.name == "people_without_form": // a difference has to be exact
 		default:
 			list[i].sql = anything.Replace(p.sql)
 		}
@@ -83,7 +84,10 @@ func (w *writer) deciding() []part {
 }
 
 // impliedBy names parts of which something is counted wherever something is counted of others.
-var impliedBy = map[string]string{"finished": "readers", "downloaders": "readers", "opened": "submissions"}
+var impliedBy = map[string]string{
+	"finished": "readers", "downloaders": "readers", "opened": "submissions",
+	"people_finished": "people", "people_downloaded": "people", "people_without_form": "people", "confirmations": "verified",
+}
 
 // anything takes the place of aggregates of which it matters only whether anything was counted.
 var anything = strings.NewReplacer("uniqExactIf(", "uniqUpToIf(1)(", "quantileExactInclusiveIf(0.5)(", "maxIf(", "quantileExactInclusiveIf(0.9)(", "maxIf(")

@@ -44,6 +44,7 @@ var columns = func() map[string]column {
 		// An access link that was deleted has no person any more: it stands for one.
 		{name: "c_person", source: events, sql: "if(l.person_id = " + noUUID + ", r.access_link_id, l.person_id)", zero: noUUID, links: true},
 		// A session is one of its access link; an event without one is a session by itself.
+		{name: "c_api", source: events, sql: "l.of_api", zero: "false", links: true},
 		{name: "c_session", source: events, sql: "lodestoneSession(r.session_id, r.event_id)", zero: noUUID},
 		{name: "c_ms", source: events, sql: "r.duration_ms", zero: "toUInt32(0)"},
 		{name: "c_magnet", source: events, sql: "r.lead_magnet_id", zero: noUUID},
@@ -52,6 +53,7 @@ var columns = func() map[string]column {
 		{name: "c_pages", source: events, sql: "v.page_count", zero: "toUInt32(0)", versions: true},
 		{name: "c_hash", source: views, sql: "r.ip_hash", zero: "toFixedString('', 16)"},
 		{name: "c_opened", source: submissions, sql: opened, zero: "toUInt8(0)"},
+		{name: "c_verified", source: confirmations, sql: "r.verified OR isNotNull(r.verified_at)", zero: "toUInt8(0)"},
 		{name: countColumn, source: visits, zero: "toUInt64(1)"},
 		{name: "c_visit", source: visits, zero: noUUID},
 		{name: "c_finished", source: visits, zero: "toUInt8(0)"},
@@ -97,17 +99,21 @@ var parts = func() map[string]part {
 		{name: "submissions", source: submissions, sql: "countIf(IF)"},
 		{name: "opened", source: submissions, columns: []string{"c_opened"}, sql: "countIf(IF AND c_opened)"},
 		{name: "verified", source: confirmations, sql: "countIf(IF)"},
+		{name: "confirmations", source: confirmations, columns: []string{"c_verified"}, sql: "countIf(IF AND c_verified)"},
 		{name: "events", source: events, sql: "countIf(IF)"},
 		{name: "page_views", source: events, columns: []string{"c_viewed"}, sql: "countIf(" + viewed + ")"},
 		{name: "reading_ms", source: events, columns: []string{"c_viewed", "c_ms"}, sql: "sumIf(toUInt64(c_ms), " + viewed + ")"},
 		{name: "readers", source: events, columns: []string{"c_viewed", "c_link"}, sql: "uniqExactIf(c_link, " + viewed + ")"},
 		{name: "people", source: events, columns: []string{"c_viewed", "c_person"}, sql: "uniqExactIf(c_person, " + viewed + ")"},
+		{name: "people_finished", source: events, columns: []string{"c_viewed", "c_person", "c_version", "c_page", "c_pages"}, sql: "uniqExactIf(c_person, " + finished + ")"},
+		{name: "people_downloaded", source: events, columns: []string{"c_viewed", "c_completed", "c_person"}, sql: bothOf("c_person")},
+		// All people less those who have a link that the API did not make.
+		{name: "people_without_form", source: events, columns: []string{"c_viewed", "c_api", "c_person"},
+			sql: "uniqExactIf(c_person, " + viewed + ") - uniqExactIf(c_person, " + viewed + " AND NOT c_api)"},
 		{name: "sessions", source: events, columns: []string{"c_viewed", "c_link", "c_session"}, sql: "uniqExactIf((c_link, c_session), " + viewed + ")"},
 		{name: "downloads_started", source: events, columns: []string{"c_started"}, sql: "countIf(IF AND c_started)"},
 		{name: "downloads", source: events, columns: []string{"c_completed"}, sql: "countIf(IF AND c_completed)"},
-		// Readers and downloaders less those who are either are those who are both.
-		{name: "downloaders", source: events, columns: []string{"c_viewed", "c_completed", "c_link"},
-			sql: "uniqExactIf(c_link, " + viewed + ") + uniqExactIf(c_link, IF AND c_completed) - uniqExactIf(c_link, IF AND (c_viewed OR c_completed))"},
+		{name: "downloaders", source: events, columns: []string{"c_viewed", "c_completed", "c_link"}, sql: bothOf("c_link")},
 		{name: "finished", source: events, columns: []string{"c_viewed", "c_link", "c_version", "c_page", "c_pages"}, sql: "uniqExactIf(c_link, " + finished + ")"},
 		{name: "attentive", source: events, columns: []string{"c_viewed", "c_link", "c_magnet", "c_version", "c_page", "c_pages", "c_ms"}, sql: "0", nested: true},
 		{name: "median_page_ms", source: events, columns: []string{"c_viewed", "c_ms"}, sql: quantileOf("0.5")},
@@ -117,6 +123,11 @@ var parts = func() map[string]part {
 	}
 	return byName
 }()
+
+// bothOf counts who both read and downloaded: those who did the one and those who did the other, less those who did either.
+func bothOf(who string) string {
+	return "uniqExactIf(" + who + ", " + viewed + ") + uniqExactIf(" + who + ", IF AND c_completed) - uniqExactIf(" + who + ", IF AND (c_viewed OR c_completed))"
+}
 
 // quantileOf is of the visible times of page views that have one; to a thousandth of a millisecond, beyond which is the
 // error of the interpolation.
@@ -137,8 +148,8 @@ func (m metric) isRate() bool { return len(m.parts) == 2 }
 var metrics = func() map[string]metric {
 	byName := map[string]metric{}
 	for _, name := range []string{
-		"link_views", "visitors", "submissions", "verified", "readers", "people", "sessions", "events", "page_views", "reading_ms",
-		"downloads_started", "downloads", "finished", "attentive",
+		"link_views", "visitors", "submissions", "verified", "confirmations", "readers", "people", "people_finished", "people_downloaded",
+		"people_without_form", "sessions", "events", "page_views", "reading_ms", "downloads_started", "downloads", "finished", "attentive",
 	} {
 		byName[name] = metric{name, []string{name}, false}
 	}
@@ -148,6 +159,7 @@ var metrics = func() map[string]metric {
 	for name, of := range map[string][]string{
 		"submission_rate": {"submissions", "visitors"}, "open_rate": {"opened", "submissions"},
 		"finish_rate": {"finished", "readers"}, "download_rate": {"downloaders", "readers"},
+		"people_finish_rate": {"people_finished", "people"}, "people_download_rate": {"people_downloaded", "people"},
 	} {
 		byName[name] = metric{name, of, true}
 	}

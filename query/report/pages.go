@@ -38,6 +38,9 @@ type Page struct {
 	Number  int
 	Reached int64 // readers whose furthest page is this one or a later one
 	Stopped int64 // readers whose furthest page is this one
+	// The same of people: all access links of an address are one.
+	PeopleReached, PeopleStopped int64
+
 	Views   int64
 	Readers int64
 	Reread  int64 // readers who viewed it more than once
@@ -66,9 +69,9 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 	err := r.ch.Query(ctx, account, scope.Statement{Name: "pages of a lead magnet", SQL: sql, Params: params, Threads: 2, OneSnapshot: true}, func(row scope.Row) error {
 		var number, version uint32
 		var known bool
-		var views, readers, stopped, reread uint64
+		var views, readers, stopped, people, reread uint64
 		var times []float64
-		if err := row.Scan(&number, &version, &known, &views, &readers, &stopped, &reread, &times); err != nil {
+		if err := row.Scan(&number, &version, &known, &views, &readers, &stopped, &people, &reread, &times); err != nil {
 			return fmt.Errorf("read page: %w", err)
 		}
 		if number == 0 {
@@ -78,7 +81,7 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 			}
 			return nil
 		}
-		page := Page{Number: int(number), Views: int64(views), Readers: int64(readers), Stopped: int64(stopped), Reread: int64(reread)}
+		page := Page{Number: int(number), Views: int64(views), Readers: int64(readers), Stopped: int64(stopped), PeopleStopped: int64(people), Reread: int64(reread)}
 		if len(times) == 2 {
 			page.Median, page.P90 = &times[0], &times[1]
 		}
@@ -104,11 +107,11 @@ func inOrder(byNumber map[int]Page, count int) []Page {
 		}
 	}
 	pages := make([]Page, 0, len(byNumber))
-	reached := int64(0)
+	reached, people := int64(0), int64(0)
 	for _, number := range slices.Backward(slices.Sorted(maps.Keys(byNumber))) {
 		page := byNumber[number]
-		reached += page.Stopped
-		page.Number, page.Reached = number, reached
+		reached, people = reached+page.Stopped, people+page.PeopleStopped
+		page.Number, page.Reached, page.PeopleReached = number, reached, people
 		pages = append(pages, page)
 	}
 	slices.Reverse(pages)

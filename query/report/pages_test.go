@@ -35,9 +35,9 @@ func TestPages(t *testing.T) {
 	got, err := r.Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet})
 	require.NoError(t, err)
 	require.Equal(t, report.Pages{Version: new(2), ExcludedBots: 1, Pages: []report.Page{
-		{Number: 1, Reached: 2, Stopped: 1, Views: 3, Readers: 2, Reread: 1, Median: new(3000.0), P90: new(3800.0)},
-		{Number: 2, Reached: 1},
-		{Number: 3, Reached: 1, Stopped: 1, Views: 1, Readers: 1, Median: new(600000.0), P90: new(600000.0)},
+		{Number: 1, Reached: 2, Stopped: 1, PeopleReached: 2, PeopleStopped: 1, Views: 3, Readers: 2, Reread: 1, Median: new(3000.0), P90: new(3800.0)},
+		{Number: 2, Reached: 1, PeopleReached: 1},
+		{Number: 3, Reached: 1, Stopped: 1, PeopleReached: 1, PeopleStopped: 1, Views: 1, Readers: 1, Median: new(600000.0), P90: new(600000.0)},
 	}}, got)
 
 	got, err = r.Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet, Version: new(3)})
@@ -62,7 +62,7 @@ func TestPages(t *testing.T) {
 	got, err = r.Pages(t.Context(), s.account, report.PagesQuestion{LeadMagnetID: s.magnet})
 	require.NoError(t, err)
 	require.Len(t, got.Pages, 10_001)
-	require.Equal(t, report.Page{Number: 10_000, Reached: 1}, got.Pages[9_999])
+	require.Equal(t, report.Page{Number: 10_000, Reached: 1, PeopleReached: 1}, got.Pages[9_999])
 	require.Equal(t, 1_000_000, got.Pages[10_000].Number)
 
 	for _, unread := range []uuid.UUID{querytest.ID(t), uuid.Nil} {
@@ -126,6 +126,8 @@ func TestPagesAgainstAModel(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		s := newStory(t)
 		links := []uuid.UUID{querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t)}
+		s.person(links[0], links[1])
+		s.person(links[2], links[3])
 		for range 1 + random.IntN(120) {
 			bot := ""
 			if random.IntN(6) == 0 {
@@ -145,7 +147,7 @@ func TestPagesAgainstAModel(t *testing.T) {
 // pages is the report of version 1, made slowly.
 func (s *story) pages(from time.Time) report.Pages {
 	want := report.Pages{Version: new(1), Pages: []report.Page{}}
-	views, times, furthest := map[uint32]map[uuid.UUID]int{}, map[uint32][]float64{}, map[uuid.UUID]uint32{}
+	views, times, furthest, people := map[uint32]map[uuid.UUID]int{}, map[uint32][]float64{}, map[uuid.UUID]uint32{}, map[uuid.UUID]uint32{}
 	last := uint32(0)
 	for _, e := range s.events {
 		switch {
@@ -161,6 +163,7 @@ func (s *story) pages(from time.Time) report.Pages {
 				times[e.Page] = append(times[e.Page], min(float64(e.DurationMS), 600000))
 			}
 			furthest[e.AccessLinkID] = max(furthest[e.AccessLinkID], e.Page)
+			people[s.owner(e.AccessLinkID)] = max(people[s.owner(e.AccessLinkID)], e.Page)
 			last = max(last, e.Page)
 		}
 	}
@@ -172,6 +175,14 @@ func (s *story) pages(from time.Time) report.Pages {
 			}
 			if f == number {
 				page.Stopped++
+			}
+		}
+		for _, f := range people {
+			if f >= number {
+				page.PeopleReached++
+			}
+			if f == number {
+				page.PeopleStopped++
 			}
 		}
 		for _, n := range views[number] {

@@ -27,12 +27,14 @@ type record struct {
 	kind          string // of an event
 	link, session uuid.UUID
 	person        uuid.UUID
+	api           bool // the API made the access link
 	magnet        uuid.UUID
 	version, page int
 	pages         int // of the version
 	ms            int
 	hash          string // of a view
 	opened        bool   // of a submission: a person viewed a page
+	verified      bool   // of a confirmation: the person confirmed the address
 	visited       bool   // of a submission: a person or a bot viewed a page
 }
 
@@ -82,6 +84,8 @@ func metricOf(name string, records []record) *float64 {
 		return new(count(func(r record) bool { return r.source == "submission" }))
 	case "verified":
 		return new(count(func(r record) bool { return r.source == "confirmation" }))
+	case "confirmations":
+		return new(count(func(r record) bool { return r.source == "confirmation" && r.verified }))
 	case "opened":
 		return new(count(func(r record) bool { return r.source == "submission" && r.opened }))
 	case "events":
@@ -100,6 +104,16 @@ func metricOf(name string, records []record) *float64 {
 		return new(distinct(func(r record) (string, bool) { return r.link.String(), viewed(r) }))
 	case "people":
 		return new(distinct(func(r record) (string, bool) { return r.person.String(), viewed(r) }))
+	case "people_finished":
+		return new(distinct(func(r record) (string, bool) { return r.person.String(), viewed(r) && finishes(r) }))
+	case "people_downloaded":
+		reads := personsOf(records, viewed)
+		return new(distinct(func(r record) (string, bool) {
+			return r.person.String(), r.source == "event" && r.kind == "download_completed" && reads[r.person]
+		}))
+	case "people_without_form":
+		formed := personsOf(records, func(r record) bool { return viewed(r) && !r.api })
+		return new(distinct(func(r record) (string, bool) { return r.person.String(), viewed(r) && !formed[r.person] }))
 	case "sessions":
 		return new(distinct(func(r record) (string, bool) { return r.link.String() + r.session.String(), viewed(r) }))
 	case "downloads_started":
@@ -117,9 +131,7 @@ func metricOf(name string, records []record) *float64 {
 			return r.link.String(), r.source == "event" && r.kind == "download_completed" && readers[r.link]
 		}))
 	case "finished":
-		return new(distinct(func(r record) (string, bool) {
-			return r.link.String(), viewed(r) && r.version > 0 && r.page > 0 && r.page == r.pages
-		}))
+		return new(distinct(func(r record) (string, bool) { return r.link.String(), viewed(r) && finishes(r) }))
 	case "attentive":
 		return new(float64(len(attentive(records))))
 	case "median_page_ms", "p90_page_ms":
@@ -138,8 +150,26 @@ func metricOf(name string, records []record) *float64 {
 		return rate("finished", "readers")
 	case "download_rate":
 		return rate("downloaders", "readers")
+	case "people_finish_rate":
+		return rate("people_finished", "people")
+	case "people_download_rate":
+		return rate("people_downloaded", "people")
 	}
 	panic(name)
+}
+
+// finishes reports whether a page view is of the last page of its version.
+func finishes(r record) bool { return r.version > 0 && r.page > 0 && r.page == r.pages }
+
+// personsOf returns the persons with such a record.
+func personsOf(records []record, has func(record) bool) map[uuid.UUID]bool {
+	found := map[uuid.UUID]bool{}
+	for _, r := range records {
+		if has(r) {
+			found[r.person] = true
+		}
+	}
+	return found
 }
 
 // attentive returns the readers who finished a version and spent two seconds on three fifths of its pages.
@@ -204,7 +234,7 @@ func sourcesOf(q report.Question) map[string]bool {
 			of["submission"] = true
 		case "submission_rate":
 			of["submission"], of["view"] = true, true
-		case "verified":
+		case "verified", "confirmations":
 			of["confirmation"] = true
 		default:
 			of["event"] = true
@@ -289,6 +319,10 @@ func (m *model) answer(q report.Question, now, before []window) reference {
 				parts = []string{"finished", "readers"}
 			case "download_rate":
 				parts = []string{"downloaders", "readers"}
+			case "people_finish_rate":
+				parts = []string{"people_finished", "people"}
+			case "people_download_rate":
+				parts = []string{"people_downloaded", "people"}
 			}
 			for _, p := range parts {
 				if n := metricOf(p, list); n != nil && *n != 0 {

@@ -49,6 +49,19 @@ var inSQL = []struct {
 	{"readers finished attentive people", "lead_magnet_id referrer_host", `
 		SELECT lead_magnet_id, nullIf(referrer_host, ''), count(), countIf(finished), countIf(attentive), uniqExact(coalesce(person_id, access_link_id))
 		FROM readers WHERE account_id = ACCOUNT GROUP BY ALL`},
+	{"people people_finished people_without_form people_finish_rate", "lead_magnet_id", `
+		SELECT lead_magnet_id, count(), countIf(done), countIf(NOT formed), avg(done) FROM (
+			SELECT r.lead_magnet_id AS lead_magnet_id, max(r.finished) AS done, max(l.source != 'api') AS formed
+			FROM readers AS r LEFT JOIN access_links AS l ON l.account_id = r.account_id AND l.access_link_id = r.access_link_id
+			WHERE r.account_id = ACCOUNT GROUP BY lead_magnet_id, coalesce(r.person_id, r.access_link_id))
+		GROUP BY lead_magnet_id`},
+	{"people_downloaded", "lead_magnet_id", `
+		SELECT lead_magnet_id, countIf(read AND saved) AS n FROM (
+			SELECT e.lead_magnet_id AS lead_magnet_id, max(e.event_type = 'page_viewed') AS read, max(e.event_type = 'download_completed') AS saved
+			FROM events AS e LEFT JOIN access_links AS l ON l.account_id = e.account_id AND l.access_link_id = e.access_link_id
+			WHERE e.account_id = ACCOUNT AND e.bot = '' GROUP BY lead_magnet_id, coalesce(l.person_id, e.access_link_id))
+		GROUP BY lead_magnet_id HAVING n > 0`},
+	{"confirmations", "lead_magnet_id", `SELECT lead_magnet_id, count() FROM submissions WHERE account_id = ACCOUNT AND verified_at IS NOT NULL GROUP BY ALL`},
 	{"readers reading_ms sessions", "access_link_id lead_magnet_id", `
 		SELECT access_link_id, lead_magnet_id, 1, reading_ms, sessions FROM readers WHERE account_id = ACCOUNT`},
 	{"readers page_views", "email_domain", `SELECT email_domain, uniqExact(access_link_id), sum(page_views) FROM readers WHERE account_id = ACCOUNT GROUP BY ALL`},
@@ -101,7 +114,7 @@ func TestSQLSaysTheSame(t *testing.T) {
 func (m *model) nameReaders() {
 	m.t.Helper()
 	for _, copied := range []struct{ table, columns string }{
-		{"access_links", "id, account_id, lead_magnet_id, generic_link_id, submission_id, email_domain, person_id, utm_source, utm_campaign, referrer"},
+		{"access_links", "id, account_id, lead_magnet_id, generic_link_id, submission_id, source, email_domain, person_id, utm_source, utm_campaign, referrer"},
 		{"submissions", "id, account_id, lead_magnet_id, generic_link_id, email_domain, person_id, verification_required, verified, utm_source, utm_campaign, referrer, submitted_at, verified_at"},
 	} {
 		m.exec("INSERT INTO lodestone."+copied.table+" ("+copied.columns+", email, version) SELECT "+copied.columns+", concat('a@', email_domain), 3 FROM lodestone."+copied.table+

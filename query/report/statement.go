@@ -298,7 +298,7 @@ func (w *writer) source(s source, needed []string, of []part) string {
 const (
 	linksJoin = `
 LEFT ANY JOIN (
-    SELECT id, person_id, email_domain, utm_source, utm_medium, utm_campaign, utm_content, utm_term, referrer_host
+    SELECT id, person_id, source = 'api' AS of_api, email_domain, utm_source, utm_medium, utm_campaign, utm_content, utm_term, referrer_host
     FROM lodestone.access_links FINAL WHERE account_id = {account:UUID}) AS l ON l.id = r.access_link_id`
 	versionsJoin = `
 LEFT ANY JOIN (

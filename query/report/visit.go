@@ -56,20 +56,25 @@ const visitFinishes = "arrayExists(page -> lodestoneFinishes(r.magnet_version, p
 
 // visitParts are the parts that visits answer.
 var visitParts = map[string]string{
-	"events":            "sumIf(c_rows, IF)",
-	"page_views":        "sumIf(c_rows, " + viewed + ")",
-	"reading_ms":        "sumIf(c_ms, " + viewed + ")",
-	"readers":           parts["readers"].sql,
-	"people":            parts["people"].sql,
-	"sessions":          "uniqExactIf(c_visit, " + viewed + ")",
-	"downloads_started": "sumIf(c_rows, IF AND c_started)",
-	"downloads":         "sumIf(c_rows, IF AND c_completed)",
-	"downloaders":       parts["downloaders"].sql,
-	"finished":          "uniqExactIf(c_link, " + viewed + " AND c_finished)",
+	"events":              "sumIf(c_rows, IF)",
+	"page_views":          "sumIf(c_rows, " + viewed + ")",
+	"reading_ms":          "sumIf(c_ms, " + viewed + ")",
+	"readers":             parts["readers"].sql,
+	"people":              parts["people"].sql,
+	"people_finished":     "uniqExactIf(c_person, " + viewed + " AND c_finished)",
+	"people_downloaded":   parts["people_downloaded"].sql,
+	"people_without_form": parts["people_without_form"].sql,
+	"sessions":            "uniqExactIf(c_visit, " + viewed + ")",
+	"downloads_started":   "sumIf(c_rows, IF AND c_started)",
+	"downloads":           "sumIf(c_rows, IF AND c_completed)",
+	"downloaders":         parts["downloaders"].sql,
+	"finished":            "uniqExactIf(c_link, " + viewed + " AND c_finished)",
 }
 
 // visitNeeds are the columns of such a part, if they are not those of the same part of events.
-var visitNeeds = map[string][]string{"sessions": {"c_viewed", "c_visit"}, "finished": {"c_viewed", "c_link", "c_finished"}}
+var visitNeeds = map[string][]string{
+	"sessions": {"c_viewed", "c_visit"}, "finished": {"c_viewed", "c_link", "c_finished"}, "people_finished": {"c_viewed", "c_person", "c_finished"},
+}
 
 var eventColumn = regexp.MustCompile(`\br\.(\w+)`)
 

@@ -36,7 +36,7 @@ for (const [device, o] of looks) {
       await measure(`dashboard-${name}${o.dark ? '-dark' : ''}${o.scripts === false ? '-plain' : ''}`, v);
     };
     await looked('overview');
-    await v.page.goto(`${site}/dashboard?days=90&compare=no&metric=finish_rate&second=visitors`);
+    await v.page.goto(`${site}/dashboard?days=90&compare=no&metric=people_finish_rate&second=visitors`);
     await looked('overview-90');
     await v.page.goto(`${site}/dashboard`);
     await v.page.locator('table.magnets tbody a').first().click();
@@ -330,7 +330,7 @@ test('dashboard: from a PDF to a published page, and the first reader is seen', 
   await v.page.locator('figure.chart svg[role=img]').first().waitFor();
   await v.screenshot('dashboard-first-reader', { full: true });
   await v.page.goto(magnet);
-  assert.equal(await v.page.locator('.tiles [data-metric=readers]').getAttribute('data-value'), '1');
+  assert.equal(await v.page.locator('.tiles [data-metric=people]').getAttribute('data-value'), '1');
 });
 
 longTest('dashboard: the head of a long table stays in view', async (t) => {

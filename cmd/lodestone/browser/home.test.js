@@ -23,7 +23,7 @@ test('home: a newcomer sees each page that they read', async (t) => {
   const v = await newDesktop(t);
   await v.page.goto(devPage('/'));
   const number = (metric) => v.page.locator(`#today [data-metric=${metric}]`).getAttribute('data-value').then(Number);
-  const before = { submissions: await number('submissions'), readers: await number('readers') };
+  const before = { submissions: await number('submissions'), readers: await number('people') };
   const [tab] = await Promise.all([v.context.waitForEvent('page'), v.page.getByRole('link', { name: 'Open your landing page' }).click()]);
   const row = v.page.locator('.visits li', { hasText: address });
   const shows = (text) => row.filter({ hasText: text }).waitFor({ state: 'attached' });
@@ -44,9 +44,9 @@ test('home: a newcomer sees each page that they read', async (t) => {
   assert.match(await row.locator('.facts').innerText(), /^2 of 12 pages · [\d.]+ (s|min( \d+ s)?)$/);
 
   // Others read as well, so the numbers grow by at least one.
-  await eventually(async () => (await number('submissions')) > before.submissions && (await number('readers')) > before.readers, 'the numbers of the day grow');
+  await eventually(async () => (await number('submissions')) > before.submissions && (await number('people')) > before.readers, 'the numbers of the day grow');
   const seen = await v.page.evaluate(() => [...document.querySelectorAll('#today [data-metric]')].map((e) => e.dataset.metric));
-  assert.deepEqual(seen, ['visitors', 'submissions', 'readers', 'finished']);
+  assert.deepEqual(seen, ['visitors', 'submissions', 'people', 'people_finished']);
 
   // A download, and the focus stays where it is while the row changes.
   await row.getByRole('link', { name: address }).focus();

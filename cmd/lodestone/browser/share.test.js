@@ -9,7 +9,7 @@ import { collector, eventually, taken, test } from './suite.js';
 /** Returns what the API answers about a lead magnet. */
 async function totalsOf(id) {
   const { data: [answer] } = await api('POST', '/api/v1/analytics/query', {
-    metrics: ['readers', 'link_views', 'submissions', 'finish_rate', 'downloads', 'finished', 'page_views'], filters: { lead_magnet_id: [id] },
+    metrics: ['people', 'visitors', 'submissions', 'people_finish_rate', 'people_downloaded', 'people_finished', 'page_views'], filters: { lead_magnet_id: [id] },
   });
   return answer;
 }
@@ -29,7 +29,7 @@ async function newRead(readers) {
   assert.equal(answer.status, 202, await answer.text());
   await eventually(async () => {
     const { totals } = await totalsOf(magnet.id);
-    return totals.readers === readers && totals.finished === 1 && totals.page_views === readers * 3 + 1;
+    return totals.people === readers && totals.people_finished === 1 && totals.page_views === readers * 3 + 1;
   }, 'stored page views');
   return magnet.id;
 }
@@ -48,17 +48,17 @@ for (const [device, o] of taken([['phone', {}], ['phone', { dark: true }], ['des
     for (const [metric, value] of Object.entries(asked.totals)) {
       if (metric in shown) assert.equal(shown[metric], String(value), metric);
     }
-    assert.equal(shown.readers, '6');
+    assert.equal(shown.people, '6');
     assert.equal(await v.page.locator('svg[role=img]').count(), 3);
     await v.page.getByText('Table').last().click();
-    assert.deepEqual(await v.page.locator('[data-metric=reached]').evaluateAll((all) => all.map((e) => e.dataset.value)), ['6', '6', '6', '1']);
+    assert.deepEqual(await v.page.locator('[data-metric=people_reached]').evaluateAll((all) => all.map((e) => e.dataset.value)), ['6', '6', '6', '1']);
     assert.equal(await v.page.getByText('example.com').count(), 0, 'no address');
     await v.accessible();
     await v.screenshot('share', { full: true });
     await measure('share', v);
     await v.page.getByRole('link', { name: '365 days' }).click();
     await v.page.getByText('The last 365 days').waitFor();
-    assert.equal((await figures(v)).readers, '6');
+    assert.equal((await figures(v)).people, '6');
   });
 }
 
@@ -67,7 +67,7 @@ test('share: few readers, without scripts', async (t) => {
   const share = await api('POST', `/api/v1/lead-magnets/${id}/shares`, {});
   const v = await newPhone(t, { scripts: false });
   await v.page.goto(share.url);
-  assert.equal((await figures(v)).readers, '2');
+  assert.equal((await figures(v)).people, '2');
   await v.page.getByText('Shown from 5 readers on').waitFor();
   assert.equal(await v.page.locator('svg[role=img]').count(), 2);
   await v.screenshot('share-few');

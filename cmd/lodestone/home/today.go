@@ -45,7 +45,7 @@ func (h *Home) today(ctx context.Context) (today, error) {
 	text := words.In(locale.English)
 	zone := timezone.OrUTC(account.Timezone)
 	now := time.Now().In(zone)
-	metrics := []string{"visitors", "submissions", "readers", "finished"}
+	metrics := []string{"visitors", "submissions", "people", "people_finished"}
 	answers, err := h.deps.Reports.Answer(ctx, h.deps.Account, []report.Question{{
 		Metrics: metrics, From: now.Format(time.DateOnly), To: timezone.AddDays(now, 1).Format(time.DateOnly), Timezone: zone.String(),
 	}}, []string{""})
@@ -53,7 +53,7 @@ func (h *Home) today(ctx context.Context) (today, error) {
 		return today{}, fmt.Errorf("ask for the numbers of the day: %w", err)
 	}
 	t := today{Zone: zone.String(), Bots: answers[0].ExcludedBots}
-	screens := map[string]string{"visitors": "/dashboard?days=1", "submissions": "/dashboard?days=1", "readers": "/dashboard/readers?days=1", "finished": "/dashboard/readers?days=1"}
+	screens := map[string]string{"visitors": "/dashboard?days=1", "submissions": "/dashboard?days=1", "people": "/dashboard/readers?days=1", "people_finished": "/dashboard/readers?days=1&finished=true"}
 	for i, metric := range metrics {
 		n := number{Metric: metric, Label: text.Say("metric." + metric), Define: text.Say("metric." + metric + ".means"), URL: h.deps.Pages.Path(screens[metric])}
 		value := 0.0

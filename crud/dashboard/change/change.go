@@ -23,8 +23,8 @@ func Queries(all frame.Query) []frame.Query {
 	all.ID = ByTime
 	return []frame.Query{
 		all,
-		{ID: ByMagnet, Metrics: []string{"readers", "link_views", "submissions", "verified", "finished", "downloads", "finish_rate"}, Dimensions: []string{"lead_magnet_id"}},
-		{ID: BySource, Metrics: []string{"readers", "submissions", "finished", "finish_rate"}, Dimensions: []string{"utm_source"}, Limit: 20},
+		{ID: ByMagnet, Metrics: frame.FunnelMetrics(), Dimensions: []string{"lead_magnet_id"}},
+		{ID: BySource, Metrics: []string{"people", "submissions", "people_finished", "people_finish_rate"}, Dimensions: []string{"utm_source"}, Limit: 20},
 	}
 }
 
@@ -45,7 +45,7 @@ const enough = 10
 // readers who finish.
 func Sentences(v Voice, b frame.Batch) (list []frame.Sentence) {
 	totals := b.Of(ByTime).Totals
-	readers, finish := v.Figure(totals, "readers"), v.Figure(totals, "finish_rate")
+	readers, finish := v.Figure(totals, "people"), v.Figure(totals, "people_finish_rate")
 	if readers.Compared() {
 		list = append(list, readersChanged(v, b, readers))
 	}
@@ -98,7 +98,7 @@ func mostOf(v Voice, b frame.Batch, difference float64) string {
 			if label, ok := a.Labels[name]; ok {
 				name = label
 			}
-			share := (r.Number("readers") - r.Before("readers")) / difference
+			share := (r.Number("people") - r.Before("people")) / difference
 			if name == "" || r.Is("other") || math.IsNaN(share) || share <= 0.5 {
 				continue
 			}
@@ -121,25 +121,29 @@ func mostOf(v Voice, b frame.Batch, difference float64) string {
 func bestSource(v Voice, a frame.Answer, all frame.Figure) frame.Sentence {
 	var best frame.Row
 	for _, r := range a.Rows {
-		if r.Text("utm_source") == "" || r.Is("other") || r.Number("readers") < enough {
+		if r.Text("utm_source") == "" || r.Is("other") || r.Number("people") < enough {
 			continue
 		}
-		if best == nil || r.Number("finish_rate") > best.Number("finish_rate") {
+		if best == nil || r.Number("people_finish_rate") > best.Number("people_finish_rate") {
 			best = r
 		}
 	}
-	if best == nil || best.Number("finish_rate") < all.Value+0.05 {
+	if best == nil || best.Number("people_finish_rate") < all.Value+0.05 {
 		return nil
 	}
-	rate, readers := v.Figure(best, "finish_rate"), v.Figure(best, "readers")
+	rate, readers := v.Figure(best, "people_finish_rate"), v.Figure(best, "people")
 	return v.Sentence("overview.changed.source", "source", best.Text("utm_source"), "rate", &rate, "readers", &readers, "all", &all)
 }
 
-// formsChanged says how many visitors send the form; nothing, if there are few.
+// formsChanged says how many visitors send the form; nothing, if there are few. Where more forms were sent than visitors were counted, it
+// says why.
 func formsChanged(v Voice, totals frame.Row) frame.Sentence {
 	rate, visitors := v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
 	if math.IsNaN(rate.Value) || visitors.Value < enough {
 		return nil
+	}
+	if forms := v.Figure(totals, "submissions"); forms.Value > visitors.Value {
+		return v.Sentence("overview.changed.forms.more", "n", int64(forms.Value), "forms", &forms, "visitors", &visitors)
 	}
 	if rate.Compared() && rate.Change() != "" {
 		return v.Sentence("overview.changed.forms.change", "rate", &rate, "visitors", &visitors, "change", rate.Change())

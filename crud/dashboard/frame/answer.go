@@ -136,11 +136,17 @@ func BatchOf(got Answers, questions int) (Batch, error) {
 	return b, nil
 }
 
-// Series are a metric's values over the intervals of an answer, and those before.
+// Series are a metric's values over the intervals of an answer, and those before. A rate above 1 is a gap.
 func (a Answer) Series(metric string) (now, before []float64) {
+	shown := func(n float64) float64 {
+		if shares[metric] && n > 1 {
+			return chart.Gap()
+		}
+		return n
+	}
 	for _, r := range a.Rows {
-		now = append(now, r.Number(metric))
-		before = append(before, r.Before(metric))
+		now = append(now, shown(r.Number(metric)))
+		before = append(before, shown(r.Before(metric)))
 	}
 	return now, before
 }

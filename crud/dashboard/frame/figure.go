@@ -17,7 +17,8 @@ type Figure struct {
 	Define string // definition; "": none
 	URL    string // the people and events behind it; "": none
 
-	texts *catalogue.Texts // of the words of its change
+	fewVisitors bool             // it is the rate of forms, and more forms were sent than visitors were counted
+	texts       *catalogue.Texts // of the words of its change, and of Why
 }
 
 // Figure returns a metric of a row with its label and definition.
@@ -29,7 +30,10 @@ func (v *Visit) Figure(r Row, metric string) Figure {
 
 // FigureOf returns a metric of a row without words.
 func FigureOf(r Row, metric string) Figure {
-	return Figure{Metric: metric, Value: r.Number(metric), Before: r.Before(metric), Format: formatOf(metric)}
+	return Figure{
+		Metric: metric, Value: r.Number(metric), Before: r.Before(metric), Format: formatOf(metric),
+		fewVisitors: metric == "submission_rate" && r.Number("submissions") > r.Number("visitors"),
+	}
 }
 
 // Define returns the definition of a metric.
@@ -47,10 +51,16 @@ func (v *Visit) Short(metric string) string {
 }
 
 // short are the metrics whose label has no room at a line.
-var short = map[string]bool{"submissions": true, "finished": true, "page_views": true, "reading_ms": true, "submission_rate": true, "median_page_ms": true}
+var short = map[string]bool{
+	"submissions": true, "people_finished": true, "people_finish_rate": true, "people_download_rate": true, "page_views": true, "reading_ms": true,
+	"submission_rate": true, "median_page_ms": true,
+}
 
-// Text is the number with its unit.
+// Text is the number with its unit. A rate above 100 % is none: Why says the reason.
 func (f Figure) Text() string {
+	if f.beyond() {
+		return chart.None
+	}
 	if f.Format == nil {
 		return chart.Count(f.Value)
 	}
@@ -62,6 +72,16 @@ func (f Figure) Exact() string { return chart.Exact(f.Value) }
 
 // Compared reports whether there is a number to compare with.
 func (f Figure) Compared() bool { return !math.IsNaN(f.Before) }
+
+// Why says why a rate is not shown; "" if it is.
+func (f Figure) Why() string {
+	if !f.beyond() || f.texts == nil {
+		return ""
+	}
+	return f.texts.Say("frame.beyond")
+}
+
+func (f Figure) beyond() bool { return f.fewVisitors || f.IsShare() && f.Value > 1 }
 
 // IsShare reports whether the number is a rate.
 func (f Figure) IsShare() bool { return shares[f.Metric] }
@@ -80,7 +100,7 @@ func (f Figure) Tone() string {
 
 func (f Figure) change() (words, tone string) {
 	switch {
-	case math.IsNaN(f.Before) || f.texts == nil:
+	case math.IsNaN(f.Before) || f.texts == nil || f.beyond() || f.IsShare() && f.Before > 1:
 		return "", ""
 	case math.IsNaN(f.Value):
 		return f.texts.Say("frame.change.none_now"), ""
@@ -107,7 +127,7 @@ func (f Figure) change() (words, tone string) {
 }
 
 // shares are the metrics that are rates.
-var shares = map[string]bool{"submission_rate": true, "open_rate": true, "finish_rate": true, "download_rate": true}
+var shares = map[string]bool{"submission_rate": true, "open_rate": true, "finish_rate": true, "download_rate": true, "people_finish_rate": true, "people_download_rate": true}
 
 // formats are those of metrics that are no plain numbers.
 func formatOf(metric string) chart.Format {

@@ -15,7 +15,7 @@ import (
 const perPage = 50
 
 // columns are the numbers of each link in the list.
-var columns = []string{"link_views", "submissions", "submission_rate", "readers", "finish_rate"}
+var columns = []string{"visitors", "submissions", "submission_rate", "people", "people_finish_rate"}
 
 type listData struct {
 	Links     []listRow
@@ -136,7 +136,7 @@ func listRows(v *frame.Visit, links []genericLink, titles map[string]string, a f
 		}
 		numbers, found := byID[l.ID]
 		if !found && !away {
-			numbers = frame.Row{"link_views": 0.0, "submissions": 0.0, "readers": 0.0}
+			numbers = frame.Row{"visitors": 0.0, "submissions": 0.0, "people": 0.0}
 		}
 		for _, metric := range columns {
 			f := v.Figure(numbers, metric)

@@ -3,6 +3,7 @@ package link
 import (
 	"html/template"
 	"net/http"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,13 +19,19 @@ const (
 	byReferrer = "referrer"
 )
 
-var totalMetrics = []string{"visitors", "submissions", "submission_rate", "verified", "readers", "finish_rate", "downloads"}
+var totalMetrics = frame.FunnelMetrics()
 
-// figures are the numbers at the top.
-var figures = []string{"visitors", "submissions", "verified", "readers", "finish_rate", "downloads"}
+// figuresOf are the numbers at the top. Confirmed addresses are among them where addresses are confirmed.
+func figuresOf(totals frame.Row) []string {
+	list := []string{"visitors", "submissions", "verified", "people", "people_finished", "people_downloaded"}
+	if !totals.Confirms() {
+		list = slices.Delete(list, 2, 3)
+	}
+	return list
+}
 
 // sourceMetrics are the numbers of a source.
-var sourceMetrics = []string{"visitors", "submissions", "submission_rate", "readers", "finish_rate"}
+var sourceMetrics = []string{"visitors", "submissions", "submission_rate", "people", "people_finish_rate"}
 
 // forms are those of the screen that were sent and refused.
 type forms struct {
@@ -118,7 +125,7 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 		Upload: v.UploadTo(self(v) + "/picture"), OwnPicture: l.ThumbnailURL != nil, Magnet: v.Link("/dashboard/magnets/" + l.LeadMagnetID), Once: newKey(),
 	}
 	d.Remove.ID, d.Recipients.ID, d.Picture.ID = "delete", "recipients", "picture"
-	for _, metric := range figures {
+	for _, metric := range figuresOf(all.Totals) {
 		f := v.Figure(all.Totals, metric)
 		f.URL = behind(v, l.ID, metric)
 		d.Figures = append(d.Figures, f)
@@ -154,10 +161,10 @@ func behind(v *frame.Visit, id, metric string) string {
 		return ""
 	case "submissions", "verified":
 		return "#submissions"
-	case "finish_rate":
+	case "people_finished":
 		return v.People("generic_link_id", id, "finished", "true")
-	case "downloads":
-		return v.People("generic_link_id", id, "sort", "-downloads")
+	case "people_downloaded":
+		return v.People("generic_link_id", id, "downloaded", "true")
 	default:
 		return v.People("generic_link_id", id)
 	}
@@ -167,6 +174,9 @@ func behind(v *frame.Visit, id, metric string) string {
 func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
 	sent, rate, visitors := v.Figure(totals, "submissions"), v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
 	headline := v.Sentence("link.headline", "n", int64(sent.Value), "forms", &sent, "period", v.Period.Words())
+	if sent.Value > visitors.Value {
+		return headline.Then(v.Sentence("link.headline.more", "n", int64(visitors.Value), "visitors", &visitors))
+	}
 	if visitors.Value > 0 {
 		headline = headline.Then(v.Sentence("link.headline.of", "n", int64(visitors.Value), "rate", &rate, "visitors", &visitors))
 	}
