@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/url"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"lodestone/crud/capture/disposable"

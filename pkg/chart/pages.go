@@ -16,10 +16,10 @@ type PageRow struct {
 type Pages struct {
 	Title  string
 	Rows   []PageRow
-	Before []PageRow // of the version that it is compared with
-	Was    string    // name of that version
+	Before []PageRow                           // of the version that it is compared with
+	Was    string                              // name of that version
 	URL    func(page int, stopped bool) string // of those who reached a page, or stopped there; nil: none
-	Own    Words // of the table and of labels; nil: English
+	Own    Words                               // of the table and of labels; nil: English
 }
 
 const (
