@@ -15,7 +15,7 @@ import (
 	"lodestone/ingest/producer"
 )
 
-var errAway = errors.New("away")
+var errKafkaAway = errors.New("away")
 
 // What Kafka has not taken for the longest time that is set is dropped, and counted: what it refuses for good, and what waited while it was
 // away. What is younger is sent.
@@ -40,7 +40,7 @@ func TestOldRecordsAreDropped(t *testing.T) {
 		require.InDelta(t, 1, r.metric(t, "lodestone_spool_expired_records_total"), 0)
 
 		kafka.mu.Lock()
-		kafka.away = errAway
+		kafka.away = errKafkaAway
 		kafka.mu.Unlock()
 		require.NoError(t, r.Write(t.Context(), []producer.Record{record(1)}))
 		<-time.After(8 * 24 * time.Hour)

@@ -22,5 +22,5 @@ func AskHTTP(ctx context.Context, address, user, password string) error {
 	if err != nil {
 		return err
 	}
-	return c.askAs(ctx, user, password)
+	return askAs(ctx, c.client, c.address, user, password)
 }

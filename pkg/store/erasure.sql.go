@@ -428,10 +428,13 @@ func (q *Queries) InsertErasure(ctx context.Context, arg InsertErasureParams) (i
 }
 
 const isReadSince = `-- name: IsReadSince :one
-SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start < $1::timestamptz)
+SELECT EXISTS (SELECT FROM pg_stat_get_activity(NULL) AS a
+    WHERE a.datid = (SELECT own.datid FROM pg_stat_get_activity(pg_backend_pid()) AS own)
+        AND a.backend_xmin IS NOT NULL AND a.xact_start < $1::timestamptz)
 `
 
 // Whether a transaction of this database is open that began before a time: VACUUM keeps the rows that it may read.
+// The rows are those of pg_stat_activity.
 func (q *Queries) IsReadSince(ctx context.Context, at time.Time) (bool, error) {
 	row := q.db.QueryRow(ctx, isReadSince, at)
 	var exists bool

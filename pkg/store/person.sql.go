@@ -332,7 +332,7 @@ func (q *Queries) QueueOfAccount(ctx context.Context, kind string) ([]QueueOfAcc
 }
 
 const sessionsOfPerson = `-- name: SessionsOfPerson :many
-SELECT id, account_id, access_link_id, magnet_version, started_at, last_active_at, ended_at, pages, duration_ms, downloads FROM sessions WHERE access_link_id = ANY ($1::uuid[]) ORDER BY started_at, id
+SELECT id, account_id, access_link_id, magnet_version, started_at, last_active_at, ended_at, pages, duration_ms, downloads, bot FROM sessions WHERE access_link_id = ANY ($1::uuid[]) ORDER BY started_at, id
 `
 
 func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUID) ([]Session, error) {
@@ -355,6 +355,7 @@ func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUI
 			&i.Pages,
 			&i.DurationMs,
 			&i.Downloads,
+			&i.Bot,
 		); err != nil {
 			return nil, err
 		}

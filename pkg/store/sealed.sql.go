@@ -24,7 +24,7 @@ type LinkTokenSamplesRow struct {
 }
 
 // The newest sealed tokens of each key.
-func (q *Queries) LinkTokenSamples(ctx context.Context, rowLimit int64) ([]LinkTokenSamplesRow, error) {
+func (q *Queries) LinkTokenSamples(ctx context.Context, rowLimit int32) ([]LinkTokenSamplesRow, error) {
 	rows, err := q.db.Query(ctx, linkTokenSamples, rowLimit)
 	if err != nil {
 		return nil, err

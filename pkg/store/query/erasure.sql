@@ -92,7 +92,10 @@ UPDATE user_sessions SET kept_form = NULL WHERE id = $1 AND kept_form = sqlc.arg
 
 -- name: IsReadSince :one
 -- Whether a transaction of this database is open that began before a time: VACUUM keeps the rows that it may read.
-SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start < sqlc.arg(at)::timestamptz);
+-- The rows are those of pg_stat_activity.
+SELECT EXISTS (SELECT FROM pg_stat_get_activity(NULL) AS a
+    WHERE a.datid = (SELECT own.datid FROM pg_stat_get_activity(pg_backend_pid()) AS own)
+        AND a.backend_xmin IS NOT NULL AND a.xact_start < sqlc.arg(at)::timestamptz);
 
 -- name: VacuumPeople :exec
 -- Removes deleted rows, of statistics as well, and renews these.
