@@ -59,10 +59,6 @@ type askData struct {
 	Insecure        bool   // browsers do not keep the session's cookie
 }
 
-// outHeader tells scripts that the browser has no session at all, such as after signing out in another tab: a form that it sends now
-// would be lost. Forms of a session that is over are kept.
-const outHeader = "Lodestone-Signed-Out"
-
 // notes are the reasons why someone has to sign in.
 var notes = []string{"kept", "lost", "out"}
 
@@ -74,9 +70,6 @@ func (s *Service) show(w http.ResponseWriter, r *http.Request) error {
 		return err
 	} else if found {
 		return s.redirect(w, r, next)
-	}
-	if _, known := s.secrets(r); !known {
-		w.Header().Set(outHeader, "1")
 	}
 	d := askData{Next: next}
 	if ended := query.Get("ended"); slices.Contains(notes, ended) {

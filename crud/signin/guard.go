@@ -23,6 +23,10 @@ const (
 	FormHeader = "X-CSRF-Token"
 )
 
+// outHeader tells scripts that the browser has no session at all, such as after signing out in another tab: a form that it sends now
+// would be lost. Forms of a session that is over are kept.
+const outHeader = "Lodestone-Signed-Out"
+
 // Require lets requests with a session through, and puts it into their context. The others are led to the sign-in page.
 func (s *Service) Require(fn page.Handler) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -123,6 +127,9 @@ func isForm(r *http.Request, kind string) bool {
 // signedOut leads a request without a session to the sign-in page. A form is kept for later.
 func (s *Service) signedOut(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Sec-Fetch-Dest") == "empty" { // a script, which can do nothing with the page
+		if _, known := s.secrets(r); !known {
+			w.Header().Set(outHeader, "1")
+		}
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusUnauthorized)
 		return nil

@@ -252,7 +252,11 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 	f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp() - interval '1 ms'")
 	r = b.send(t, "POST", "/dashboard/settings", url.Values{"csrf": {"x"}, "name": {"planted"}})
 	require.Contains(t, r.header.Get("Location"), "ended=lost")
-	require.Equal(t, 401, b.get(t, "/dashboard/settings", "Sec-Fetch-Dest", "empty").status, "a script gets no page")
+	script := b.get(t, "/dashboard/settings", "Sec-Fetch-Dest", "empty")
+	require.Equal(t, 401, script.status, "a script gets no page")
+	require.Empty(t, script.header.Get("Lodestone-Signed-Out"), "a form would be kept")
+	script = f.browser().get(t, "/dashboard/settings", "Sec-Fetch-Dest", "empty")
+	require.Equal(t, "1", script.header.Get("Lodestone-Signed-Out"), "a form would be lost")
 }
 
 func TestSessionsEnd(t *testing.T) {
