@@ -226,7 +226,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	for _, o := range all {
 		name := o.method + " " + o.path
 		scoped, other := only[o.scope], without[o.scope]
-		if needs := append(granted[o.id], f.described()[o.id].Also...); len(needs) > 0 {
+		if needs := slices.Concat(granted[o.id], f.described()[o.id].Also); len(needs) > 0 {
 			require.Equal(t, problem.Forbidden, scoped.run(t, o).problem(t).Code, name)
 			scoped = f.userOf(t, owner.account, append(needs, o.scope)...)
 		}

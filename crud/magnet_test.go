@@ -196,7 +196,7 @@ func TestOldFileName(t *testing.T) {
 	require.NoError(t, err)
 	for stored, want := range map[string]string{
 		"setup.exe":          `attachment; filename=setup.exe.pdf`,
-		`a"b.bat`:            `attachment; filename="a\"b.bat.pdf"`,
+		`a"b.bat`:            `attachment; filename=a-b.bat.pdf`,
 		"a\r\nSet-Cookie: x": `attachment; filename="a--Set-Cookie: x.pdf"`,
 	} {
 		_, err = f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnet_files SET file_name = $1", stored)

@@ -245,7 +245,7 @@ func TestProgramsSpendNoView(t *testing.T) {
 	t.Parallel()
 	const headless = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0 Safari/537.36"
 	r := newReading(t, 0)
-	_, err := r.user.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: "http://127.0.0.1:9/", Kinds: []string{"link.accessed", "download.completed"}})
+	_, err := r.CreateWebhook(t.Context(), clienttest.NewWebhook{URL: "http://127.0.0.1:9/", Kinds: []string{"link.accessed", "download.completed"}})
 	require.NoError(t, err)
 	id, path := r.link(`,"max_views":1`)
 	wanted := uuid.Must(uuid.NewV7())

@@ -108,13 +108,12 @@ func clientOf(ctx *fasthttp.RequestCtx, f *clientaddr.Finder) netip.Addr {
 
 // Headers in the server's canonical form.
 var (
-	headerSecPurpose   = []byte("Sec-Purpose")
-	headerPurpose      = []byte("Purpose")
-	headerXPurpose     = []byte("X-Purpose")
-	headerXMoz         = []byte("X-Moz")
-	headerSecGPC       = []byte("Sec-Gpc")
-	headerDNT          = []byte("Dnt")
-	headerForwardedKey = []byte("Forwarded")
+	headerSecPurpose = []byte("Sec-Purpose")
+	headerPurpose    = []byte("Purpose")
+	headerXPurpose   = []byte("X-Purpose")
+	headerXMoz       = []byte("X-Moz")
+	headerSecGPC     = []byte("Sec-Gpc")
+	headerDNT        = []byte("Dnt")
 
 	headerAcceptLanguage = []byte("Accept-Language")
 )

@@ -222,7 +222,7 @@ func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	defer cancel()
 	for _, table := range withAddresses() {
 		optimise := func(server driver.Conn) error {
-			return server.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL") //nolint:misspell,wrapcheck // the server spells it; below
+			return server.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL") //nolint:wrapcheck // below
 		}
 		err := clickhouse.EachShard(conn, optimise)
 		if err == nil { // each replica merges by itself

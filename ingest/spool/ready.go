@@ -34,7 +34,7 @@ func (s *Spool) Ready(ctx context.Context, kafka func(context.Context) error) er
 }
 
 // errAway says what /readyz shows while Kafka is away.
-var errAway = errors.New("Kafka does not take events in time: they wait in the spool")
+var errAway = errors.New("kafka does not take events in time: they wait in the spool")
 
 // CheckKafka returns an error while events go to the disk since Kafka does not take them in time.
 func (s *Spool) CheckKafka() error {

@@ -29,4 +29,4 @@ GROUP BY account_id, generic_link_id, minute`
 }
 
 // InOrder is the setting under which Landings needs little memory.
-const InOrder = " SETTINGS optimize_aggregation_in_order = 1" //nolint:misspell // ClickHouse has it so
+const InOrder = " SETTINGS optimize_aggregation_in_order = 1"

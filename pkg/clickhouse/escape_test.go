@@ -213,7 +213,7 @@ func escapes(file, address, table string) []string {
 		"INSERT INTO FUNCTION url('http://" + address + "/', 'CSV', 'a Int8') VALUES (1)",
 		"ALTER TABLE lodestone.events DELETE WHERE 1", "DELETE FROM lodestone.events WHERE 1", "UPDATE lodestone.events SET page = 1 WHERE 1",
 		"TRUNCATE TABLE lodestone.events", "DROP VIEW analytics.events", "RENAME TABLE analytics.events TO analytics.e",
-		"OPTIMIZE TABLE lodestone.events", //nolint:misspell // the server spells it
+		"OPTIMIZE TABLE lodestone.events",
 		"ATTACH TABLE lodestone.x", "DETACH VIEW analytics.events", "BACKUP DATABASE analytics TO Disk('default', 'x')", "CHECK TABLE lodestone.events",
 		"KILL QUERY WHERE 1 SYNC", "KILL MUTATION WHERE 1", "SYSTEM SHUTDOWN", "SYSTEM STOP MERGES lodestone.events", "SYSTEM RELOAD USERS", "SYSTEM DROP MARK CACHE", "SYSTEM FLUSH LOGS",
 		"CREATE WORKLOAD w IN all", "CREATE OR REPLACE WORKLOAD analyst IN all", "DROP WORKLOAD analyst", "CREATE RESOURCE r (QUERY)", "DROP RESOURCE query",

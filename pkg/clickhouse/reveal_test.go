@@ -64,7 +64,7 @@ func TestNoConditionSeesAnotherAccount(t *testing.T) {
 	})
 	// Rows of both accounts are side by side, in the same part and granule.
 	for table := range strings.FieldsSeq(a.must(a.own, "SELECT name FROM system.tables WHERE database = 'lodestone' AND engine LIKE '%MergeTree'")) {
-		a.must(a.own, "OPTIMIZE TABLE lodestone."+table+" FINAL") //nolint:misspell // the server spells it
+		a.must(a.own, "OPTIMIZE TABLE lodestone."+table+" FINAL")
 	}
 	forms := []string{
 		"SELECT count() FROM %s WHERE %s = 1",

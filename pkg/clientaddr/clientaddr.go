@@ -144,8 +144,7 @@ func (f *Finder) cutHop(list string) (rest, hop string, more bool) {
 	case !sound:
 		return "", unknown, false
 	case hop != "" && f.header == forwarded:
-		address, _ := forwardedFor(hop)
-		hop = cmp.Or(address, unknown)
+		hop = cmp.Or(forwardedFor(hop), unknown)
 	}
 	return rest, hop, more
 }
@@ -168,16 +167,16 @@ func lastOutsideQuotes(text string, separator byte) (at int, sound bool) {
 	return at, !quoted
 }
 
-// forwardedFor returns the "for" of one element of a Forwarded header (RFC 7239), unquoted, and whether it has one.
-func forwardedFor(element string) (address string, found bool) {
+// forwardedFor returns the "for" of one element of a Forwarded header (RFC 7239), unquoted, or "" if it has none.
+func forwardedFor(element string) string {
 	for {
 		at, _ := lastOutsideQuotes(element, ';')
 		name, value, _ := strings.Cut(strings.TrimSpace(element[at+1:]), "=")
 		if strings.EqualFold(name, "for") {
-			return strings.Trim(value, `"`), true
+			return strings.Trim(value, `"`)
 		}
 		if at < 0 {
-			return "", false
+			return ""
 		}
 		element = element[:at]
 	}
@@ -191,8 +190,7 @@ func Withheld(lines []string) bool {
 	}
 	line := lines[len(lines)-1]
 	at, sound := lastOutsideQuotes(line, ',')
-	address, _ := forwardedFor(line[at+1:])
-	return sound && strings.EqualFold(address, unknown)
+	return sound && strings.EqualFold(forwardedFor(line[at+1:]), unknown)
 }
 
 // parseHop reads an address as proxies write it: bare, in brackets, or with a port.

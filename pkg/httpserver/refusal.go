@@ -41,9 +41,9 @@ const (
 // Close implements net.Conn.
 func (r *request) Close() error {
 	if r.refused.Swap(false) {
-		_ = r.CloseWrite()                                     // the client is not there any more, or sees it below
-		_ = r.Conn.SetReadDeadline(time.Now().Add(lingerTime)) // as above
-		_, _ = io.CopyN(io.Discard, r.Conn, lingerBytes)       // as above
+		_ = r.CloseWrite()                                // the client is not there any more, or sees it below
+		_ = r.SetReadDeadline(time.Now().Add(lingerTime)) // as above
+		_, _ = io.CopyN(io.Discard, r.Conn, lingerBytes)  // as above
 	}
 	return r.Conn.Close() //nolint:wrapcheck // a connection's error is passed on as it is
 }
@@ -84,8 +84,8 @@ func (r *request) refusal(answer []byte) *problem.Problem {
 	if r.answered.Load() || !found || len(line) < len("400") {
 		return nil
 	}
-	status, err := strconv.Atoi(string(line[:3]))
-	if err != nil || status < http.StatusBadRequest {
+	status, _ := strconv.Atoi(string(line[:3])) // what is no number is no refusal
+	if status < http.StatusBadRequest {
 		return nil
 	}
 	var p *problem.Problem

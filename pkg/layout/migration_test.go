@@ -60,7 +60,7 @@ var (
 	released = map[string]bool{"postgres/00111_partition_growth.sql": true}
 
 	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALI[Z]E|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)
-	waiting   = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`) //nolint:misspell // the server spells it
+	waiting   = regexp.MustCompile(`(?is)(?:mutations_sync|alter_sync)\s*=\s*[12]|\bOPTIMIZE TABLE\b`)
 	indexing  = regexp.MustCompile(`(?i)^CREATE (?:UNIQUE )?INDEX \w+ ON (\w+)`)
 	creating  = regexp.MustCompile(`(?im)^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)`)
 	comment   = regexp.MustCompile(`--[^\n]*`)
@@ -207,13 +207,13 @@ func TestUnboundedMigrationsAreFound(t *testing.T) {
 		require.Empty(t, unboundedPostgres(text), text)
 	}
 	for _, text := range []string{
-		"ALTER TABLE lodestone.events MATERIALIZE COLUMN a;", //nolint:misspell // the server spells it
+		"ALTER TABLE lodestone.events MATERIALIZE COLUMN a;",
 		"ALTER TABLE lodestone.events UPDATE a = 1 WHERE 1 SETTINGS mutations_sync = 2;",
-		"OPTIMIZE TABLE lodestone.events FINAL;", //nolint:misspell // the server spells it
+		"OPTIMIZE TABLE lodestone.events FINAL;",
 	} {
 		require.NotEmpty(t, unboundedClickHouse(text), text)
 	}
-	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;")) //nolint:misspell // the server spells it
+	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;"))
 }
 
 func TestBreakingMigrationsAreFound(t *testing.T) {

@@ -97,11 +97,12 @@ func hideDigits(r rune) rune {
 
 // WithAttrs implements slog.Handler.
 func (o once) WithAttrs(attrs []slog.Attr) slog.Handler {
-	with := o.with
+	var with strings.Builder
+	with.WriteString(o.with)
 	for _, a := range attrs {
-		with += "\n" + a.String()
+		with.WriteString("\n" + a.String())
 	}
-	return once{o.Handler.WithAttrs(attrs), with, o.seen}
+	return once{o.Handler.WithAttrs(attrs), with.String(), o.seen}
 }
 
 // WithGroup implements slog.Handler.

@@ -47,15 +47,16 @@ func CampaignOf(values url.Values) map[string]string {
 func Address(text string) string {
 	text, _, _ = strings.Cut(text, "#")
 	text, query, _ := strings.Cut(text, "?")
-	address := cut(withoutUser(Text(text, MaxAddressBytes)), MaxAddressBytes)
+	var address strings.Builder
+	address.WriteString(cut(withoutUser(Text(text, MaxAddressBytes)), MaxAddressBytes))
 	campaign, separator := Campaign(query), "?"
 	for _, name := range counted {
 		if value, ok := campaign[name]; ok {
-			address += separator + name + "=" + escape(value)
+			address.WriteString(separator + name + "=" + escape(value))
 			separator = "&"
 		}
 	}
-	return address
+	return address.String()
 }
 
 // Referrer returns what is stored of the address of the page or the app before a form, of at most so many bytes: host and path alone.

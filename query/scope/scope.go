@@ -213,17 +213,17 @@ func (s Statement) Settings() native.Settings {
 	switch s.Projection {
 	case "":
 	case NoProjection:
-		settings["optimize_use_projections"] = 0 //nolint:misspell // the server spells it
+		settings["optimize_use_projections"] = 0
 	default:
-		settings["preferred_optimize_projection_name"] = s.Projection //nolint:misspell // the server spells it
+		settings["preferred_optimize_projection_name"] = s.Projection
 	}
 	if s.Alone {
 		settings["use_skip_indexes"] = 0
-		settings["optimize_use_implicit_projections"] = 0 //nolint:misspell // the server spells it
+		settings["optimize_use_implicit_projections"] = 0
 	}
 	if s.AtOnce {
-		settings["optimize_move_to_prewhere"] = 0    //nolint:misspell // the server spells it
-		settings["query_plan_optimize_prewhere"] = 0 //nolint:misspell // the server spells it
+		settings["optimize_move_to_prewhere"] = 0   
+		settings["query_plan_optimize_prewhere"] = 0
 	}
 	return settings
 }

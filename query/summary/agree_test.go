@@ -74,7 +74,7 @@ func (c *crowd) store(conn driver.Conn, random *rand.Rand, n int) {
 // views counts what a summary tells of views in plain SQL, from the table itself.
 func (c *crowd) views(conn driver.Conn, links []uuid.UUID) (s Summary) {
 	c.t.Helper()
-	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"optimize_use_projections": 0, "optimize_use_implicit_projections": 0})) //nolint:misspell // the server spells it
+	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"optimize_use_projections": 0, "optimize_use_implicit_projections": 0}))
 	var views, magnets uint64
 	var first, last time.Time
 	require.NoError(c.t, conn.QueryRow(ctx, `SELECT uniqExact(access_link_id, if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id)), uniqExact(lead_magnet_id), min(created_at), max(created_at)

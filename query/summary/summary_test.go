@@ -233,7 +233,7 @@ func TestPlan(t *testing.T) {
 	views := Views(filled.Links[100:103])
 	params := native.Parameters{"account": account.String()}
 	maps.Copy(params, views.Params)
-	forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1})) //nolint:misspell // the server spells it
+	forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1}))
 	require.NoError(t, conn.Exec(forced, views.SQL), "a query that uses no projection is refused here")
 	whole := explain(t, account, views)
 	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, whole)

@@ -191,7 +191,7 @@ func (q *queried) fill(ctx context.Context, e *Engines, events *traffic.Generato
 		return fmt.Errorf("find months that are over: %w", err)
 	}
 	for _, month := range months {
-		if err := q.store.Exec(ctx, "OPTIMIZE TABLE lodestone.events PARTITION ID '"+month+"' FINAL"); err != nil { //nolint:misspell // SQL has it so
+		if err := q.store.Exec(ctx, "OPTIMIZE TABLE lodestone.events PARTITION ID '"+month+"' FINAL"); err != nil {
 			return fmt.Errorf("merge month %s: %w", month, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,14 +46,11 @@ func TestFunnel(t *testing.T) {
 		},
 	} {
 		got := FunnelOf(c.row, func(metric string) string { return metric })
-		words := ""
-		for i, s := range got.Steps {
-			if i > 0 {
-				words += ", "
-			}
-			words += s.Name + " " + chart.Count(s.Count) + " " + chart.Share(s.Rate)
+		var words []string
+		for _, s := range got.Steps {
+			words = append(words, s.Name+" "+chart.Count(s.Count)+" "+chart.Share(s.Rate))
 		}
-		require.Equal(t, c.steps, words, name)
+		require.Equal(t, c.steps, strings.Join(words, ", "), name)
 		got.Steps = nil
 		require.Equal(t, c.want, got, name)
 	}

@@ -226,7 +226,7 @@ func (r *Copy) rewrite(client io.Reader, server io.Writer) {
 }
 
 var (
-	emulated   = regexp.MustCompile(`Replicated|replicated_deduplication_window|SYSTEM SYNC REPLICA|SYSTEM DROP REPLICA|system\.replicas|ALTER TABLE lodestone\.|OPTIMIZE TABLE lodestone\.`) //nolint:misspell // the server spells it
+	emulated   = regexp.MustCompile(`Replicated|replicated_deduplication_window|SYSTEM SYNC REPLICA|SYSTEM DROP REPLICA|system\.replicas|ALTER TABLE lodestone\.|OPTIMIZE TABLE lodestone\.`)
 	replicated = regexp.MustCompile(`ENGINE = Replicated(\w*)MergeTree\('[^']*', '\{replica\}'(?:, )?`)
 	window     = regexp.MustCompile(`\breplicated_deduplication_window\b`)
 	syncs      = regexp.MustCompile(`^SYSTEM SYNC REPLICA lodestone\.(\w+)( LIGHTWEIGHT)?$`)

@@ -24,9 +24,9 @@ type change struct {
 
 var (
 	// removes are changes that take rows away. One server makes them while the others do, so that none gets the rows again from another.
-	removes = regexp.MustCompile(`^\s*(?:ALTER TABLE lodestone\.\w+\s+(?:DELETE|DROP PARTITION)|OPTIMIZE TABLE lodestone\.)`) //nolint:misspell // the server spells it
+	removes = regexp.MustCompile(`^\s*(?:ALTER TABLE lodestone\.\w+\s+(?:DELETE|DROP PARTITION)|OPTIMIZE TABLE lodestone\.)`)
 	// alters are changes of rows, which have to be everywhere before.
-	alters = regexp.MustCompile(`^\s*(?:ALTER|OPTIMIZE) TABLE lodestone\.(\w+)\s+(?:DELETE|DROP PARTITION|UPDATE|FINAL)`) //nolint:misspell // the server spells it
+	alters = regexp.MustCompile(`^\s*(?:ALTER|OPTIMIZE) TABLE lodestone\.(\w+)\s+(?:DELETE|DROP PARTITION|UPDATE|FINAL)`)
 )
 
 // alter makes a change on the other replicas, and here if it is asked to. Those that do not run make it when they copy rows again.
