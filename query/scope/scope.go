@@ -222,7 +222,7 @@ func (s Statement) Settings() native.Settings {
 		settings["optimize_use_implicit_projections"] = 0
 	}
 	if s.AtOnce {
-		settings["optimize_move_to_prewhere"] = 0   
+		settings["optimize_move_to_prewhere"] = 0
 		settings["query_plan_optimize_prewhere"] = 0
 	}
 	return settings
