@@ -192,8 +192,8 @@ func (d *Dashboard) magnet(v *frame.Visit) error {
 	})
 }
 
-// unreadable says what the browser of a reader could not show of the newest version; "" if none
-// said so.
+// unreadable says what the browser of a reader could not show of the newest version; "" if all
+// of it was shown.
 func unreadable(v *frame.Visit, versions []magnet.Version) string {
 	if len(versions) == 0 || versions[0].Unreadable == nil {
 		return ""

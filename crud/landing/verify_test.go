@@ -65,7 +65,7 @@ func TestVerificationByLink(t *testing.T) {
 	require.Equal(t, sent{Kind: "document", To: "jo@example.com", URL: site + to, Language: "en"}, f.last(t))
 	require.Equal(t, 1, one[int](t, f, `SELECT submission_count FROM generic_links WHERE slug = $1`, slug))
 
-	// It is one success: a second press within a minute, and the code, lead to the same, and a later one is told.
+	// It is one success: a second press within a minute, and the code, lead to the same; a later one is refused.
 	require.Equal(t, to, f.post(t, m.path(t)).location(t))
 	require.Equal(t, to, f.post(t, page, "code", m.Code).location(t))
 	require.Contains(t, f.get(t, m.path(t)).body, "This link was used already", "a look is no press")

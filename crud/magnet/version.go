@@ -19,7 +19,7 @@ type Version struct {
 	FileSize   int64    `json:"file_size" doc:"Size of the file in bytes."`
 	PageCount  int32    `json:"page_count" doc:"Pages of the file."`
 	UploadedAt api.Time `json:"uploaded_at" doc:"When it was uploaded."`
-	Unreadable *int32   `json:"unreadable_page" doc:"Page that the browser of a reader could not show, the first of several; 0 for the whole document. null: no browser said so."`
+	Unreadable *int32   `json:"unreadable_page" doc:"Page that the browser of a reader could not show, the first of several; 0 for the whole document. null: no browser reported one."`
 	Stored     bool     `json:"stored" doc:"Whether the file is still stored. A replaced one is deleted once it is not read any more."`
 }
 

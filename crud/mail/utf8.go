@@ -2,36 +2,12 @@ package mail
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 )
-
-// errNoUTF8 is the error of a mail that the server must not be given (RFC 6531, 3.2). Another try cannot succeed.
-var errNoUTF8 = errors.New("the SMTP server does not offer SMTPUTF8, so it takes no address that is not ASCII before the @")
-
-// needsUTF8 reports whether an address is not ASCII before the @. Domains have an ASCII form.
-func needsUTF8(address string) bool {
-	local, _, _ := strings.Cut(address, "@")
-	return strings.ContainsFunc(local, func(r rune) bool { return r >= utf8.RuneSelf })
-}
-
-// send hands a mail to a server that a connection was made to, unless the server cannot take its receivers.
-func send(conn *smtp.Client, client *gomail.Client, m *gomail.Msg) error {
-	to, err := m.GetRecipients()
-	if err != nil {
-		return err //nolint:wrapcheck // of a message without receivers, which compose does not make
-	}
-	if offered, _ := conn.Extension("SMTPUTF8"); !offered && needsUTF8(strings.Join(to, " ")) {
-		return errNoUTF8
-	}
-	return client.SendWithSMTPClient(conn, m) //nolint:wrapcheck // classified by its type
-}
 
 // offer is what the server was found to offer.
 type offer struct {

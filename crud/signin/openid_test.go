@@ -214,7 +214,7 @@ func TestWhoseAddressesCount(t *testing.T) {
 		name      string
 		trusted   bool
 		claim     any    // email_verified of the ID token; absent: none
-		info      any    // what is said about the user besides, likewise
+		info      any    // what is known about the user besides, likewise
 		email     string // of the ID token
 		says, log string // "": signed in
 	}
@@ -224,8 +224,8 @@ func TestWhoseAddressesCount(t *testing.T) {
 	for _, c := range []test{
 		{"true", false, true, none, "owner@example.com", "", ""},
 		{"a text", false, "true", none, "owner@example.com", "", ""},
-		{"nothing is said", false, none, none, "owner@example.com", missing, "email_verified is missing"},
-		{"nothing is said, and trusted", true, none, none, "owner@example.com", "", ""},
+		{"no claim", false, none, none, "owner@example.com", missing, "email_verified is missing"},
+		{"no claim, and trusted", true, none, none, "owner@example.com", "", ""},
 		{"false", false, false, none, "owner@example.com", untrue, "email_verified is not true"},
 		{"false, and trusted", true, false, none, "owner@example.com", untrue, "email_verified is not true"},
 		{"false as a text, and trusted", true, "false", none, "owner@example.com", untrue, "email_verified is not true"},
@@ -233,7 +233,7 @@ func TestWhoseAddressesCount(t *testing.T) {
 		{"a number, and trusted", true, 1, none, "owner@example.com", untrue, "email_verified is not true"},
 		{"True, and trusted", true, "True", none, "owner@example.com", untrue, "email_verified is not true"},
 		{"an object, and trusted", true, map[string]any{"true": true}, none, "owner@example.com", untrue, "email_verified is not true"},
-		{"said about the user", false, none, true, "owner@example.com", "", ""},
+		{"claimed about the user", false, none, true, "owner@example.com", "", ""},
 		{"denied about the user", false, none, false, "owner@example.com", untrue, "email_verified is not true"},
 		{"no address, and trusted", true, none, none, "", "no claim email.", "claim email is missing"},
 		{"nonsense, and trusted", true, none, none, "owner", "No account knows you", "the claim email"},

@@ -132,7 +132,7 @@ const (
 	nothingVerified doubt = "the claim email_verified is missing"
 )
 
-// text returns the key of the words for the person at the door.
+// text returns the key of the words for the person who signs in.
 func (d doubt) text() string {
 	switch d {
 	case noAddress:

@@ -112,7 +112,7 @@ func TestTheProfileFixesWhatMovesPrewhere(t *testing.T) {
 	}
 }
 
-// revealed reports whether an error has what a condition said of a row, and not only the text of the condition.
+// revealed reports whether an error has what a condition revealed of a row, and not only the text of the condition.
 func revealed(text string) bool {
 	return strings.Contains(text, "Cannot parse string 'revealed") || strings.Contains(text, "DB::Exception: revealed")
 }

@@ -129,7 +129,7 @@ func reached(ctx context.Context) {
 
 func (r *request) reached(yes bool) { r.answered.Store(yes) }
 
-// changed is told by net/http of what becomes of connections.
+// changed learns from net/http what becomes of connections.
 func changed(c net.Conn, to http.ConnState) {
 	if r, ok := c.(interface{ reached(yes bool) }); ok && to == http.StateIdle {
 		r.reached(false)
