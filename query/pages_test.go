@@ -41,7 +41,7 @@ func TestPageReport(t *testing.T) {
 	delete(body, "as_of")
 	require.Equal(t, map[string]any{
 		"magnet_version": 3.0, "excluded_bots": 0.0, "data": []any{map[string]any{
-			"page": 1.0, "reached": 1.0, "stopped": 1.0, "views": 1.0, "readers": 1.0, "median_ms": 1500.0, "p90_ms": 1500.0, "reread": 0.0,
+			"page": 1.0, "reached": 1.0, "people_reached": 1.0, "stopped": 1.0, "people_stopped": 1.0, "views": 1.0, "readers": 1.0, "median_ms": 1500.0, "p90_ms": 1500.0, "reread": 0.0,
 		}},
 	}, body)
 	_, theirs := ask(querytest.ID(t))

@@ -417,7 +417,7 @@ func TestBadParameters(t *testing.T) {
 		{email, "email", values("email", "@example.com")},
 		{email, "email", values("email", "ann@")},
 		{email, "email", values("email", "ann@localhost")},
-		{email, "email", values("email", "Ann <ann@example.com>")},
+		{email, "email", values("email", "Ann ann@example.com")},
 		{email, "email", values("email", "ann @example.com")},
 		{email, "email", values("email", "ann@example.com\n")},
 		{email, "email", values("email", "ann\x00@example.com")},

@@ -140,7 +140,8 @@ func TestUnwritableDirectorySaysWhatToDo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	err := newSet(t, filepath.Join(file, "data")).Start(context.Background())
-	require.ErrorContains(t, err, "open the data directory")
+	require.ErrorContains(t, err, "--data (LODESTONE_DATA)")
+	require.ErrorContains(t, err, "name a directory that the user of this process may write to")
 }
 
 func TestObserverCounts(t *testing.T) {
