@@ -41,7 +41,7 @@ func (v *owner) plantPeople(t *testing.T, u *up) (magnet, link string) {
 	_, landing := person.send(http.MethodGet, v.site+"/l/planted", "", "")
 	person.send(http.MethodGet, html.UnescapeString(pixel.FindString(landing)), "", "")
 	for _, name := range []string{"ann", "ann", "bob", "cid"} {
-		person.submit(v.site+"/l/planted", url.Values{"email": {name + "@people.example"}})
+		person.submit(v.site+"/l/planted", url.Values{"email": {name + "@people.example"}, "utm_source": {"planted"}})
 	}
 	for _, name := range []string{"dora", "dora", "egon", "fay"} {
 		v.call(http.MethodPost, "/api/v1/access-links", `{"lead_magnet_id":"`+magnet+`","email":"`+name+`@people.example"}`, &struct{}{})

@@ -56,7 +56,7 @@ test('landing: what is recorded of a view', async (t) => {
   await v.page.goto(`${link.url}?utm_source=news%20letter&email=secret&utm_medium=mail#private`, { referer: 'https://search.example/find?q=private' });
   await views(link, 1);
   const [row] = await sql(`SELECT url, referrer, bot FROM lodestone.link_views WHERE generic_link_id = '${link.id}'`);
-  assert.deepEqual(row, { url: `${link.url}?utm_medium=mail&utm_source=news+letter`, referrer: 'https://search.example/find', bot: '' });
+  assert.deepEqual(row, { url: `${link.url}?utm_source=news%20letter&utm_medium=mail`, referrer: 'https://search.example/find', bot: '' });
 });
 
 for (const scripts of [true, false]) {

@@ -153,7 +153,8 @@ test('sign-in: by keyboard alone', async (t) => {
   await keyboard.press('Enter');
   await v.page.getByText('You are signed out.').waitFor();
   await v.page.locator('#email:focus').waitFor();
-  for (let i = 0; i < 3; i++) await keyboard.press('Tab'); // the button, the one of the provider, and what is folded
+  // The button, the one of the provider if there is one, and what is folded.
+  for (let i = 0; i < (process.env.BROWSER_OPENID_ISSUER ? 3 : 2); i++) await keyboard.press('Tab');
   await keyboard.press('Enter');
   await keyboard.press('Tab');
   await keyboard.type(setting('LODESTONE_API_KEY'));
