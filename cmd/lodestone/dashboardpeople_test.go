@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
-	document "golang.org/x/net/html"
 
 	"lodestone/cmd/lodestone/demo"
 	"lodestone/pkg/client"
@@ -109,7 +108,7 @@ func (v *owner) planted(t *testing.T, u *up) {
 	} {
 		s := v.open(path)
 		for node := range s.root.Descendants() { // text by text: cells stand beside each other
-			if node.Type != document.TextNode {
+			if node.Type != html.TextNode {
 				continue
 			}
 			for _, found := range percentage.FindAllStringSubmatch(node.Data, -1) {

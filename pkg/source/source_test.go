@@ -139,7 +139,7 @@ func TestReferrer(t *testing.T) {
 		"android-app://org.example.reader/":     "android-app://org.example.reader/",
 		"https://news.example/%zz":              "https://news.example/%zz",
 		"about:client":                          "",
-		"file:///srv/ada/x.html":               "",
+		"file:///srv/ada/x.html":                "",
 		"null/":                                 "",
 		"https://":                              "",
 		"javascript://x/%0aalert(1)":            "",
