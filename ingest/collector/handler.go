@@ -30,6 +30,11 @@ func (c *Collector) serve(ctx *fasthttp.RequestCtx) {
 	c.metrics.inFlight.Inc()
 	defer func() { c.finish(ctx, recover()) }()
 	c.setCommonHeaders(ctx)
+	if p := checkFraming(&ctx.Request.Header); p != nil {
+		answerProblem(ctx, p)
+		c.endAfter(ctx)
+		return
+	}
 	path := ctx.URI().PathOriginal() // as it was sent: nothing else is a route
 	if route, found := c.routes[string(path)]; found {
 		route(ctx)

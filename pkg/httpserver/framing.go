@@ -7,21 +7,23 @@ import (
 )
 
 // framing follows the requests of one HTTP/1 connection, and finds those whose end two servers can see at different places: with a length
-// and a transfer coding, with two lengths, with a coding in HTTP/1.0, or with a header that goes on in the next line. net/http takes them,
-// and shows handlers nothing of it. What a server before this one took for the body of a request, this one could take for the next request.
+// and a transfer coding, with two lengths, with a coding in HTTP/1.0 or another than chunked, with a header that goes on in the next line,
+// or with a line that ends without a carriage return. net/http takes most of them, and shows handlers nothing of it. What a server before
+// this one took for the body of a request, this one could take for the next request.
 //
-// Such a request gets a byte that no header may have, at the place where it is found. So net/http refuses it itself, in its turn, with 400,
-// and closes the connection. The zero value is at the beginning of a connection.
+// For net/http, such a request ends with refusedEnd where it is found. So net/http refuses it itself, in its turn, with 400, and closes the
+// connection. The zero value is at the beginning of a connection.
 type framing struct {
 	part    part
-	refused string // what was wrong with the request that was altered
+	refused string // what was wrong with the request that was cut off
+	last    byte   // that was taken
 	line    []byte // beginning of the line of a header, or end of the request line
 	name    string // of the header whose value is read, in lower case: one of the two that say where a request ends, or ""
 	old     bool   // HTTP/1.0
 	lengths int
 	codings int
 	chunked bool
-	unknown bool   // a length or a coding that net/http refuses
+	unknown bool   // a length that net/http refuses
 	left    uint64 // bytes until the end of the body, or of the chunk
 }
 
@@ -47,12 +49,15 @@ const (
 	// maxFramingLine is how much of a header is looked at. A longer length or coding is refused.
 	maxFramingLine = 128
 
+	// refusedEnd is a line that no header may have, at the beginning of a line or within one.
+	refusedEnd = "\x00\r\n:\x00\r\n\r\n"
+
 	contentLength    = "content-length"
 	transferEncoding = "transfer-encoding"
 )
 
-// check follows the bytes that were read next, and alters those of a request that must be refused.
-func (f *framing) check(b []byte) {
+// check follows the bytes that were read next, and returns how many of them come before a request is refused.
+func (f *framing) check(b []byte) int {
 	for i := 0; i < len(b) && f.part != unknownPart; {
 		if f.part == wholeBody || f.part == chunkBody {
 			n := min(uint64(len(b)-i), f.left)
@@ -65,11 +70,13 @@ func (f *framing) check(b []byte) {
 			continue
 		}
 		if wrong := f.take(b[i]); wrong != "" {
-			b[i], f.refused = 0, wrong
-			f.part = unknownPart
+			f.part, f.refused = unknownPart, wrong
+			return i
 		}
+		f.last = b[i]
 		i++
 	}
+	return len(b)
 }
 
 func (f *framing) next(p part) {
@@ -78,6 +85,9 @@ func (f *framing) next(p part) {
 
 // take follows one byte outside of bodies, and returns why its request must be refused, or "".
 func (f *framing) take(c byte) (wrong string) {
+	if c == '\n' && f.last != '\r' && f.part >= requestLine && f.part <= headerValue {
+		return "A line of the headers must end with a carriage return and a line feed."
+	}
 	switch f.part {
 	case requestStart:
 		if c != '\r' && c != '\n' { // some clients send an empty line after a body
@@ -166,8 +176,9 @@ func (f *framing) takeValue(c byte) (wrong string) {
 		n, err := strconv.ParseUint(value, 10, 63)
 		f.left, f.unknown = n, f.unknown || err != nil
 	case transferEncoding:
-		f.chunked = strings.EqualFold(value, "chunked")
-		f.unknown = f.unknown || !f.chunked
+		if f.chunked = strings.EqualFold(value, "chunked"); !f.chunked {
+			return "The header Transfer-Encoding can be chunked only."
+		}
 	}
 	f.next(headerStart)
 	return ""

@@ -41,7 +41,7 @@ func TestFraming(t *testing.T) {
 	good := map[string]string{
 		"GET /a HTTP/1.1\r\n" + host + "\r\n":                                                                                  `GET /a ""`,
 		"POST /b HTTP/1.1\r\n" + host + "Content-Length: 3\r\n\r\nabc":                                                         `POST /b "abc"`,
-		"POST /b HTTP/1.1\n" + "Host: x\ncontent-length:3\n\nabc":                                                              `POST /b "abc"`,
+		"POST /b HTTP/1.1\r\n" + host + "content-length:3\r\n\r\nabc":                                                          `POST /b "abc"`,
 		"POST /c HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n" + chunks:                                          `POST /c "abc"`,
 		"POST /d HTTP/1.1\r\n" + host + "tRANSFER-encoding:\t Chunked \r\n\r\n3;x=y\r\nabc\r\n0\r\nA: b\r\n\r\n":               `POST /d "abc"`,
 		"POST /e HTTP/1.1\r\n" + host + "Content-Length: 30\r\n\r\nGET / HTTP/1.1\r\n folded: 1\r\n\r\n":                       `POST /e "GET / HTTP/1.1\r\n folded: 1\r\n\r\n"`,
@@ -67,7 +67,9 @@ func TestFraming(t *testing.T) {
 		host + "X\r\n\r\n":                                                                 400,
 		host + "X: \x00\r\n\r\n":                                                           400,
 		"\r\n":                                                                             400, // no host
-		host + "Transfer-Encoding: gzip\r\n\r\n":                                           501,
+		host + "Transfer-Encoding: gzip\r\n\r\n":                                           400,
+		host + "\n":                                                                        400,
+		host + "X: a\nContent-Length: 3\r\n\r\nabc":                                        400,
 		host + "Expect: tea\r\nContent-Length: 3\r\n\r\n":                                  417,
 		host + "X: " + strings.Repeat("x", 60<<10) + "\r\n\r\n":                            431,
 	}

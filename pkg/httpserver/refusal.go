@@ -27,6 +27,7 @@ type request struct {
 	net.Conn
 	log      *slog.Logger
 	framing  framing
+	end      []byte      // read in place of what the client sends, once a request is refused for its framing
 	answered atomic.Bool // the request in flight has reached the handler, which answers it
 	refused  atomic.Bool // net/http has refused one, and closes the connection
 }
@@ -50,9 +51,25 @@ func (r *request) Close() error {
 
 // Read implements net.Conn.
 func (r *request) Read(b []byte) (int, error) {
+	if r.framing.refused != "" {
+		return r.readEnd(b)
+	}
 	n, err := r.Conn.Read(b)
-	r.framing.check(b[:n])
+	if good := r.framing.check(b[:n]); good < n {
+		r.end = []byte(refusedEnd)
+		end, err := r.readEnd(b[good:])
+		return good + end, err
+	}
 	return n, err //nolint:wrapcheck // net/http looks at the error of a connection
+}
+
+func (r *request) readEnd(b []byte) (int, error) {
+	if len(r.end) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, r.end)
+	r.end = r.end[n:]
+	return n, nil
 }
 
 // Write implements net.Conn.
@@ -94,8 +111,6 @@ func (r *request) refusal(answer []byte) *problem.Problem {
 		p = problem.New(problem.PayloadTooLarge, "The path and the headers are too large: at most 32 KiB together.")
 	case http.StatusExpectationFailed:
 		p = problem.New(problem.InvalidParameter, "The header Expect can be 100-continue only.")
-	case http.StatusNotImplemented:
-		p = problem.New(problem.InvalidParameter, "The header Transfer-Encoding can be chunked only.")
 	case http.StatusHTTPVersionNotSupported:
 		p = problem.New(problem.InvalidParameter, "This version of HTTP is not supported: use HTTP/1.1, or HTTP/2 over TLS.")
 	default:
