@@ -37,8 +37,8 @@ async function read(link, count) {
 
 const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1);
 
-/** Scrolls to the end by a fifth of the window at a time. */
-async function scrollThrough({ page }) {
+/** Scrolls to the end by a fifth of the window at a time, which is more than a strip has. */
+async function scrollThrough({ page, number }, count) {
   await stay(page);
   for (let end = false; !end;) {
     end = await page.evaluate(() => {
@@ -47,6 +47,8 @@ async function scrollThrough({ page }) {
     });
     await stay(page);
   }
+  await eventually(async () => (await number()) === String(count), 'the last page');
+  await stay(page);
 }
 
 /** Turns from the first page to the last by a key, and back. */

@@ -38,6 +38,40 @@ export function mostSeen(pages: readonly Span[], top: number, bottom: number, wa
 
 const end = (page: Span): number => page.top + page.height;
 
+/** Milliseconds that a page has its turn: longer than it has to be seen to count as read, MIN_MS in visits.ts. */
+const TURN_MS = 600;
+
+/**
+ * Turns gives each page its turn where several are wholly in the window: a page that is still there
+ * is left after its time only, and none of those is passed over. So steps of a wheel, which are
+ * longer than a short page, count all that the reader sees.
+ */
+export class Turns {
+  private until = -Infinity;
+
+  /** later: calls back once, after a time in milliseconds, to ask again. */
+  constructor(
+    private readonly now: () => number,
+    private readonly later: (ms: number) => void,
+  ) {}
+
+  /** Returns the page to be read now: the current one, the one that is mostly seen, or one between them. */
+  next(current: number, seen: number, pages: readonly Span[], top: number, bottom: number): number {
+    if (current === seen) return seen;
+    const whole = (n: number): boolean => pages[n - 1]!.top >= top && end(pages[n - 1]!) <= bottom;
+    const left = this.until - this.now();
+    if (left > 0 && whole(current)) {
+      this.later(left);
+      return current;
+    }
+    this.until = this.now() + TURN_MS;
+    const direction = Math.sign(seen - current);
+    for (let n = current + direction; n !== seen; n += direction) if (!whole(n)) return seen;
+    if (current + direction !== seen) this.later(TURN_MS);
+    return current + direction;
+  }
+}
+
 /** A point of the document: a share of a page's height, and pixels below or above it. */
 export interface Place {
   page: number;

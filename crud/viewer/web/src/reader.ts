@@ -1,6 +1,6 @@
 import type { PDFDocumentProxy } from "pdfjs-dist";
 import { shareAbove } from "./destination.ts";
-import { CSS_UNITS, firstBelow, heightOf, mostSeen, placeAt, scaleOf, step, type Place, type Span, type Zoom } from "./layout.ts";
+import { CSS_UNITS, firstBelow, heightOf, mostSeen, placeAt, scaleOf, step, Turns, type Place, type Span, type Zoom } from "./layout.ts";
 import { Page, type Target } from "./page.ts";
 import type { Size } from "./paper.ts";
 
@@ -37,6 +37,11 @@ export class Reader {
   private top: Place = { page: 1, share: 0, beyond: -GAP }; // what lies below the bar
   private settled = 0; // scrollY when that was last so
   private turned: { page: number; at: number } | null = null; // the page that was asked for, and scrollY then
+  private readonly turns = new Turns(() => performance.now(), (ms) => {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.look(), ms);
+  });
+  private waiting: ReturnType<typeof setTimeout> | undefined;
   private followed: { page: number; top: Place }[] = []; // places from which links led away
   private drawing: Page | null = null;
   private scheduled = false;
@@ -257,7 +262,8 @@ export class Reader {
     const there = span && span.top < bottom && span.top + span.height > top && Math.abs(scrollY - this.turned!.at) <= NUDGE;
     if (!there) this.turned = null;
     const way = document.documentElement.scrollHeight - innerHeight;
-    const seen = this.turned?.page ?? mostSeen(this.spans, top, bottom, way > 0 ? Math.min(1, Math.max(0, scrollY / way)) : 0);
+    const most = mostSeen(this.spans, top, bottom, way > 0 ? Math.min(1, Math.max(0, scrollY / way)) : 0);
+    const seen = this.turned?.page ?? (most && this.turns.next(this.current, most, this.spans, top, bottom));
     if (seen !== null) this.current = seen;
     this.changed(seen);
     void this.work();

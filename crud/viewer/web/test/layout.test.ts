@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CSS_UNITS, density, heightOf, mostSeen, placeAt, safeLink, scaleOf, step, within } from "../src/layout.ts";
+import { CSS_UNITS, density, heightOf, mostSeen, placeAt, safeLink, scaleOf, step, Turns, within } from "../src/layout.ts";
 import { uuidv7 } from "../src/uuid.ts";
 
 const tall = [{ top: 0, height: 1000 }, { top: 1016, height: 1000 }, { top: 2032, height: 1000 }];
@@ -61,6 +61,28 @@ test("who scrolls by a fifth of the window reads every slide", () => {
   for (const [width, window] of [[390, 796], [768, 976], [1080, 1872]] as const) {
     assert.deepEqual(readThrough(Array<number>(13).fill((width * 9) / 16), window, window / 5), inOrder(13), `${width}x${window}`);
   }
+});
+
+test("pages that are wholly in the window have their turns, however long a step of scrolling is", () => {
+  let time = 0;
+  let asked = 0;
+  const turns = new Turns(() => time, (ms) => (asked = time + ms));
+  const next = (current: number, seen: number, top = 0, bottom = 640) => turns.next(current, seen, small, top, bottom);
+  assert.equal(next(1, 1), 1);
+  assert.equal(next(1, 3), 2, "page 2 was not seen yet");
+  time += 300;
+  assert.equal(next(2, 3), 2, "scrolling goes on");
+  time = asked;
+  assert.equal(next(2, 3), 3);
+  time += 100;
+  assert.equal(next(3, 4, 400, 1040), 3, "it is still there");
+  time = asked;
+  assert.equal(next(3, 5, 400, 1040), 4);
+  assert.equal(next(4, 5, 640, 1280), 5, "page 4 is no longer wholly there");
+  time += 10_000;
+  assert.equal(next(5, 3, 400, 1040), 4, "upwards");
+  time += 10_000;
+  assert.equal(next(1, 4, 610, 1040), 4, "pages 2 and 3 were never wholly there");
 });
 
 test("a document of mixed sizes is read page by page", () => {
