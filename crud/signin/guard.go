@@ -39,7 +39,7 @@ func (s *Service) Require(fn page.Handler) page.Handler {
 		}
 		if !safe(r) {
 			if err := checkToken(r, session.CSRF); err != nil {
-				return err
+				return s.refused(w, r, err)
 			}
 			if err := s.sentKept(r, session); err != nil {
 				return err
@@ -124,9 +124,29 @@ func isForm(r *http.Request, kind string) bool {
 	return strings.EqualFold(strings.TrimSpace(given), kind)
 }
 
-// signedOut leads a request without a session to the sign-in page. A form is kept for later.
+// isScript reports whether a script asks, and not a person who comes to a page.
+func isScript(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Dest") == "empty" }
+
+// refused answers a form without the token of the session. Someone who signed in again in another tab sees what was typed into this one.
+func (s *Service) refused(w http.ResponseWriter, r *http.Request, err error) error {
+	if st, ok := errors.AsType[*page.Status](err); !ok || st.Kind != page.Refused {
+		return err
+	}
+	if shown, failed := s.showTyped(w, r, http.StatusForbidden, "signin.typed.other", ""); shown || failed != nil {
+		return failed
+	}
+	return err
+}
+
+// signInFor returns the address of the sign-in page that leads on to a page of the dashboard.
+func (s *Service) signInFor(next string) string {
+	return s.deps.Pages.Path(signInPath + "?" + url.Values{"next": {next}}.Encode())
+}
+
+// signedOut leads a request without a session to the sign-in page. A form is kept for later, or what was
+// typed is shown.
 func (s *Service) signedOut(w http.ResponseWriter, r *http.Request) error {
-	if r.Header.Get("Sec-Fetch-Dest") == "empty" { // a script, which can do nothing with the page
+	if isScript(r) { // which can do nothing with the page
 		if _, known := s.secrets(r); !known {
 			w.Header().Set(outHeader, "1")
 		}
@@ -142,6 +162,11 @@ func (s *Service) signedOut(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		next = dashboardPath
+		if !kept {
+			if shown, err := s.showTyped(w, r, http.StatusUnauthorized, "signin.typed.out", s.signInFor(cameFrom(r))); shown || err != nil {
+				return err
+			}
+		}
 		query.Set("ended", map[bool]string{true: "kept", false: "lost"}[kept])
 	}
 	query.Set("next", next)

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -149,6 +150,16 @@ func (s *Service) forgetForm(r *http.Request, session Session) error {
 // field is one of a kept form.
 type field struct{ Name, Value string }
 
+// fieldsOf returns the fields of a form by name.
+func fieldsOf(form url.Values) (fields []field) {
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		for _, value := range form[name] {
+			fields = append(fields, field{name, value})
+		}
+	}
+	return fields
+}
+
 type keptData struct {
 	Action, CSRF, Discard string
 	Fields                []field
@@ -177,12 +188,7 @@ func (s *Service) showKept(w http.ResponseWriter, r *http.Request) error {
 		f.Path = withQuery(f.Path, url.Values{FormField: {session.CSRF}, keptField: {"1"}})
 	}
 	d.Action = s.deps.Pages.Path(f.Path)
-	for name, values := range f.Fields {
-		for _, value := range values {
-			d.Fields = append(d.Fields, field{name, value})
-		}
-	}
-	sort.SliceStable(d.Fields, func(i, j int) bool { return d.Fields[i].Name < d.Fields[j].Name })
+	d.Fields = fieldsOf(f.Fields)
 	return s.write(w, r, http.StatusOK, "kept.html", page.Page{Title: s.say(r, "signin.kept"), Data: d})
 }
 

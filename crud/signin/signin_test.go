@@ -250,7 +250,7 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 
 	// A form that another site sends, or that no session was shown, is not kept.
 	f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp() - interval '1 ms'")
-	r = b.send(t, "POST", "/dashboard/settings", url.Values{"csrf": {"x"}, "name": {"planted"}})
+	r = b.send(t, "POST", "/dashboard/settings", url.Values{"csrf": {"x"}, "name": {"planted"}}, "Sec-Fetch-Site", "")
 	require.Contains(t, r.header.Get("Location"), "ended=lost")
 	script := b.get(t, "/dashboard/settings", "Sec-Fetch-Dest", "empty")
 	require.Equal(t, 401, script.status, "a script gets no page")
@@ -410,5 +410,49 @@ func TestAFormWithAFileOutlivesItsSession(t *testing.T) {
 	// Without the token of the session it is not kept.
 	f.exec(t, "UPDATE user_sessions SET ended_at = clock_timestamp() - interval '1 ms'")
 	lost := b.upload(t, "/dashboard/new?csrf=x", "guide.pdf", "%PDF", fields)
-	require.Contains(t, lost.header.Get("Location"), "ended=lost", lost.body)
+	require.Equal(t, 401, lost.status)
+	require.Contains(t, lost.body, "Long &lt;text&gt;\nthat took an hour", "it is shown")
+}
+
+// A form of a browser where the person has signed out, or signed in again, in another tab is shown to be copied: nothing of it is done or stored.
+func TestWhatWasTypedIsShownWhereItCannotBeTaken(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	b := f.browser()
+	b.signIn(t, "owner@example.com")
+	token := csrf(t, b.get(t, "/dashboard/settings"))
+	typed := url.Values{"csrf": {token}, "name": {"Long <text>\nthat took an hour"}, "tags": {"a", "b"}, "empty": {" "}}
+	send := func(form url.Values, header ...string) reply {
+		return b.send(t, "POST", "/dashboard/settings?tab=keys", form, append([]string{"Referer", site + "/dashboard/settings?tab=keys"}, header...)...)
+	}
+	requireShown := func(r reply, status int, link string) {
+		t.Helper()
+		require.Equal(t, status, r.status, r.body)
+		require.Contains(t, r.body, "<dt>name</dt><dd>Long &lt;text&gt;\nthat took an hour</dd><dt>tags</dt><dd>a</dd><dt>tags</dt><dd>b</dd></dl>")
+		require.Contains(t, r.body, `href="`+link+`" target="_blank"`)
+		require.NotContains(t, r.body, "<form")
+		require.NotContains(t, r.body, token)
+		require.Contains(t, r.header.Get("Cache-Control"), "no-store")
+	}
+
+	b.send(t, "POST", "/dashboard/sign-out", url.Values{"csrf": {token}})
+	requireShown(send(typed), 401, "/dashboard/sign-in?next=%2Fdashboard%2Fsettings%3Ftab%3Dkeys")
+	require.Contains(t, send(typed, "Referer", "https://evil.example//x").body, `href="/dashboard/sign-in?next=%2Fdashboard"`)
+	for name, r := range map[string]reply{
+		"nothing typed": send(url.Values{"csrf": {token}}),
+		"no browser":    send(typed, "Sec-Fetch-Site", ""),
+		"signing out":   b.send(t, "POST", "/dashboard/sign-out", url.Values{"csrf": {token}}),
+	} {
+		require.Equal(t, 303, r.status, name)
+		require.Contains(t, r.header.Get("Location"), "/dashboard/sign-in?ended=lost", name)
+	}
+	require.Equal(t, 401, send(typed, "Sec-Fetch-Dest", "empty").status)
+	require.Empty(t, send(typed, "Sec-Fetch-Dest", "empty").body, "a script keeps the form")
+
+	b.signIn(t, "owner@example.com")
+	requireShown(send(typed), 403, "/dashboard/settings?tab=keys")
+	require.NotContains(t, send(typed, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example").body, "an hour")
+	require.NotContains(t, send(typed, "Sec-Fetch-Site", "").body, "an hour")
+	require.Empty(t, f.handled)
+	require.Equal(t, "/dashboard", b.get(t, "/dashboard/sign-in/form").header.Get("Location"), "nothing is kept")
 }
