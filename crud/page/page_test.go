@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/page"
+	"lodestone/pkg/problem"
 )
 
 func site(t *testing.T) (*page.Site, *strings.Builder) {
@@ -121,6 +122,21 @@ func TestErrors(t *testing.T) {
 	}
 	require.Contains(t, log.String(), "the secret cause")
 	require.NotContains(t, log.String(), "/a/secret")
+}
+
+func TestWhatIsNotThereLeadsSomewhere(t *testing.T) {
+	t.Parallel()
+	s, _ := site(t)
+	missing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.WriteProblem(w, r, problem.Missing("page")) })
+	const home = `<a class="button" href="/dashboard">`
+	for _, path := range []string{"/dashboard/nothing", "/dashboard/links/x/y", "/dashboard/settings/old"} {
+		a := ask(missing, "GET", path)
+		require.Equal(t, http.StatusNotFound, a.Code, path)
+		require.Contains(t, a.text(), home, "%s: who works there has a way on", path)
+	}
+	for _, path := range []string{"/l/nothing", "/a/nothing", "/dashboards"} {
+		require.NotContains(t, ask(missing, "GET", path).text(), home, "%s: a visitor has no dashboard", path)
+	}
 }
 
 func TestFormsOfOtherSitesAreRefused(t *testing.T) {

@@ -144,6 +144,23 @@ test('dashboard: the period, filters and search are drawn in place', async (t) =
   await v.accessible();
 });
 
+test('dashboard: the picker of a period closes by Escape, and by a press beside it', async (t) => {
+  const v = await newDesktop(t);
+  await signIn(v, setting('LODESTONE_PAST_API_KEY'));
+  await v.page.locator('button.keys').waitFor();
+  const picker = v.page.locator('.period details'), summary = picker.locator('summary');
+  const open = () => picker.evaluate((e) => e.open);
+  await summary.click();
+  await picker.locator('input').first().focus();
+  assert.equal(await open(), true, 'a press within');
+  await v.page.keyboard.press('Escape');
+  assert.equal(await open(), false);
+  assert.equal(await summary.evaluate((e) => e === document.activeElement), true, 'focus goes back');
+  await summary.click();
+  await v.page.mouse.click(400, 700);
+  assert.equal(await open(), false);
+});
+
 longTest('dashboard: what is typed while an answer comes is searched for', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));

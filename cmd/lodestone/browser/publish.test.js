@@ -28,6 +28,9 @@ test('publish: from `up` to the first reader, without a terminal', async (t) => 
   await page.goto(setting('LODESTONE_DASHBOARD_URL'));
   await page.waitForURL(`${site}/dashboard`);
   await page.getByRole('heading', { name: 'Publish a PDF' }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  assert.ok(await page.locator('main .two').evaluate((e) => e.offsetWidth > 0.9 * e.parentElement.clientWidth - 80), 'the first steps have the width of the screen, not that beside the period');
+  await page.setViewportSize({ width: 1440, height: 900 });
   await seen(owner, 'signed-in');
   await page.getByRole('link', { name: 'Upload a PDF' }).click();
   await page.getByRole('heading', { name: 'Publish a PDF' }).waitFor();
