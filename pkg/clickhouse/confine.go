@@ -12,7 +12,8 @@ import (
 )
 
 // confining are the first versions of each release that check rights also where PARALLEL WITH joins statements, as of
-// ClickHouse's pull request 119848 and its backports. Releases after the last one have the check from their first
+// ClickHouse's pull request 119848 and its backports. They also check settings of subqueries (115397) and settings that
+// are reset (115334), the newer versions of a release included. Releases after the last one have the check from their first
 // version; releases between the listed ones and older ones never have it.
 var confining = [][]int{{26, 3, 33, 108}, {26, 6, 9, 18}, {26, 7, 11, 12}, {26, 8, 7, 16}, {26, 9, 1, 1600}}
 

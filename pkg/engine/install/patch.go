@@ -34,27 +34,47 @@ var removedKeywords = []struct{ keyword, text string }{
 	{"\x00RECURSIVE\x00", "\x00RECURS\x01VE\x00"},
 }
 
-// resetSetting begins the function Context::resetSettingsToDefaultValue of the library's version. `SET name = DEFAULT` calls it without
-// a look at constraints, so read-only users could leave read-only mode, and then read and write any file (ClickHouse's pull request
-// 115334 fixes it, see clickhouse.Confines). With the instruction ret at its beginning, it changes nothing.
+// instructions are machine code of the library, replaced by other code of the same length. ClickHouse 26.7.2 applies two kinds of
+// settings without a look at the constraints of the user, so that SQL users could leave read-only mode, lift their limits, read rows of
+// other accounts, and read and write any file.
 //
-// The machine code is known for Linux on amd64. Elsewhere the constraints of the users' profile still close every setting that names a
-// file, but users can lift their limits.
-var resetSetting = struct{ library, code, text string }{
-	library: "lib-linux-x64-gnu",
-	code:    "\x41\x57\x41\x56\x41\x54\x53\x50\x49\x89\xf7\x49\x89\xfe\x48\x8d\x9f\xf0\x0c\x00\x00\x48\x89\xdf",
-	text:    "\xc3\x57\x41\x56\x41\x54\x53\x50\x49\x89\xf7\x49\x89\xfe\x48\x8d\x9f\xf0\x0c\x00\x00\x48\x89\xdf",
+// A SETTINGS clause of a subquery (QueryTreeBuilder::buildSelectExpression): before settings are applied to the subquery, they are checked
+// as those of the whole query are. A comparison that is never true makes room for the call of Context::checkSettingsConstraints
+// (ClickHouse's pull request 115397 fixes it).
+//
+// SET name = DEFAULT (Context::resetSettingsToDefaultValue): the function returns at its beginning, so a reset changes nothing
+// (ClickHouse's pull request 115334 fixes it).
+//
+// clickhouse.Confines accepts the versions that have both fixes.
+var instructions = map[string][]struct{ closes, code, text string }{
+	"lib-linux-x64-gnu": {{
+		closes: "settings of subqueries",
+		code: "\x49\x8b\x44\x24\x28\x49\x3b\x44\x24\x30\x74\x4c" +
+			"\x48\x8b\xbc\x24\x30\x03\x00\x00\x48\x89\xde\xe8\xb2\xe7\x96\x00" + // apply
+			"\x48\x8d\x84\x24\xf0\x03\x00\x00\x48\x39\xd8\x74\x2f",
+		text: "\x48\x8b\x03\x48\x3b\x43\x08\x74\x4f" +
+			"\x4c\x8b\xbc\x24\x30\x03\x00\x00\x4c\x89\xff\x48\x89\xde\x31\xd2\xe8\xb0\xf0\x96\x00" + // check
+			"\x4c\x89\xff\x48\x89\xde\xe8\xa5\xe7\x96\x00", // apply
+	}, {
+		closes: "SET DEFAULT",
+		code:   "\x41\x57\x41\x56\x41\x54\x53\x50\x49\x89\xf7\x49\x89\xfe\x48\x8d\x9f\xf0\x0c\x00\x00\x48\x89\xdf",
+		text:   "\xc3\x57\x41\x56\x41\x54\x53\x50\x49\x89\xf7\x49\x89\xfe\x48\x8d\x9f\xf0\x0c\x00\x00\x48\x89\xdf",
+	}},
 }
 
-var confined = patch{name: "without PARALLEL WITH, RECURSIVE and SET DEFAULT", do: func(dir string) error {
+var confined = patch{name: "without PARALLEL WITH, RECURSIVE and SET DEFAULT, settings of subqueries checked", do: func(dir string) error {
 	return eachLibrary(dir, func(path string) error {
-		if filepath.Base(filepath.Dir(path)) == resetSetting.library {
-			n, err := overwrite(path, []byte(resetSetting.code), []byte(resetSetting.text))
+		known := instructions[filepath.Base(filepath.Dir(path))]
+		if known == nil {
+			return fmt.Errorf("%s cannot confine SQL users: the instructions to replace are not known", path)
+		}
+		for _, i := range known {
+			n, err := overwrite(path, []byte(i.code), []byte(i.text))
 			if err == nil && n != 1 {
-				err = fmt.Errorf("it has the function %d times", n)
+				err = fmt.Errorf("it has the code %d times", n)
 			}
 			if err != nil {
-				return fmt.Errorf("switch off SET DEFAULT in %s: %w", path, err)
+				return fmt.Errorf("close %s in %s: %w", i.closes, path, err)
 			}
 		}
 		for _, r := range removedKeywords {

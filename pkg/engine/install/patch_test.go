@@ -31,37 +31,57 @@ func TestOverwrite(t *testing.T) {
 	}
 }
 
+// aLibrary is a file in the place of a library whose instructions are known.
+func aLibrary(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "lib-linux-x64-gnu", "libchdb.so")
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// codes are the instructions of that library.
+func codes() (code, text string) {
+	for _, i := range instructions["lib-linux-x64-gnu"] {
+		code, text = code+i.code+"|", text+i.text+"|"
+	}
+	return code, text
+}
+
 func TestLibraryWithoutTheKeywordIsNotTakenForPatched(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "libchdb.so"), []byte("something else"), 0o600))
-	require.ErrorContains(t, confined.do(dir), "no such keyword")
+	code, _ := codes()
+	require.ErrorContains(t, confined.do(filepath.Dir(aLibrary(t, code+"something else"))), "no such keyword")
+	require.ErrorContains(t, confined.do(filepath.Dir(aLibrary(t, code+"PARALLEL WITH\x00"))), "remove RECURSIVE")
 }
 
-func TestEveryKeywordIsRemovedFromTheLibrary(t *testing.T) {
+func TestEveryWayOutIsRemovedFromTheLibrary(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "libchdb.so")
-	require.NoError(t, os.WriteFile(path, []byte("SYSTEM\x00PARALLEL WITH\x00ORDER BY\x00RECURSIVE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"), 0o600))
-	require.NoError(t, confined.do(dir))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "SYSTEM\x00PARALLEL\x01WITH\x00ORDER BY\x00RECURS\x01VE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00", string(text))
-	require.NoError(t, os.WriteFile(path, []byte("PARALLEL WITH\x00"), 0o600))
-	require.ErrorContains(t, confined.do(dir), "remove RECURSIVE")
-}
-
-// A library whose machine code is known has to have the function, and loses it.
-func TestSettingsCannotBeReset(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), resetSetting.library, "libchdb.so")
-	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
-	keywords := "PARALLEL WITH\x00RECURSIVE\x00"
-	require.NoError(t, os.WriteFile(path, []byte(keywords+resetSetting.code+"rest"), 0o600))
+	code, closed := codes()
+	path := aLibrary(t, "SYSTEM\x00PARALLEL WITH\x00ORDER BY\x00RECURSIVE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"+code+"rest")
 	require.NoError(t, confined.do(filepath.Dir(path)))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Contains(t, string(text), resetSetting.text+"rest")
-	require.NoError(t, os.WriteFile(path, []byte(keywords), 0o600))
-	require.ErrorContains(t, confined.do(filepath.Dir(path)), "0 times")
+	require.Equal(t, "SYSTEM\x00PARALLEL\x01WITH\x00ORDER BY\x00RECURS\x01VE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"+closed+"rest", string(text))
+}
+
+// A library has to have each of the instructions once. One whose instructions are not known is not used.
+func TestALibraryOfOtherInstructionsIsRefused(t *testing.T) {
+	t.Parallel()
+	const keywords = "PARALLEL WITH\x00RECURSIVE\x00"
+	code, _ := codes()
+	require.ErrorContains(t, confined.do(filepath.Dir(aLibrary(t, keywords))), "0 times")
+	require.ErrorContains(t, confined.do(filepath.Dir(aLibrary(t, keywords+code+code))), "2 times")
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "libchdb.dylib"), []byte(keywords+code), 0o600))
+	require.ErrorContains(t, confined.do(dir), "cannot confine SQL users")
+}
+
+func TestReplacedInstructionsKeepTheirLength(t *testing.T) {
+	t.Parallel()
+	for library, known := range instructions {
+		for _, i := range known {
+			require.Len(t, i.text, len(i.code), "%s: %s", library, i.closes)
+		}
+	}
 }
