@@ -55,7 +55,7 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if unconfined {
-		log.Warn("SQL users of this ClickHouse can do more than read: it asks for no rights where PARALLEL WITH joins statements", "version", version,
+		log.Warn("SQL users of this ClickHouse can do more than read: its version does not check all that they ask for", "version", version,
 			"remedy", "update ClickHouse, to the versions in docs/sql.md")
 	}
 	if c.Workload.Queries == 0 {
