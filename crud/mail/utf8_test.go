@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/catalogue"
+	"lodestone/pkg/engine/enginetest"
 )
 
 // A server without SMTPUTF8 must not be given an address that is not ASCII before the @. Domains are sent in ASCII.
@@ -48,6 +49,38 @@ func TestServersWithoutUTF8(t *testing.T) {
 			require.True(t, isPermanent(err))
 			require.Empty(t, s.got)
 		}
+	}
+}
+
+// A name with dots that SMTP has no place for is sent in quotes, to the server and in the header.
+func TestNamesThatNeedQuotes(t *testing.T) {
+	t.Parallel()
+	dialogue := &enginetest.Log{}
+	s := startServer(t, false, func(server *smtp.Server, _ *smtpServer) { server.Debug = dialogue })
+	c := Config{URL: "smtp://" + s.address, TLS: tlsOptional, From: "Example <hello@example.com>"}
+	out, err := newSMTPSender(c, nil)
+	require.NoError(t, err)
+	from, _, err := c.senders()
+	require.NoError(t, err)
+	render, err := newRenderer()
+	require.NoError(t, err)
+	texts, err := catalogue.New()
+	require.NoError(t, err)
+	w := &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
+	for to, written := range map[string]string{
+		"jo..doe@docomo.ne.jp": `<"jo..doe"@docomo.ne.jp>`, "jo.@ezweb.ne.jp": `<"jo."@ezweb.ne.jp>`, "jo.doe@docomo.ne.jp": `<jo.doe@docomo.ne.jp>`,
+	} {
+		require.True(t, (&Queue{sender: out}).Reaches(t.Context(), to))
+		l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: to, URL: "https://x.example/a/T"}, texts.In(""), Brand{}, "https://x.example", time.Now())
+		require.NoError(t, err)
+		l.ReplyTo = to
+		msg, err := w.compose(to, time.Now(), l, Brand{})
+		require.NoError(t, err)
+		require.NoError(t, out.send(t.Context(), KindDocument, msg))
+		got := <-s.got
+		require.Contains(t, dialogue.String(), "RCPT TO:"+written+"\r\n")
+		require.Contains(t, string(got.raw), "\r\nTo: "+written+"\r\n")
+		require.Contains(t, string(got.raw), "\r\nReply-To: "+written+"\r\n")
 	}
 }
 

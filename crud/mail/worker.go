@@ -202,13 +202,11 @@ func (w *worker) compose(to string, at time.Time, l letter, b Brand) (*gomail.Ms
 	if err != nil {
 		return nil, fmt.Errorf("read receiver: %w", err)
 	}
-	if err := m.To(receiver); err != nil {
-		return nil, errors.New("the receiver's address cannot be written into a mail")
-	}
+	m.ToMailAddress(&mail.Address{Address: receiver}) // which quotes names that need it
 	switch {
 	case l.ReplyTo != "":
-		if reply, err := wire(l.ReplyTo); err == nil && m.ReplyTo(reply) != nil {
-			m.ReplyToMailAddress(w.from)
+		if reply, err := wire(l.ReplyTo); err == nil {
+			m.ReplyToMailAddress(&mail.Address{Address: reply})
 		}
 	case w.replyTo != nil:
 		m.ReplyToMailAddress(w.replyTo)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/mail"
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,11 +50,15 @@ func Parse(text string) (Address, error) {
 	if len(text) > MaxBytes || at > maxLocalBytes {
 		return Address{}, errLength
 	}
-	if !dotted(text[:at], localRune) || !domain(text[at+1:]) {
+	local := text[:at]
+	if looseDots(text[at+1:]) && strings.Trim(local, ".") != "" && local[0] != '.' {
+		local = strings.Join(strings.FieldsFunc(local, func(r rune) bool { return r == '.' }), ".")
+	}
+	if !dotted(local, localRune) || !domain(text[at+1:]) {
 		return Address{}, errForm
 	}
 	// The rules above are stricter than this in all that was thought of.
-	if parsed, err := mail.ParseAddress(text); err != nil || parsed.Address != text {
+	if parsed, err := mail.ParseAddress((&mail.Address{Address: text}).String()); err != nil || parsed.Address != text {
 		return Address{}, errForm
 	}
 	return Address{text, Key(text)}, nil
@@ -86,6 +91,13 @@ func (a Address) Mailbox() string {
 		local, domain = strings.ReplaceAll(local, ".", ""), "@gmail.com"
 	}
 	return local + domain
+}
+
+// looseDots reports whether a domain has mailboxes with two dots in a row or a dot before the @, such as jo..doe@docomo.ne.jp: Japanese
+// carriers gave such until 2009. Elsewhere these are mistakes. Mails to them need a quoted name (RFC 5321), which mail.Address writes.
+func looseDots(domain string) bool {
+	domain = "." + strings.ToLower(domain)
+	return slices.ContainsFunc([]string{".docomo.ne.jp", ".ezweb.ne.jp", ".au.com"}, func(carrier string) bool { return strings.HasSuffix(domain, carrier) })
 }
 
 func domain(text string) bool {

@@ -36,6 +36,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Japanese carriers gave mailboxes whose dots are no mistakes.
+func TestDotsOfCarriers(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{"jo..doe@docomo.ne.jp", "jo.@docomo.ne.jp", "j...d..@ezweb.ne.jp", "jo..@DOCOMO.ne.jp", "a..b@t.ezweb.ne.jp", "jo.-.@au.com"} {
+		a, err := email.Parse(" <" + good + ">, ")
+		require.NoError(t, err, good)
+		require.Equal(t, good, a.Text)
+		require.Equal(t, strings.ToLower(good), a.Key)
+		require.True(t, email.Mentions("Sent to "+good+".", a.Key), good)
+	}
+	for _, bad := range []string{".jo@docomo.ne.jp", "..@docomo.ne.jp", "j o..@docomo.ne.jp", "jo..doe@notdocomo.ne.jp", "jo..doe@docomo.ne.jp.example", "jo.@docomo..ne.jp", `jo."..@docomo.ne.jp`} {
+		_, err := email.Parse(bad)
+		require.Error(t, err, bad)
+	}
+}
+
 // What a person cannot see, or copied along, is no part of an address.
 func TestParseDropsWhatSurroundsAnAddress(t *testing.T) {
 	t.Parallel()
