@@ -2,11 +2,16 @@ package crud_test
 
 import (
 	"fmt"
+	"net"
+	"sync"
 	"testing"
 
+	"github.com/emersion/go-smtp"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud"
 	"lodestone/crud/account"
+	"lodestone/crud/mail"
 	"lodestone/pkg/problem"
 )
 
@@ -38,6 +43,40 @@ func TestAddressesForNoticesAreAskedSeldom(t *testing.T) {
 		set(u, fmt.Sprintf("jo%d@example.com", i))
 	}
 	require.Equal(t, 3+1+6, f.count(t, "river_job WHERE kind = 'sealed_mail'"), "ten times a day")
+}
+
+// noUTF8 is an SMTP server that does not offer SMTPUTF8, and is given no mail.
+type noUTF8 struct{ smtp.Session }
+
+func (n noUTF8) NewSession(*smtp.Conn) (smtp.Session, error) { return n, nil }
+func (noUTF8) Reset()                                        {}
+func (noUTF8) Logout() error                                 { return nil }
+
+// An address that the SMTP server cannot be given is refused where it is set, by its field.
+func TestAddressesThatNoMailReaches(t *testing.T) {
+	t.Parallel()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := smtp.NewServer(noUTF8{})
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) }) // ends with Close
+	t.Cleanup(func() { _ = server.Close(); serving.Wait() })
+	f := start(t, func(c *crud.Config) {
+		c.Mail = mail.Config{URL: "smtp://" + listener.Addr().String(), TLS: "optional", From: "hello@example.com"}
+	})
+	u := f.user(t, account.Team)
+	for _, address := range []string{"jörg@example.com", "用户@例子.公司"} {
+		for _, r := range []reply{
+			u.patch(t, accountPath, `{"notify_email":"`+address+`"}`),
+			u.post(t, "/api/v1/invitations", `{"email":"`+address+`","role":"analyst"}`),
+		} {
+			p := r.problem(t)
+			require.Equal(t, problem.ValidationError, p.Code)
+			require.Contains(t, p.Errors[0].Field, "email")
+			require.Contains(t, p.Errors[0].Message, "before the @, ASCII, unless the SMTP server offers SMTPUTF8")
+		}
+	}
+	require.Equal(t, 200, u.patch(t, accountPath, `{"notify_email":"jo@bücher.example"}`).status)
 }
 
 func TestChangeAccount(t *testing.T) {

@@ -106,6 +106,8 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 
 // Confirmer asks whoever reads an address to agree to notices; it is implemented by notice.Notices.
 type Confirmer interface {
+	// Check returns an error that says which addresses mails can be sent to, if this is none.
+	Check(ctx context.Context, to email.Address) error
 	// MayAsk counts a question, and returns how long it has to wait.
 	MayAsk(ctx context.Context, account uuid.UUID, to email.Address) (wait time.Duration, err error)
 	// Ask has the question sent once the transaction, which is the account's, commits.
@@ -174,6 +176,9 @@ func (s *Self) update(ctx context.Context, in *updateInput) (*api.Answer[Account
 	}
 	if b.NotifyEmail.Value != nil {
 		address, err := email.Parse(*b.NotifyEmail.Value)
+		if err == nil {
+			err = s.deps.Confirmer.Check(ctx, address)
+		}
 		if err != nil {
 			return nil, problem.Invalid(problem.Field{Field: "notify_email", Message: err.Error()})
 		}

@@ -45,6 +45,14 @@ func (n *Notices) MayAsk(ctx context.Context, account uuid.UUID, to email.Addres
 	return n.limiter.Take(ctx, questionsTo(), to.Mailbox())
 }
 
+// Check returns an error that says which addresses mails can be sent to, if this is none.
+func (n *Notices) Check(ctx context.Context, to email.Address) error {
+	if !n.deps.Mail.Reaches(ctx, to.Text) {
+		return mail.ErrUnreachable //nolint:wrapcheck // it says what the address must be
+	}
+	return nil
+}
+
 // Ask has an address asked to agree to an account's notices once the transaction, which is the account's, commits.
 func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string) error {
 	if err := store.New(tx).NoticesAsked(ctx); err != nil {

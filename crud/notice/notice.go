@@ -44,6 +44,7 @@ const HourlyNotices = 60
 type Mailer interface {
 	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
 	Words(m mail.Message) (mail.Words, error)
+	Reaches(ctx context.Context, address string) bool
 }
 
 // Deps is what notices work with. Tellers and Now may be nil; all else is required.

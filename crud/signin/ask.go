@@ -150,6 +150,9 @@ func (s *Service) ask(w http.ResponseWriter, r *http.Request) error {
 	if err := s.take(r); err != nil {
 		return err
 	}
+	if !s.deps.Mail.Reaches(r.Context(), address.Text) {
+		return s.writeAsk(w, r, http.StatusUnprocessableEntity, askData{Next: next, Email: typed, Wrong: s.say(r, "signin.email.utf8")})
+	}
 	if err := s.takeMail(r.Context(), address); err != nil {
 		return err
 	}

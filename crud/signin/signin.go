@@ -46,6 +46,7 @@ var web embed.FS
 // Mailer has a mail sent once a transaction commits; it is implemented by mail.Queue.
 type Mailer interface {
 	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
+	Reaches(ctx context.Context, address string) bool
 }
 
 // Deps is what signing in works with. All of it is required.

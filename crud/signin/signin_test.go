@@ -45,6 +45,19 @@ func TestSignInByCode(t *testing.T) {
 	require.Equal(t, 303, b.get(t, "/dashboard/sign-in?next=/dashboard/live").status, "a browser with a session is not asked")
 }
 
+// Whoever types an address that the SMTP server cannot be given is told, and does not wait for a mail.
+func TestAddressesThatNoMailReaches(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.mails.unknown = "jörg@example.com"
+	b := f.browser()
+	r := b.send(t, "POST", "/dashboard/sign-in", url.Values{"csrf": {csrf(t, b.get(t, "/dashboard/sign-in"))}, "email": {f.mails.unknown}})
+	require.Equal(t, 422, r.status)
+	require.Contains(t, r.body, "cannot send to this address")
+	require.Contains(t, r.body, `aria-invalid="true"`)
+	require.Empty(t, f.mails.mails)
+}
+
 func TestACodeIsGuessedFiveTimesAtMost(t *testing.T) {
 	t.Parallel()
 	f := start(t)

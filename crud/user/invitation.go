@@ -129,7 +129,7 @@ type newInvitation struct {
 func (p *People) invite(ctx context.Context, in *inviteInput) (*api.Answer[Invitation], error) {
 	address, err := email.Parse(in.Body.Email)
 	if err == nil && !p.deps.Mail.Reaches(ctx, address.Text) {
-		err = errors.New("must be an address that mails can be sent to: in the domain, letters of domain names; before the @, ASCII, unless the SMTP server offers SMTPUTF8")
+		err = mail.ErrUnreachable
 	}
 	if err != nil {
 		return nil, problem.Invalid(problem.Field{Field: "email", Message: err.Error()})
