@@ -45,7 +45,7 @@ func TestSignInByCode(t *testing.T) {
 	require.Equal(t, 303, b.get(t, "/dashboard/sign-in?next=/dashboard/live").status, "a browser with a session is not asked")
 }
 
-// Whoever types an address that the SMTP server cannot be given is told, and does not wait for a mail.
+// The page says so when the SMTP server cannot be given the address that is typed, and no mail is waited for.
 func TestAddressesThatNoMailReaches(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -15,6 +15,7 @@ import (
 
 	"lodestone/ingest/producer"
 	"lodestone/pkg/event"
+	"lodestone/pkg/source"
 )
 
 var errTooMany = errors.New("too many elements")
@@ -320,9 +321,9 @@ var emptyData = []byte("{}")
 // parseData sets Data, Page and DurationMS. event_data is an object of at most event.MaxDataBytes
 // without insignificant whitespace, objects and arrays nested at most event.MaxDataDepth deep, no
 // member of an object given twice, no number beyond what a double holds, no escape of half a pair of
-// surrogates. It is kept as it was written but for the whitespace: numbers
-// and escapes are not respelt, so an escaped NUL stays six characters and a long number keeps its
-// digits. page and duration_ms, where present and not null, are integers within their range,
+// surrogates. It is kept as it was written but for the whitespace, and for strings that are not in
+// normal form C: numbers and other escapes are not respelt, so an escaped NUL stays six characters
+// and a long number keeps its digits. page and duration_ms, where present and not null, are integers within their range,
 // whatever the type of the event.
 func parseData(ev *event.Event, value jsontext.Value) *fieldError {
 	if value == nil {
@@ -337,6 +338,9 @@ func parseData(ev *event.Event, value jsontext.Value) *fieldError {
 		if err := value.Compact(); err != nil {
 			return &fieldError{InvalidEventData, "event_data cannot be read"}
 		}
+	}
+	if len(value) <= event.MaxDataBytes {
+		value = source.JSON(value)
 	}
 	if len(value) > event.MaxDataBytes {
 		return &fieldError{InvalidEventData, fmt.Sprintf("event_data has %d bytes without whitespace; at most %d are allowed", len(value), event.MaxDataBytes)}

@@ -41,6 +41,29 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Names and strings are in normal form C, whoever escaped them; all else stays as it was written.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		`{}`:                                 "{}",
+		`{"a":[1.50,"x\n\u0000",true,null]}`: `{"a":[1.50,"x\n\u0000",true,null]}`,
+		"{\"cafe\u0301\":\"nai\u0308ve\"}":   `{"café":"naïve"}`,
+		`{"cafe\u0301":"\u0065\u0301"}`:      `{"café":"é"}`,
+		`{"a":"e\u0301\t\"\\","b":"\u00e9"}`: `{"a":"é\t\"\\","b":"\u00e9"}`,
+		`{"a":{"b":["\u1100\u1161",-1e5]}}`:  `{"a":{"b":["가",-1e5]}}`,
+		`{"a":"\u212b","b":"Å"}`:             `{"a":"Å","b":"Å"}`,
+		`{"a":"\ud800e\u0301"}`:              `{"a":"\ud800e\u0301"}`,
+		"\"e\u0301\"":                        `"é"`,
+		"{\"\u0301\":\"\u0301\"}":            "{\"\u0301\":\"\u0301\"}",
+	} {
+		before := []byte(given)
+		got := source.JSON(before)
+		require.Equal(t, want, string(got), given)
+		require.Equal(t, given, string(before))
+		require.Equal(t, want, string(source.JSON(got)))
+	}
+}
+
 // Whatever a page, a form, a script and a program send for one campaign is one value.
 func TestOneCampaignIsOneValue(t *testing.T) {
 	t.Parallel()
