@@ -98,6 +98,12 @@ func ConsentVersion(link store.GenericLink) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// Check returns an Invalid if Submit would not take a form as it is.
+func (c *Capture) Check(f Form, link store.GenericLink) error {
+	_, err := c.check(f, link)
+	return err
+}
+
 // check returns the address, or an Invalid.
 func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
 	wrong := Invalid{}

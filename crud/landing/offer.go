@@ -93,7 +93,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 	}
 	form.Language, form.Bot = l.deps.Pages.Texts(r, o.brand()).Language, l.isProgram(r)
 	if o.preview {
-		return l.writeOffer(w, r, http.StatusOK, o, form, nil)
+		return l.try(w, r, o, form)
 	}
 	out, err := l.deps.Capture.Submit(r.Context(), o.link(), form, l.deps.Addresses.Client(r))
 	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
@@ -152,7 +152,7 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 		Facts: facts(o, t), Button: button(o, t), Share: o.pictures.Preview,
 	}
 	if o.preview {
-		d.Action += "?" + url.Values{"preview": {r.URL.Query().Get("preview")}}.Encode()
+		d.Action += previewQuery(r)
 	}
 	if g.ConsentText != nil {
 		d.Consent = *g.ConsentText

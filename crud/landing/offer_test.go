@@ -188,6 +188,36 @@ func TestWeight(t *testing.T) {
 	require.NotRegexp(t, `<(link rel="stylesheet"|script src|iframe|object|embed)`, plain.body)
 }
 
+// A preview of a form with a verification goes on as for a visitor, without a mail: to the code, and to the end. It stays a preview.
+func TestPreviewOfAVerification(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	slug := f.link(t, "require_verification = true", "collect_name = true")
+	id := one[string](t, f, `SELECT id::text FROM generic_links WHERE slug = $1`, slug)
+	r := f.do(t, "POST", "/api/v1/generic-links/"+id+"/preview", nil, "Authorization", "Bearer "+f.key)
+	var preview struct{ URL string }
+	require.NoError(t, json.Unmarshal([]byte(r.body), &preview, json.MatchCaseInsensitiveNames(true)))
+	path := strings.TrimPrefix(preview.URL, site)
+	step := func(status int, says string, fields ...string) {
+		t.Helper()
+		r := f.post(t, path, fields...)
+		require.Equal(t, status, r.status, r.body)
+		require.Contains(t, r.body, "This is a preview.")
+		require.Contains(t, r.body, says)
+		for _, to := range regexp.MustCompile(`(?:href|action)="(/[^"]*)"`).FindAllStringSubmatch(r.body, -1) {
+			require.True(t, strings.Contains(to[1], "preview=") || strings.HasPrefix(to[1], "/assets/"), "%s leads to the real form", to[1])
+		}
+	}
+	step(http.StatusUnprocessableEntity, `id="name-wrong"`, "email", "jo@example.com")
+	step(http.StatusOK, `name="code"`, "email", "jo@example.com", "name", "Jo")
+	step(http.StatusUnprocessableEntity, `name="code"`, "email", "jo@example.com", "code", "12")
+	step(http.StatusOK, "<h1>", "email", "jo@example.com", "code", "123456")
+	for _, table := range []string{"submissions", "verifications", "access_links", "rate_limits"} {
+		require.Zero(t, one[int](t, f, `SELECT count(*) FROM `+table), table)
+	}
+	require.Empty(t, f.mails(t))
+}
+
 // An owner sees the page as it will be, and nothing of it counts.
 func TestPreview(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,7 @@ type sentData struct {
 	WrongKey string // of the text in the catalogue
 	Typed    string
 	Away     bool
+	Preview  bool         // the owner looks at it: nothing is sent
 	Valid    string       // for how long the code is valid
 	Inbox    *page.Action // the mail program of the address on the web; nil: not known
 }
@@ -133,7 +134,11 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offered, d sentData) error {
 	t := l.deps.Pages.Texts(r, o.brand())
 	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path(page.SentPath(r.PathValue("page"))), o.Title()
-	d.Away = o.redirectURL() != ""
+	d.Away, d.Preview = o.redirectURL() != "", o.preview
+	if o.preview {
+		d.Back += previewQuery(r)
+		d.Here = d.Back
+	}
 	d.Valid, d.Inbox = mail.Until(t, "valid", v.Ends.Sub(l.deps.Now())), inboxOf(v.Email)
 	if d.WrongKey != "" {
 		d.Wrong = t.Say(d.WrongKey)
