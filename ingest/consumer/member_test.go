@@ -3,6 +3,7 @@ package consumer
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -173,6 +174,52 @@ func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	await(200)
 	r.requireStored(400)
 	require.NoError(t, c.Check(t.Context()))
+}
+
+// A partition that is revoked while its insert ends late leaves the others at work.
+func TestARevokedPartitionLeavesTheOthersAtWork(t *testing.T) {
+	t.Parallel()
+	const partitions = 12
+	c := &Consumer{cfg: Config{ReleaseTimeout: time.Hour}, log: testLog(), workers: map[assignment]*worker{}, halted: map[assignment]error{}, joined: true}
+	var cancelled [partitions]atomic.Bool
+	all := make([]*worker, partitions)
+	for i := range all {
+		all[i] = &worker{
+			stream: stream.Events(), at: stream.Place{Partition: int32(i)}, cancel: func() { cancelled[i].Store(true) }, stopping: make(chan struct{}), done: make(chan struct{}),
+			builder: &blockBuilder{queue: newQueue(1<<20, nil, func() {}, func() {})},
+		}
+		c.workers[assignment{event.Topic, int32(i)}] = all[i]
+	}
+	const revoked = 5
+	released := make(chan struct{})
+	go func() {
+		defer close(released)
+		c.stopWorkers(map[string][]int32{event.Topic: {revoked}}, true)
+	}()
+	<-all[revoked].stopping
+	look := func() {
+		t.Helper()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		require.Len(t, c.workers, partitions-1)
+		for i, w := range all {
+			if i == revoked {
+				continue
+			}
+			require.Same(t, w, c.workers[assignment{event.Topic, int32(i)}])
+			require.False(t, cancelled[i].Load())
+			select {
+			case <-w.stopping:
+				t.Fatal("a partition that was kept is stopped")
+			default:
+			}
+		}
+	}
+	look()
+	require.False(t, cancelled[revoked].Load(), "its insert may end")
+	close(all[revoked].done)
+	<-released
+	look()
 }
 
 // A builder that finds what makes its partition stand still may end after the partition has been released.

@@ -53,6 +53,22 @@ test("a hidden page is not read", () => {
   assert.deepEqual(short(reported), [[3, 4_000], [3, 1_000]]);
 });
 
+test("time away between two visits of a page belongs to neither", () => {
+  const { visits, reported, wait, read } = reader();
+  visits.show(true);
+  visits.see(3);
+  read(10_000);
+  visits.see(5);
+  read(60_000);
+  visits.show(false); // the lid is closed
+  wait(2 * 3_600_000);
+  visits.see(3);
+  visits.show(true);
+  read(10_000);
+  visits.show(false);
+  assert.deepEqual(short(reported), [[3, 10_000], [5, 60_000], [3, 10_000]]);
+});
+
 test("no reader counts for long without any movement", () => {
   const { visits, reported, wait } = reader();
   visits.show(true);
