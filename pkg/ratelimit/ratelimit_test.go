@@ -347,6 +347,22 @@ func TestStoreFailsWithinAWindow(t *testing.T) {
 	require.False(t, l.Take(t.Context(), ratelimit.Requests, other).Refused)
 }
 
+// Without the shared counter, an account still has no more processor time than one process gives it.
+func TestBudgetWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	pool := enginetest.PostgresPool(t, "postgres://u:secret@127.0.0.1:1/d")
+	pool.Close()
+	b := ratelimit.NewBudget(pool, ratelimit.ProcessorRule(1))
+	one, other := uuid.New(), uuid.New()
+	require.Zero(t, b.Wait(t.Context(), one))
+	require.Error(t, b.Charge(t.Context(), one, 999))
+	require.Zero(t, b.Wait(t.Context(), one))
+	require.Error(t, b.Charge(t.Context(), one, 1))
+	require.Positive(t, b.Wait(t.Context(), one))
+	require.LessOrEqual(t, b.Wait(t.Context(), one), ratelimit.Window)
+	require.Zero(t, b.Wait(t.Context(), other))
+}
+
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, settings.Validate())

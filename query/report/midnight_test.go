@@ -16,7 +16,7 @@ func TestASessionOverMidnight(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
 	link := querytest.ID(t)
-	hashes := [][16]byte{{1}, {1}, {}, {2}} // the third event came without a salt
+	hashes := [][16]byte{{1}, {1}, {}, {2}}                                    // the third event came without a salt
 	for i, minute := range []int{9*60 + 50, 11*60 + 59, 12 * 60, 12*60 + 10} { // from 21:50 until 00:10
 		s.view(link, 1, i+1, minute, time.Second, "")
 		s.events[i].IPHash = hashes[i]
