@@ -79,36 +79,6 @@ func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
 	return l.writeOffer(w, r, http.StatusOK, o, form, nil)
 }
 
-func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
-	o, err := l.open(r)
-	if err != nil {
-		return err
-	}
-	if err := r.ParseForm(); err != nil {
-		return page.BadForm(err)
-	}
-	form := capture.ReadForm(r.PostForm)
-	if source.Withheld(r.Header) {
-		form.Origin = capture.Origin{}
-	}
-	form.Language, form.Bot = l.deps.Pages.Texts(r, o.brand()).Language, l.isProgram(r)
-	if o.preview {
-		return l.try(w, r, o, form)
-	}
-	out, err := l.deps.Capture.Submit(r.Context(), o.link(), form, l.deps.Addresses.Client(r))
-	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
-		form.Trap = ""
-		return l.writeOffer(w, r, http.StatusUnprocessableEntity, o, form, wrong)
-	}
-	if err != nil {
-		return o.errorPage(err)
-	}
-	if out.Page != "" {
-		return l.redirect(w, r, l.deps.Pages.Path(page.SentPath(out.Page)))
-	}
-	return l.redirectToDocument(w, r, o, out)
-}
-
 // errorPage returns the page of an error that the visitor cannot correct in the form.
 func (o offered) errorPage(err error) error {
 	if limited, ok := errors.AsType[*capture.Limited](err); ok {
@@ -142,6 +112,11 @@ func (l *Landing) redirect(w http.ResponseWriter, _ *http.Request, to string) er
 	w.Header().Set("Referrer-Policy", "same-origin")
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
+}
+
+// previewQuery returns the query of a preview, for pages that belong to it.
+func previewQuery(r *http.Request) string {
+	return "?" + url.Values{"preview": {r.URL.Query().Get("preview")}}.Encode()
 }
 
 func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int, o offered, form capture.Form, wrong capture.Invalid) error {

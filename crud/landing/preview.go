@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/capture"
 	"lodestone/crud/page"
-	"lodestone/crud/proof"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
@@ -26,35 +22,6 @@ const previewTime = time.Hour
 
 // previewPurpose is the purpose of the grants that previews are opened with.
 const previewPurpose = "previews of landing pages"
-
-// try answers the form of a preview with what a visitor would see next. Nothing is stored, mailed or counted.
-func (l *Landing) try(w http.ResponseWriter, r *http.Request, o offered, form capture.Form) error {
-	seen := capture.Verification{Email: r.PostForm.Get(capture.FieldEmail), Ends: l.deps.Now().Add(previewTime)}
-	if r.PostForm.Has("code") {
-		typed := strings.TrimSpace(r.PostForm.Get("code"))
-		if !proof.IsCode(typed) {
-			return l.writeSent(w, r, http.StatusUnprocessableEntity, seen, o, sentData{WrongKey: "wrong.code.form", Typed: typed})
-		}
-		seen.State = capture.Used
-		return l.writeSent(w, r, http.StatusOK, seen, o, sentData{})
-	}
-	err := l.deps.Capture.Check(form, o.link())
-	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
-		return l.writeOffer(w, r, http.StatusUnprocessableEntity, o, form, wrong)
-	}
-	if err != nil {
-		return err
-	}
-	if !o.GenericLink.RequireVerification {
-		return l.writeOffer(w, r, http.StatusOK, o, form, nil)
-	}
-	return l.writeSent(w, r, http.StatusOK, seen, o, sentData{})
-}
-
-// previewQuery returns the query of a preview, for pages that belong to it.
-func previewQuery(r *http.Request) string {
-	return "?" + url.Values{"preview": {r.URL.Query().Get("preview")}}.Encode()
-}
 
 type previewInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the generic link."`
