@@ -38,11 +38,15 @@ func fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int, 
 	for range max(1, links/50) {
 		f.Magnets = append(f.Magnets, id())
 	}
+	block := 500_000
+	if events > block { // two such blocks at a time take all of the server's memory
+		block = 100_000
+	}
 	ctx := native.Context(context.Background(),
 		native.WithSettings(native.Settings{
 			"async_insert": 0, "insert_allow_materialized_columns": 1,
 			// Tests fill at the same time, and the server sorts each block for every projection in memory.
-			"max_block_size": 65_536, "min_insert_block_size_rows": 500_000, "min_insert_block_size_bytes": 0, "max_insert_threads": 1,
+			"max_block_size": 65_536, "min_insert_block_size_rows": block, "min_insert_block_size_bytes": 0, "max_insert_threads": 1,
 		}),
 		native.WithParameters(native.Parameters{
 			"account": account.String(), "topic": uuid.NewString(), "links": clickhouse.UUIDs(f.Links), "magnets": clickhouse.UUIDs(f.Magnets),
