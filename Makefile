@@ -187,6 +187,8 @@ $(GOTESTSUM):
 # the same each time here; RAPID_SEED=0 lets them try something new. A failed test runs once more, alone: .ci/groups says which passed then.
 export RAPID_SEED ?= 1
 unit programs: export RAPID_CHECKS ?= 25
+# A collector that runs less often: a quarter of what tests compute is it.
+unit programs: export GOGC ?= 400
 
 # run tests packages by the arguments given, and notes in .cache/test/NAME.* what took how long.
 run = mkdir -p .cache/test && $(GOTESTSUM) --format pkgname-and-test-fails --hide-summary skipped,output --jsonfile .cache/test/$(1).json \

@@ -230,21 +230,20 @@ func (f *fixture) dump(t *testing.T, of ...uuid.UUID) string {
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Contains(t, tables, "access_links")
-	var out strings.Builder
+	var parts []string
 	for _, table := range append(tables, "accounts") {
-		sql := `SELECT '` + table + ` ' || r::text FROM "` + table + `" r`
-		var args []any
-		if len(of) > 0 {
-			column := map[bool]string{true: "id", false: "account_id"}[table == "accounts"]
-			sql, args = sql+" WHERE "+column+" = $1", []any{of[0]}
-		}
-		rows, err := f.db.Unscoped().Query(t.Context(), sql+" ORDER BY 1", args...)
-		require.NoError(t, err)
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		require.NoError(t, err)
-		out.WriteString(strings.Join(lines, "\n") + "\n")
+		column := map[bool]string{true: "id", false: "account_id"}[table == "accounts"]
+		parts = append(parts, `SELECT '`+table+` ' || r::text FROM "`+table+`" r WHERE $1::uuid IS NULL OR `+column+` = $1`)
 	}
-	return out.String()
+	var account *uuid.UUID
+	if len(of) > 0 {
+		account = &of[0]
+	}
+	rows, err = f.db.Unscoped().Query(t.Context(), strings.Join(parts, " UNION ALL ")+" ORDER BY 1", account)
+	require.NoError(t, err)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // unlogged is a dump without the audit log, which keeps the ids of what was deleted.

@@ -44,7 +44,8 @@ func compose(page *image.RGBA) *image.RGBA {
 					c[i] += (float64(v) - c[i]) * cover
 				}
 			}
-			out.SetRGBA(x, y, color.RGBA{dither(c[0], x, y), dither(c[1], x, y), dither(c[2], x, y), 0xff})
+			n := noise(x, y)
+			out.SetRGBA(x, y, color.RGBA{dither(c[0], n), dither(c[1], n), dither(c[2], n), 0xff})
 		}
 	}
 	return out
@@ -133,8 +134,14 @@ func coverage(r image.Rectangle, x, y int) float64 {
 	return math.Min(1, math.Max(0, corner+0.5-distance))
 }
 
-// dither rounds a value up or down by where it is, so that a slow gradient has no steps.
-func dither(v float64, x, y int) uint8 {
-	noise := math.Mod(52.9829189*math.Mod(0.06711056*float64(x)+0.00583715*float64(y), 1), 1)
+// noise is a number from 0 up to 1 for each pixel, such that neighbours differ (interleaved gradient noise,
+// Jorge Jimenez, "Next Generation Post Processing in Call of Duty: Advanced Warfare", 2014).
+func noise(x, y int) float64 {
+	fraction := func(v float64) float64 { return v - math.Floor(v) }
+	return fraction(52.9829189 * fraction(0.06711056*float64(x)+0.00583715*float64(y)))
+}
+
+// dither rounds a value up or down by the noise of its pixel, so that a slow gradient has no steps.
+func dither(v, noise float64) uint8 {
 	return uint8(math.Min(255, math.Max(0, math.Floor(v+noise))))
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 
 	"lodestone/pkg/asset"
 )
@@ -20,7 +21,8 @@ type build struct {
 	files asset.Files
 }
 
-func readBuild(files fs.FS) (*build, error) {
+// readBuild unpacks the embedded files once for all viewers of a process.
+var readBuild = sync.OnceValues(func() (*build, error) {
 	dist, err := fs.Sub(files, "dist")
 	if err != nil {
 		return nil, fmt.Errorf("read the reading page's files: %w", err)
@@ -30,7 +32,7 @@ func readBuild(files fs.FS) (*build, error) {
 		return nil, fmt.Errorf("read the reading page's files: %w", err)
 	}
 	return b, nil
-}
+})
 
 // Done reports whether there is a build.
 func (b *build) Done() bool { return b.Page != "" }

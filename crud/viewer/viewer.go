@@ -66,7 +66,7 @@ func New(c Config, d Deps) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := readBuild(files)
+	b, err := readBuild()
 	if err != nil {
 		return nil, err
 	}
