@@ -346,6 +346,9 @@ func (v *owner) magnets(t *testing.T, p span) {
 		if p.days() == 30 {
 			v.magnet(t, p, m.ID, "1", total)
 		}
+		if p.days() != 30 {
+			continue // the lists below are asked for in one period
+		}
 		query := p.times(url.Values{"lead_magnet_id": {m.ID}})
 		for _, only := range []string{"finished=false", "downloaded=true", "from_form=false", "reached=2", "stopped_at=2&magnet_version=1", "utm_source=newsletter", "without=utm_source", "device=mobile", "magnet_version=1"} {
 			var people struct{ Pagination struct{ Total float64 } }
@@ -373,7 +376,9 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id), "a step leads to the people who stopped there")
 	tiles := screen{t: t, root: s.find("section", "tiles")[0]}
 	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "magnet="+id), "forms lead to the landing pages that have them")
-	s.requireListsWhomItCounts(v)
+	if p.days() == 30 && version == "" {
+		s.requireListsWhomItCounts(v)
+	}
 	for _, of := range []string{"generic_link_id=", "utm_source=", "without=utm_source", "device=", "magnet_version="} {
 		require.NotEmpty(t, s.linkTo("/dashboard/readers?", of, id), "a row leads to its readers")
 	}

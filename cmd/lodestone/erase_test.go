@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/pdf/pdftest"
@@ -294,4 +295,13 @@ func (u *up) command(args ...string) ended {
 	u.t.Helper()
 	p := launch(u.t, u.dir, nil, append(args, "--data", filepath.Join(u.dir, "data"))...)
 	return ended{p.wait(), p.out.String()}
+}
+
+func execute(t *testing.T, database, statement string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), statement)
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(t.Context()))
 }

@@ -1,3 +1,5 @@
+//go:build long
+
 package main
 
 import (
@@ -13,7 +15,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -117,15 +118,6 @@ func requireCopied(t *testing.T, one, other driver.Conn) (events uint64) {
 		return events > 0 && rowsOf(t, other, "events") == events
 	}, enginetest.Timeout, interval)
 	return events
-}
-
-func execute(t *testing.T, database, statement string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), database)
-	require.NoError(t, err)
-	_, err = conn.Exec(t.Context(), statement)
-	require.NoError(t, err)
-	require.NoError(t, conn.Close(t.Context()))
 }
 
 // copyRows copies the rows of all shards into one server: of tables with the same rows on every shard, those of the first.
