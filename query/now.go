@@ -14,9 +14,9 @@ type nowInput struct {
 	Minutes int `query:"minutes" default:"5" minimum:"1" maximum:"60" doc:"How long ago the last visit to a page may have ended."`
 }
 
-// CurrentReader is an access link that is being read.
+// CurrentReader is a person who reads, by the access link that was read last.
 type CurrentReader struct {
-	AccessLinkID  uuid.UUID `json:"access_link_id" format:"uuid" doc:"Access link of the reader."`
+	AccessLinkID  uuid.UUID `json:"access_link_id" format:"uuid" doc:"Access link of the reader; of several, the one that was read last."`
 	LeadMagnetID  uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that is read."`
 	MagnetVersion int       `json:"magnet_version" minimum:"0" doc:"Version of the document; 0: not known."`
 	Page          *int      `json:"page" minimum:"1" doc:"Page that was visited last; null if the event named none."`
@@ -28,7 +28,7 @@ type CurrentReader struct {
 // NowReport is the answer about who reads now.
 type NowReport struct {
 	Data         []CurrentReader   `json:"data" nullable:"false" doc:"At most 1,000 readers, the one seen last first."`
-	Readers      int64             `json:"readers" doc:"How many readers there are."`
+	Readers      int64             `json:"readers" doc:"How many readers there are: all access links of an address are one."`
 	ExcludedBots int64             `json:"excluded_bots" doc:"Page views of bots in the same minutes that were left out."`
 	AsOf         api.Time          `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
 	Labels       map[string]string `json:"labels" doc:"Titles of the lead magnets."`

@@ -42,7 +42,7 @@ type Return struct {
 type Cohort struct {
 	Cohort   string   `json:"cohort" format:"date-time" doc:"Start of the interval in which they first read, with its offset."`
 	Partial  bool     `json:"partial,omitzero" required:"false" doc:"true: the period cuts the interval, or it is not over."`
-	Size     int64    `json:"size" doc:"How many readers there are: access links with a first page view in the interval."`
+	Size     int64    `json:"size" doc:"How many readers there are: persons with a first page view in the interval. All access links of an address are one."`
 	Returned []Return `json:"returned" nullable:"false" doc:"Every later interval that has begun, with zero where none returned."`
 }
 

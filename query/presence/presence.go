@@ -32,7 +32,7 @@ type Presence struct {
 	ExcludedBots int64    // page views of bots in the same time
 }
 
-// Reader is an access link by which a person visited a page. An event of a visit is sent when it ends, so the page is one
+// Reader is a person who visited a page, by the access link that was read last. An event of a visit is sent when it ends, so the page is one
 // that was just left.
 type Reader struct {
 	AccessLinkID uuid.UUID

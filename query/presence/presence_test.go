@@ -33,27 +33,31 @@ func sessionOf(e querytest.Stored) uuid.UUID {
 	return e.SessionID
 }
 
-// expected is who reads, found slowly.
-func expected(events []querytest.Stored, since time.Time) (p presence.Presence) {
+// expected is who reads, found slowly. A link that is in persons is of that person, another one is a person.
+func expected(events []querytest.Stored, persons map[uuid.UUID]uuid.UUID, since time.Time) (p presence.Presence) {
 	last := map[uuid.UUID]querytest.Stored{}
 	for _, e := range events {
-		switch known, found := last[e.AccessLinkID]; {
+		person, given := persons[e.AccessLinkID]
+		if !given {
+			person = e.AccessLinkID
+		}
+		switch known, found := last[person]; {
 		case e.Type != event.PageViewed || end(e) < since.UnixMilli():
 		case e.Bot != "":
 			p.ExcludedBots++
 		case !found || end(e) > end(known) || end(e) == end(known) && e.Offset > known.Offset:
-			last[e.AccessLinkID] = e
+			last[person] = e
 		}
 	}
-	for link, e := range last {
+	for _, e := range last {
 		first := e.CreatedAt
 		for _, other := range events {
-			if other.AccessLinkID == link && other.Bot == "" && sessionOf(other) == sessionOf(e) {
+			if other.AccessLinkID == e.AccessLinkID && other.Bot == "" && sessionOf(other) == sessionOf(e) {
 				first = min(first, other.CreatedAt)
 			}
 		}
 		p.Readers = append(p.Readers, presence.Reader{
-			AccessLinkID: link, LeadMagnetID: e.LeadMagnetID, Version: int(e.MagnetVersion), Page: int(e.Page),
+			AccessLinkID: e.AccessLinkID, LeadMagnetID: e.LeadMagnetID, Version: int(e.MagnetVersion), Page: int(e.Page),
 			Since: time.UnixMilli(first).UTC(), LastSeen: time.UnixMilli(end(e)).UTC(),
 		})
 	}
@@ -64,7 +68,7 @@ func expected(events []querytest.Stored, since time.Time) (p presence.Presence) 
 	return p
 }
 
-// Who reads is who the reference finds, with bots, visits that began long before, sessions of hours, events without a
+// Who reads is who the reference finds, with two links of a person, bots, visits that began long before, sessions of hours, events without a
 // session, and another account.
 func TestReadersAgainstTheReference(t *testing.T) {
 	t.Parallel()
@@ -74,7 +78,8 @@ func TestReadersAgainstTheReference(t *testing.T) {
 		now := time.Date(2026, 3, 1, 0, 10, 0, 0, time.UTC)
 		accounts := []uuid.UUID{querytest.ID(t), querytest.ID(t)}
 		links := []uuid.UUID{querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t)}
-		magnet := querytest.ID(t)
+		magnet, person := querytest.ID(t), querytest.ID(t)
+		persons := map[uuid.UUID]uuid.UUID{links[0]: person, links[1]: person}
 		stored := map[uuid.UUID][]querytest.Stored{}
 		for i := range random.IntN(120) {
 			account, link := accounts[random.IntN(2)], links[random.IntN(len(links))]
@@ -100,10 +105,14 @@ func TestReadersAgainstTheReference(t *testing.T) {
 		}
 		for _, account := range accounts {
 			querytest.Store(t, querytest.Conn(t), stored[account]...)
+			for link := range persons {
+				require.NoError(t, querytest.Conn(t).Exec(t.Context(),
+					"INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, person_id, version) VALUES (?, ?, ?, ?, 1)", link, account, magnet, person))
+			}
 			since := now.Add(-5 * time.Minute)
 			got, err := w.Read(t.Context(), account, since, false)
 			require.NoError(t, err)
-			require.Equal(t, expected(stored[account], since), got, "seed %d", seed)
+			require.Equal(t, expected(stored[account], persons, since), got, "seed %d", seed)
 		}
 	}
 }

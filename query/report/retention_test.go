@@ -17,20 +17,21 @@ import (
 )
 
 // retentionOf is the report as text, made slowly: intervals are found minute by minute.
-func retentionOf(events []querytest.Stored, magnet uuid.UUID, zone *time.Location, by report.Interval, from, to, asOf time.Time) (rows []string, bots int64) {
+func retentionOf(s *story, magnet uuid.UUID, zone *time.Location, by report.Interval, from, to, asOf time.Time) (rows []string, bots int64) {
 	within := func(at time.Time) bool {
 		return (from.IsZero() || !at.Before(from)) && (to.IsZero() || at.Before(to))
 	}
 	reads := map[uuid.UUID][]time.Time{}
 	var first time.Time
-	for _, e := range events {
+	for _, e := range s.events {
 		at := time.UnixMilli(e.CreatedAt)
 		switch {
 		case e.LeadMagnetID != magnet || e.Type != event.PageViewed:
 		case e.Bot != "" && within(at):
 			bots++
 		case e.Bot == "":
-			reads[e.AccessLinkID] = append(reads[e.AccessLinkID], at)
+			person := s.owner(e.AccessLinkID)
+			reads[person] = append(reads[person], at)
 			if first.IsZero() || at.Before(first) {
 				first = at
 			}
@@ -60,8 +61,8 @@ func retentionOf(events []querytest.Stored, magnet uuid.UUID, zone *time.Locatio
 	for last.to = last.from; label(last.to.In(zone), by) == label(last.from.In(zone), by); {
 		last.to = last.to.Add(time.Minute)
 	}
-	hasRead := func(link uuid.UUID, w window) bool {
-		for _, at := range reads[link] {
+	hasRead := func(person uuid.UUID, w window) bool {
+		for _, at := range reads[person] {
 			if !at.Before(w.from) && at.Before(w.to) {
 				return true
 			}
@@ -129,6 +130,7 @@ func TestRetentionAgainstTheReference(t *testing.T) {
 			links := []uuid.UUID{querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t)}
 			magnet, anotherMagnet := s.magnet, querytest.ID(t)
 			other.magnet = magnet
+			s.person(links[0], links[1], links[2])
 			for range 10 + random.IntN(60) {
 				at := begin.Add(time.Duration(random.Int64N(40*24*3600*1000)) * time.Millisecond)
 				if random.IntN(3) == 0 {
@@ -165,7 +167,7 @@ func TestRetentionAgainstTheReference(t *testing.T) {
 				}
 				got, err := reporter.Retention(t.Context(), s.account, q)
 				require.NoError(t, err)
-				want, bots := retentionOf(s.events, magnet, zone, by, from, to, q.AsOf)
+				want, bots := retentionOf(s, magnet, zone, by, from, to, q.AsOf)
 				require.Equal(t, want, shownRetention(got), "%+v", q)
 				require.Equal(t, bots, got.ExcludedBots, "%+v", q)
 			}
