@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -137,13 +136,8 @@ func (q *Query) Live() *live.Live { return q.live }
 // Reports returns what answers questions for numbers, also for pages of the same process.
 func (q *Query) Reports() *report.Reporter { return q.reports }
 
-// Ready returns nil if both databases answer.
-func (q *Query) Ready(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return q.ch.Ping(ctx) })
-	group.Go(func() error { return q.postgres.Ping(ctx) })
-	return group.Wait()
-}
+// Ready returns nil if ClickHouse answers.
+func (q *Query) Ready(ctx context.Context) error { return q.ch.Ping(ctx) }
 
 // Close closes the connections to ClickHouse. Call it when nothing is served any more.
 func (q *Query) Close() error {

@@ -126,6 +126,8 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 			}
 		}
 		p.stack.Add("spool", disk)
+	} else if p.checks["kafka"] == nil {
+		p.checks["kafka"] = sender.Ready // under the name by which alerts know it
 	}
 	quotas, err := quota.NewExceeded(quota.Deps{Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {

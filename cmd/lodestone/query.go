@@ -162,7 +162,9 @@ func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, h
 	if err != nil {
 		return nil, err
 	}
-	p.checks["query"] = service.Ready
+	if p.checks["clickhouse"] == nil { // in `up`, the consumer says more
+		p.checks["clickhouse"] = service.Ready
+	}
 	p.stack.Add("query service", closing(service.Close))
 	p.stack.Add("live reader", service.Live())
 	service.Register(site)
