@@ -122,4 +122,18 @@ func (v *owner) planted(t *testing.T, u *up) {
 	}
 	shown := v.open("/dashboard/magnets/" + magnet)
 	require.Contains(t, v.open(shown.linkTo("/dashboard/readers?", "from_form=false", magnet)).text, "dora@people.example")
+	v.keepsTheList(t, magnet)
+}
+
+// keepsTheList goes from a list that was searched, filtered and ordered to a person, and back to the same list.
+func (v *owner) keepsTheList(t *testing.T, magnet string) {
+	t.Helper()
+	list := "/dashboard/readers?" + url.Values{"q": {"dora"}, "lead_magnet_id": {magnet}, "sort": {"-score"}, "finished": {"false"}, "days": {"7"}}.Encode()
+	reader := v.open(v.open(list).linkTo("/dashboard/readers/", "list="))
+	back := v.open(reader.linkTo("/dashboard/readers?", "q=dora"))
+	require.Contains(t, back.text, "dora@people.example")
+	require.NotContains(t, back.text, "egon@people.example")
+	require.Equal(t, list, reader.linkTo("/dashboard/readers?", "q=dora"))
+	other := v.open(strings.Split(v.open(list).linkTo("/dashboard/readers/", "list="), "?")[0] + "?list=" + url.QueryEscape("q=dora&next=https://example.com"))
+	require.NotContains(t, other.linkTo("/dashboard/readers?", "q=dora"), "example.com", "the address of the list says what a list is of, nothing else")
 }
