@@ -162,7 +162,7 @@ func fieldsOf(form url.Values) (fields []field) {
 
 type keptData struct {
 	Action, CSRF, Discard string
-	Fields                []field
+	Fields, Typed         []field
 	TakesFile             bool
 	FileName              string // "": none was chosen
 }
@@ -188,7 +188,7 @@ func (s *Service) showKept(w http.ResponseWriter, r *http.Request) error {
 		f.Path = withQuery(f.Path, url.Values{FormField: {session.CSRF}, keptField: {"1"}})
 	}
 	d.Action = s.deps.Pages.Path(f.Path)
-	d.Fields = fieldsOf(f.Fields)
+	d.Fields, d.Typed = fieldsOf(f.Fields), filled(f.Fields)
 	return s.write(w, r, http.StatusOK, "kept.html", page.Page{Title: s.say(r, "signin.kept"), Data: d})
 }
 

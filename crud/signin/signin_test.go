@@ -434,7 +434,7 @@ func TestWhatWasTypedIsShownWhereItCannotBeTaken(t *testing.T) {
 	b := f.browser()
 	b.signIn(t, "owner@example.com")
 	token := csrf(t, b.get(t, "/dashboard/settings"))
-	typed := url.Values{"csrf": {token}, "name": {"Long <text>\nthat took an hour"}, "tags": {"a", "b"}, "empty": {" "}}
+	typed := url.Values{"csrf": {token}, "name": {"Long <text>\nthat took an hour"}, "tags": {"a", "b"}, "empty": {" "}, "first.name": {"", "Short"}, "zone": {"UTC"}, "first.zone": {"", "UTC"}}
 	send := func(form url.Values, header ...string) reply {
 		return b.send(t, "POST", "/dashboard/settings?tab=keys", form, append([]string{"Referer", site + "/dashboard/settings?tab=keys"}, header...)...)
 	}

@@ -3,6 +3,7 @@ package signin
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"lodestone/crud/page"
@@ -46,10 +47,14 @@ func cameFrom(r *http.Request) string {
 	return nextOf(u.RequestURI())
 }
 
-// filled returns the fields that have a value, by name.
+// FirstPrefix begins the names of hidden fields that hold what a form showed at first.
+const FirstPrefix = "first."
+
+// filled returns the fields into which something was typed, by name. A field that is as the form showed it at first is none.
 func filled(form url.Values) (fields []field) {
 	for _, f := range fieldsOf(form) {
-		if strings.TrimSpace(f.Value) != "" {
+		same := slices.Contains(form[FirstPrefix+f.Name], f.Value)
+		if strings.TrimSpace(f.Value) != "" && !same && !strings.HasPrefix(f.Name, FirstPrefix) {
 			fields = append(fields, f)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lodestone/crud/signin"
 	"lodestone/pkg/problem"
 )
 
@@ -27,7 +28,7 @@ func Optional(text string) *string {
 }
 
 // first is what the names of hidden fields begin with that hold what a form showed at first.
-const first = "first."
+const first = signin.FirstPrefix
 
 // Remember adds to the values of a form what fields of it show at first. The form repeats that in hidden fields, so that only what a
 // person changed is sent: others may have changed the rest meanwhile.
