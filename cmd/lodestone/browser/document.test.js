@@ -130,6 +130,24 @@ test('document: one bad page costs that page, and its owner sees it', async (t) 
   await owner.page.getByText('The browser of a reader could not show page 3 of the document.').waitFor();
 });
 
+test('document: a page that takes too long says so, and holds up no other page', async (t) => {
+  const { page } = await open(t, await upload('Slow', sized(Array(2).fill([1440, 810]))), [768, 1024], {
+    before: async (p) => {
+      await p.clock.install();
+      await p.addInitScript(() => { // the first page is never decoded
+        const { postMessage } = Worker.prototype;
+        Worker.prototype.postMessage = function post(message, ...rest) {
+          if (message?.action !== 'GetOperatorList' || message.data.pageIndex !== 0) postMessage.call(this, message, ...rest);
+        };
+      });
+    },
+  });
+  await page.locator('.page.waiting[data-page="1"]').waitFor();
+  await page.clock.runFor(31_000);
+  await page.getByText('Page 1 cannot be shown.').waitFor();
+  await drawn(page, 2);
+});
+
 test('document: a jump stays where it was asked to, though the pages are of many sizes', async (t) => {
   const sizes = upTo(26).map((n) => (n < 9 ? [1440, 810] : n % 3 === 0 ? [612, 792] : n % 3 === 1 ? [595, 300] : [1440, 810]));
   const { page, number } = await open(t, await upload('Mixed', sized(sizes, { padding: 20_000 })), [390, 844], { hash: '#page=15' });

@@ -25,6 +25,9 @@ export interface Target {
   action?: string;
 }
 
+/** Seconds after which a page that is not drawn counts as one that cannot be, so that it holds up no other page. */
+const LONGEST_S = 30;
+
 /** One page in the document: its place, its picture, its text and its links. */
 export class Page {
   readonly element: HTMLElement;
@@ -114,13 +117,18 @@ export class Page {
     if (!this.canvas) this.element.classList.add("waiting");
     const recordImages = isDark();
     this.task = page.render({ canvas, viewport, recordImages });
+    let seconds = 0;
+    const watch = setInterval(() => {
+      if (!document.hidden && ++seconds === LONGEST_S) this.task?.cancel(); // nothing is drawn in a hidden tab
+    }, 1000);
     try {
       await this.task.promise;
       if (isBlank(canvas) && lacksImage(page)) throw new Error("the picture on the page cannot be decoded");
     } catch (error) {
-      if (error instanceof this.library.RenderingCancelledException) return false;
+      if (error instanceof this.library.RenderingCancelledException && seconds < LONGEST_S) return false;
       throw error;
     } finally {
+      clearInterval(watch);
       this.task = null;
     }
     bleed(canvas);
