@@ -2,6 +2,7 @@ package eventlist
 
 import (
 	"context"
+	"math/bits"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -31,6 +32,7 @@ func TestEveryFieldFilters(t *testing.T) {
 	fields := examples.NumField()
 	cursors := map[string]bool{}
 	for set := range 1 << fields {
+		n := bits.OnesCount(uint(set))
 		var f Filter
 		for i := range fields {
 			require.False(t, examples.Field(i).IsZero(), "%s has no example", examples.Type().Field(i).Name)
@@ -38,9 +40,13 @@ func TestEveryFieldFilters(t *testing.T) {
 				reflect.ValueOf(&f).Elem().Field(i).Set(examples.Field(i))
 			}
 		}
+		cursors[f.Cursor(w.account, Position{}, w.begin).List] = true
+		if n > 2 && n < fields {
+			continue // each alone, each with each, and all of them
+		}
 		want := w.matching(f)
 		require.NotEmpty(t, want, "%+v", f)
-		if set&(set-1) == 0 && set != 0 {
+		if n == 1 {
 			require.Less(t, len(want), len(w.events), "%+v leaves nothing out", f)
 		}
 		total, err := lister.Count(ctx, w.account, f)
@@ -57,7 +63,6 @@ func TestEveryFieldFilters(t *testing.T) {
 		after, _, err := lister.After(ctx, w.account, f, page[half].Position, 1000)
 		require.NoError(t, err)
 		require.Equal(t, storedIDs(want[half+1:]), ids(after), "%+v", f)
-		cursors[f.Cursor(w.account, page[0].Position, w.begin).List] = true
 	}
 	require.Len(t, cursors, 1<<fields, "a cursor belongs to one filter")
 }
