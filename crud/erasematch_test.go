@@ -41,3 +41,18 @@ func TestErasingFindsEveryFormOfAnAddress(t *testing.T) {
 	require.Equal(t, http.StatusConflict, once("hers", "a&n@xn--bcher-kva.example").status)
 	require.Equal(t, http.StatusCreated, once("his", "joa&n@bücher.example").status)
 }
+
+// Before an address had one form, both forms of its letters could be sent to one landing page. Both rows are erased.
+func TestErasingFindsAnAddressOfDecomposedLetters(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	u := f.user(t, account.Team)
+	link := u.link(t, u.file(t))
+	f.fillIn(t, link.Slug, "zo\u00eb@example.com")
+	_, err := f.db.Unscoped().Exec(t.Context(), `INSERT INTO submissions SELECT (jsonb_populate_record(s, jsonb_build_object(
+		'id', gen_random_uuid(), 'email', normalize(email, NFD), 'email_key', normalize(email_key, NFD)))).* FROM submissions s`)
+	require.NoError(t, err)
+	done := u.post(t, erasePath, `{"email":"zo\u00eb@example.com"}`)
+	require.Equal(t, http.StatusCreated, done.status, done.body)
+	require.EqualValues(t, 2, done.object(t)["removed"].(map[string]any)["submissions"])
+}

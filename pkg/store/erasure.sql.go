@@ -133,9 +133,9 @@ func (q *Queries) CountOfLinks(ctx context.Context, ids []uuid.UUID) (CountOfLin
 }
 
 const countPerson = `-- name: CountPerson :one
-SELECT (SELECT count(*) FROM submissions s WHERE s.email_key = $1::text) AS submissions,
+SELECT (SELECT count(*) FROM submissions s WHERE s.email_key IN ($1::text, normalize($1::text, NFD))) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = $1::text) AS access_links,
-    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key = $1::text) AS verifications,
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN ($1::text, normalize($1::text, NFD))) AS verifications,
     (SELECT count(*) FROM idempotency_keys k WHERE position($1::text IN lower(k.key)) > 0) AS request_keys
 `
 
@@ -827,7 +827,7 @@ func (q *Queries) SomeErasedLinks(ctx context.Context, arg SomeErasedLinksParams
 
 const submissionsToErase = `-- name: SubmissionsToErase :many
 SELECT id, generic_link_id FROM submissions
-WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = $1 AND (submitted_at <= $2::timestamptz OR id = ANY ($3::uuid[]))
+WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key IN ($1::text, normalize($1::text, NFD)) AND (submitted_at <= $2::timestamptz OR id = ANY ($3::uuid[]))
 ORDER BY id FOR UPDATE
 `
 

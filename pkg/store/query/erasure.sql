@@ -20,7 +20,7 @@ SELECT FROM accounts WHERE id = $1 FOR UPDATE;
 
 -- name: SubmissionsToErase :many
 SELECT id, generic_link_id FROM submissions
-WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = sqlc.arg(email_key) AND (submitted_at <= sqlc.arg(until)::timestamptz OR id = ANY (sqlc.arg(ids)::uuid[]))
+WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD)) AND (submitted_at <= sqlc.arg(until)::timestamptz OR id = ANY (sqlc.arg(ids)::uuid[]))
 ORDER BY id FOR UPDATE;
 
 -- name: EraseSubmissions :exec
@@ -140,9 +140,9 @@ SELECT person_id(a.id, sqlc.arg(email_key)::text)::uuid FROM (SELECT id FROM acc
 
 -- name: CountPerson :one
 -- What is stored of an address, in all accounts.
-SELECT (SELECT count(*) FROM submissions s WHERE s.email_key = sqlc.arg(email_key)::text) AS submissions,
+SELECT (SELECT count(*) FROM submissions s WHERE s.email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD))) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = sqlc.arg(email_key)::text) AS access_links,
-    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key = sqlc.arg(email_key)::text) AS verifications,
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD))) AS verifications,
     (SELECT count(*) FROM idempotency_keys k WHERE position(sqlc.arg(email_key)::text IN lower(k.key)) > 0) AS request_keys;
 
 -- name: CountOfLinks :one

@@ -1,7 +1,7 @@
 -- What is stored of one person in an account: of the rows with the address, and of those that belong to them.
 
 -- name: SubmissionsOfPerson :many
-SELECT * FROM submissions WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key = $1 ORDER BY submitted_at, id;
+SELECT * FROM submissions WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD)) ORDER BY submitted_at, id;
 
 -- name: AccessLinksOfPerson :many
 SELECT * FROM access_links WHERE email_key = $1 ORDER BY created_at, id;

@@ -58,7 +58,7 @@ export interface paths {
         put?: never;
         /**
          * Create a URL that shows the document of an access link without counting
-         * @description For owners who preview what a recipient sees: no session, view or download is counted or recorded. The URL is the link's own, and opens it regardless of its limits, so the key also needs the scope leads.
+         * @description For owners who preview what a recipient sees: no session, view or download is counted or recorded. The URL is the link's own, and opens it regardless of its limits.
          */
         post: operations["preview-access-link"];
         delete?: never;
@@ -692,7 +692,7 @@ export interface paths {
         put?: never;
         /**
          * Invite someone to the account
-         * @description A mail with a link goes to the address. It works once, for seven days. Inviting an address again sends another mail, ends the link of the first one, and keeps the id.
+         * @description A mail with a link goes to the address. It works once, for seven days. Inviting an address again sends another mail, ends the link of the first one, and keeps the id. The key needs every scope of the role: all of them for an owner; read, write, leads and webhooks for an editor; read and leads for an analyst.
          */
         post: operations["create-invitation"];
         delete?: never;
@@ -954,7 +954,7 @@ export interface paths {
         put?: never;
         /**
          * Export everything that is stored about an address
-         * @description One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, notices, messages to chat channels and webhooks, forms of the dashboard that wait, answers and keys that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except where messages to webhooks have them. The key needs the scope read as well. Nothing is stored about an address of which all lists are empty.
+         * @description One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, mails, notices, messages to chat channels and webhooks, forms of the dashboard that wait, answers and keys that are kept for repeated requests, and entries of the audit log. Secrets that open documents or confirm addresses are left out, except where messages to webhooks have them. Nothing is stored about an address of which all lists are empty.
          */
         post: operations["export-person"];
         delete?: never;
@@ -1060,7 +1060,7 @@ export interface paths {
         head?: never;
         /**
          * Change the role of a person
-         * @description It takes effect within a second. The last owner stays one.
+         * @description It takes effect within a second. The last owner stays one. The key needs every scope of the role: all of them for an owner; read, write, leads and webhooks for an editor; read and leads for an analyst.
          */
         patch: operations["update-user"];
         trace?: never;
@@ -1714,7 +1714,7 @@ export interface components {
             returned: components["schemas"]["Return"][];
             /**
              * Format: int64
-             * @description How many readers there are: access links with a first page view in the interval.
+             * @description How many readers there are: persons with a first page view in the interval. All access links of an address are one.
              */
             size: number;
         };
@@ -1732,7 +1732,7 @@ export interface components {
         CurrentReader: {
             /**
              * Format: uuid
-             * @description Access link of the reader.
+             * @description Access link of the reader; of several, the one that was read last.
              */
             access_link_id: string;
             /** @description Address of the reader. Null if the key lacks the scope leads, or the link was deleted. */
@@ -1844,7 +1844,7 @@ export interface components {
              */
             maximum: number | null;
             /** @description Metrics that can be divided and filtered by it. */
-            metrics: ("attentive" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors")[];
+            metrics: ("attentive" | "confirmations" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "people_download_rate" | "people_downloaded" | "people_finish_rate" | "people_finished" | "people_without_form" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors")[];
             /**
              * Format: int64
              * @description Lowest number that can be given; null for other types.
@@ -2303,7 +2303,7 @@ export interface components {
              * @description Name of the metric.
              * @enum {string}
              */
-            name: "attentive" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors";
+            name: "attentive" | "confirmations" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "people_download_rate" | "people_downloaded" | "people_finish_rate" | "people_finished" | "people_without_form" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors";
             /** @description Null where nothing was counted that it could be of; other metrics are zero there. */
             nullable: boolean;
             /**
@@ -2580,7 +2580,7 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description How many readers there are.
+             * @description How many readers there are: all access links of an address are one.
              */
             readers: number;
         };
@@ -2614,6 +2614,16 @@ export interface components {
              * @description Number of the page, from 1.
              */
             page: number;
+            /**
+             * Format: int64
+             * @description People whose furthest page is at least this one: all access links of an address are one.
+             */
+            people_reached: number;
+            /**
+             * Format: int64
+             * @description People whose furthest page is this one.
+             */
+            people_stopped: number;
             /**
              * Format: int64
              * @description Readers whose furthest page is at least this one.
@@ -3202,12 +3212,12 @@ export interface components {
              */
             limit?: number;
             /** @description What to count. Required, unless the body has queries. */
-            metrics?: ("attentive" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors")[];
+            metrics?: ("attentive" | "confirmations" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "people_download_rate" | "people_downloaded" | "people_finish_rate" | "people_finished" | "people_without_form" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors")[];
             /**
              * @description One of the metrics; - before it puts the highest first. Default: the first metric, highest first.
              * @enum {string}
              */
-            order_by?: "attentive" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors" | "-attentive" | "-download_rate" | "-downloads" | "-downloads_started" | "-events" | "-finish_rate" | "-finished" | "-link_views" | "-median_page_ms" | "-open_rate" | "-p90_page_ms" | "-page_views" | "-people" | "-readers" | "-reading_ms" | "-sessions" | "-submission_rate" | "-submissions" | "-verified" | "-visitors";
+            order_by?: "attentive" | "confirmations" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "people_download_rate" | "people_downloaded" | "people_finish_rate" | "people_finished" | "people_without_form" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors" | "-attentive" | "-confirmations" | "-download_rate" | "-downloads" | "-downloads_started" | "-events" | "-finish_rate" | "-finished" | "-link_views" | "-median_page_ms" | "-open_rate" | "-p90_page_ms" | "-page_views" | "-people" | "-people_download_rate" | "-people_downloaded" | "-people_finish_rate" | "-people_finished" | "-people_without_form" | "-readers" | "-reading_ms" | "-sessions" | "-submission_rate" | "-submissions" | "-verified" | "-visitors";
             /** @description IANA time zone of dates and intervals. Default: UTC. */
             timezone?: string;
             /** @description End of the range, exclusive. Default: the end of today. */
@@ -3316,12 +3326,12 @@ export interface components {
              */
             limit?: number;
             /** @description What to count. Required, unless the body has queries. */
-            metrics?: ("attentive" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors")[];
+            metrics?: ("attentive" | "confirmations" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "people_download_rate" | "people_downloaded" | "people_finish_rate" | "people_finished" | "people_without_form" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors")[];
             /**
              * @description One of the metrics; - before it puts the highest first. Default: the first metric, highest first.
              * @enum {string}
              */
-            order_by?: "attentive" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors" | "-attentive" | "-download_rate" | "-downloads" | "-downloads_started" | "-events" | "-finish_rate" | "-finished" | "-link_views" | "-median_page_ms" | "-open_rate" | "-p90_page_ms" | "-page_views" | "-people" | "-readers" | "-reading_ms" | "-sessions" | "-submission_rate" | "-submissions" | "-verified" | "-visitors";
+            order_by?: "attentive" | "confirmations" | "download_rate" | "downloads" | "downloads_started" | "events" | "finish_rate" | "finished" | "link_views" | "median_page_ms" | "open_rate" | "p90_page_ms" | "page_views" | "people" | "people_download_rate" | "people_downloaded" | "people_finish_rate" | "people_finished" | "people_without_form" | "readers" | "reading_ms" | "sessions" | "submission_rate" | "submissions" | "verified" | "visitors" | "-attentive" | "-confirmations" | "-download_rate" | "-downloads" | "-downloads_started" | "-events" | "-finish_rate" | "-finished" | "-link_views" | "-median_page_ms" | "-open_rate" | "-p90_page_ms" | "-page_views" | "-people" | "-people_download_rate" | "-people_downloaded" | "-people_finish_rate" | "-people_finished" | "-people_without_form" | "-readers" | "-reading_ms" | "-sessions" | "-submission_rate" | "-submissions" | "-verified" | "-visitors";
             /** @description Several questions, which are answered from one state of the data. No other field may be given with it. */
             queries?: components["schemas"]["Question"][];
             /** @description IANA time zone of dates and intervals. Default: UTC. */
@@ -3437,7 +3447,7 @@ export interface components {
             data: components["schemas"]["Reader"][];
             /**
              * Format: int64
-             * @description Events of bots that match all filters but min_pages and finished, and were left out.
+             * @description Events of bots that match the filters on events and were left out: min_pages, reached, stopped_at, finished, downloaded and from_form are about people.
              */
             excluded_bots: number;
             /** @description Titles of the lead magnets. */
@@ -4025,6 +4035,11 @@ export interface components {
             /** @description Whether the file is still stored. A replaced one is deleted once it is not read any more. */
             stored: boolean;
             /**
+             * Format: int32
+             * @description Page that the browser of a reader could not show, the first of several; 0 for the whole document. null: no browser reported one.
+             */
+            unreadable_page: number | null;
+            /**
              * Format: date-time
              * @description When it was uploaded.
              */
@@ -4124,7 +4139,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4231,7 +4246,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4466,6 +4481,8 @@ export interface operations {
             query?: {
                 /** @description Format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
+                /** @description Whether a CSV file begins with a byte order mark, without which Excel shows letters that are not ASCII wrong. */
+                bom?: boolean;
                 /** @description Whether to add the columns browser, os, country and language. */
                 visitor?: boolean;
                 /** @description Only events of this access link. */
@@ -4693,8 +4710,16 @@ export interface operations {
                 magnet_version?: number;
                 /** @description Only people who viewed at least as many different pages. */
                 min_pages?: number;
+                /** @description Only people whose furthest page of a document is this one or a later one. Name the lead magnet, and the version if it has several. */
+                reached?: number;
+                /** @description Likewise, only people whose furthest page is this one. */
+                stopped_at?: number;
                 /** @description true: only people who viewed the last page of a document; false: only others. */
                 finished?: boolean;
+                /** @description true: only people who completed a download; false: only others. */
+                downloaded?: boolean;
+                /** @description true: only people who viewed a page by an access link that a form gave them; false: only people whose links the API made. */
+                from_form?: boolean;
                 /** @description Count only events at or after this time (ISO 8601). */
                 from?: string;
                 /** @description Count only events before this time (ISO 8601). */
@@ -4727,6 +4752,8 @@ export interface operations {
             query?: {
                 /** @description Format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
+                /** @description Whether a CSV file begins with a byte order mark, without which Excel shows letters that are not ASCII wrong. */
+                bom?: boolean;
                 /** @description Only people whose address has this text in it, in its local part or its domain. Case-insensitive. */
                 q?: string;
                 /** @description Count only events of this lead magnet, and list only people with such page views. */
@@ -4745,8 +4772,16 @@ export interface operations {
                 magnet_version?: number;
                 /** @description Only people who viewed at least as many different pages. */
                 min_pages?: number;
+                /** @description Only people whose furthest page of a document is this one or a later one. Name the lead magnet, and the version if it has several. */
+                reached?: number;
+                /** @description Likewise, only people whose furthest page is this one. */
+                stopped_at?: number;
                 /** @description true: only people who viewed the last page of a document; false: only others. */
                 finished?: boolean;
+                /** @description true: only people who completed a download; false: only others. */
+                downloaded?: boolean;
+                /** @description true: only people who viewed a page by an access link that a form gave them; false: only people whose links the API made. */
+                from_form?: boolean;
                 /** @description Count only events at or after this time (ISO 8601). */
                 from?: string;
                 /** @description Count only events before this time (ISO 8601). */
@@ -4916,7 +4951,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5014,7 +5049,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5091,7 +5126,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5221,7 +5256,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5331,6 +5366,8 @@ export interface operations {
                 q?: string;
                 /** @description Format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
+                /** @description Whether a CSV file begins with a byte order mark, without which Excel shows letters that are not ASCII wrong. */
+                bom?: boolean;
             };
             header?: never;
             path: {
@@ -5461,7 +5498,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5557,7 +5594,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5653,7 +5690,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5763,7 +5800,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5921,7 +5958,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6002,7 +6039,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6293,7 +6330,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6428,7 +6465,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6592,7 +6629,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6623,7 +6660,7 @@ export interface operations {
                 keep_previous_hours?: number;
             };
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6649,7 +6686,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, unique within the account, such as a UUID. For 24 hours, the same request with this key gets the first answer again and has no second effect. */
+                /** @description A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect. */
                 "Idempotency-Key"?: string;
             };
             path: {

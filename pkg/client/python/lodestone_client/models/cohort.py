@@ -21,7 +21,8 @@ class Cohort:
     Attributes:
         cohort (datetime.datetime): Start of the interval in which they first read, with its offset.
         returned (list[Return]): Every later interval that has begun, with zero where none returned.
-        size (int): How many readers there are: access links with a first page view in the interval.
+        size (int): How many readers there are: persons with a first page view in the interval. All access links of an
+            address are one.
         partial (bool | Unset): true: the period cuts the interval, or it is not over.
     """
 

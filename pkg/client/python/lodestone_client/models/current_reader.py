@@ -13,7 +13,7 @@ T = TypeVar("T", bound="CurrentReader")
 class CurrentReader:
     """
     Attributes:
-        access_link_id (str): Access link of the reader.
+        access_link_id (str): Access link of the reader; of several, the one that was read last.
         email (None | str): Address of the reader. Null if the key lacks the scope leads, or the link was deleted.
         last_seen_at (datetime.datetime): When the visit to the page ended.
         lead_magnet_id (str): Lead magnet that is read.

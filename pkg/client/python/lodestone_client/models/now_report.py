@@ -22,7 +22,7 @@ class NowReport:
         data (list[CurrentReader]): At most 1,000 readers, the one seen last first.
         excluded_bots (int): Page views of bots in the same minutes that were left out.
         labels (NowReportLabels): Titles of the lead magnets.
-        readers (int): How many readers there are.
+        readers (int): How many readers there are: all access links of an address are one.
     """
 
     as_of: datetime.datetime

@@ -16,6 +16,8 @@ class Page:
             most 10 minutes.
         p90_ms (float | None): 90th percentile of the same times.
         page (int): Number of the page, from 1.
+        people_reached (int): People whose furthest page is at least this one: all access links of an address are one.
+        people_stopped (int): People whose furthest page is this one.
         reached (int): Readers whose furthest page is at least this one.
         readers (int): Access links with at least one view of the page.
         reread (int): Readers with more than one view of the page.
@@ -26,6 +28,8 @@ class Page:
     median_ms: float | None
     p90_ms: float | None
     page: int
+    people_reached: int
+    people_stopped: int
     reached: int
     readers: int
     reread: int
@@ -40,6 +44,10 @@ class Page:
         p90_ms = self.p90_ms
 
         page = self.page
+
+        people_reached = self.people_reached
+
+        people_stopped = self.people_stopped
 
         reached = self.reached
 
@@ -58,6 +66,8 @@ class Page:
                 "median_ms": median_ms,
                 "p90_ms": p90_ms,
                 "page": page,
+                "people_reached": people_reached,
+                "people_stopped": people_stopped,
                 "reached": reached,
                 "readers": readers,
                 "reread": reread,
@@ -88,6 +98,10 @@ class Page:
 
         page = d.pop("page")
 
+        people_reached = d.pop("people_reached")
+
+        people_stopped = d.pop("people_stopped")
+
         reached = d.pop("reached")
 
         readers = d.pop("readers")
@@ -102,6 +116,8 @@ class Page:
             median_ms=median_ms,
             p90_ms=p90_ms,
             page=page,
+            people_reached=people_reached,
+            people_stopped=people_stopped,
             reached=reached,
             readers=readers,
             reread=reread,

@@ -2,6 +2,7 @@ from typing import Literal
 
 QuestionMetricsItem = Literal[
     "attentive",
+    "confirmations",
     "download_rate",
     "downloads",
     "downloads_started",
@@ -14,6 +15,11 @@ QuestionMetricsItem = Literal[
     "p90_page_ms",
     "page_views",
     "people",
+    "people_download_rate",
+    "people_downloaded",
+    "people_finish_rate",
+    "people_finished",
+    "people_without_form",
     "readers",
     "reading_ms",
     "sessions",
@@ -25,6 +31,7 @@ QuestionMetricsItem = Literal[
 
 QUESTION_METRICS_ITEM_VALUES: set[QuestionMetricsItem] = {
     "attentive",
+    "confirmations",
     "download_rate",
     "downloads",
     "downloads_started",
@@ -37,6 +44,11 @@ QUESTION_METRICS_ITEM_VALUES: set[QuestionMetricsItem] = {
     "p90_page_ms",
     "page_views",
     "people",
+    "people_download_rate",
+    "people_downloaded",
+    "people_finish_rate",
+    "people_finished",
+    "people_without_form",
     "readers",
     "reading_ms",
     "sessions",

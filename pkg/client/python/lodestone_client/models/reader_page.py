@@ -22,7 +22,8 @@ class ReaderPage:
         as_of (datetime.datetime): Everything stored until then is included. Newer events may be. Pages that are
             requested by cursor have the time of the first page.
         data (list[Reader]):
-        excluded_bots (int): Events of bots that match all filters but min_pages and finished, and were left out.
+        excluded_bots (int): Events of bots that match the filters on events and were left out: min_pages, reached,
+            stopped_at, finished, downloaded and from_form are about people.
         labels (ReaderPageLabels): Titles of the lead magnets.
         pagination (CursorPagination):
     """

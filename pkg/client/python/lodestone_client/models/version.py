@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -17,6 +17,8 @@ class Version:
         file_size (int): Size of the file in bytes.
         page_count (int): Pages of the file.
         stored (bool): Whether the file is still stored. A replaced one is deleted once it is not read any more.
+        unreadable_page (int | None): Page that the browser of a reader could not show, the first of several; 0 for the
+            whole document. null: no browser reported one.
         uploaded_at (datetime.datetime): When it was uploaded.
         version (int): Number of the version, from 1.
     """
@@ -25,6 +27,7 @@ class Version:
     file_size: int
     page_count: int
     stored: bool
+    unreadable_page: int | None
     uploaded_at: datetime.datetime
     version: int
 
@@ -36,6 +39,9 @@ class Version:
         page_count = self.page_count
 
         stored = self.stored
+
+        unreadable_page: int | None
+        unreadable_page = self.unreadable_page
 
         uploaded_at = self.uploaded_at.isoformat()
 
@@ -49,6 +55,7 @@ class Version:
                 "file_size": file_size,
                 "page_count": page_count,
                 "stored": stored,
+                "unreadable_page": unreadable_page,
                 "uploaded_at": uploaded_at,
                 "version": version,
             }
@@ -67,6 +74,13 @@ class Version:
 
         stored = d.pop("stored")
 
+        def _parse_unreadable_page(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        unreadable_page = _parse_unreadable_page(d.pop("unreadable_page"))
+
         uploaded_at = datetime.datetime.fromisoformat(d.pop("uploaded_at"))
 
         version = d.pop("version")
@@ -76,6 +90,7 @@ class Version:
             file_size=file_size,
             page_count=page_count,
             stored=stored,
+            unreadable_page=unreadable_page,
             uploaded_at=uploaded_at,
             version=version,
         )

@@ -65,8 +65,7 @@ def sync(
     """Create a URL that shows the document of an access link without counting
 
     For owners who preview what a recipient sees: no session, view or download is counted or recorded.
-    The URL is the link's own, and opens it regardless of its limits, so the key also needs the scope
-    leads.
+    The URL is the link's own, and opens it regardless of its limits.
 
     Args:
         id (str): Id of the access link.

@@ -18,6 +18,7 @@ from ...types import UNSET, File, Response, Unset
 def _request(
     *,
     format_: ExportAnalyticsEventsFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
     visitor: bool | Unset = UNSET,
     access_link_id: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
@@ -35,6 +36,8 @@ def _request(
         json_format_ = format_
 
     params["format"] = json_format_
+
+    params["bom"] = bom
 
     params["visitor"] = visitor
 
@@ -85,6 +88,7 @@ def sync_detailed(
     *,
     client: Client,
     format_: ExportAnalyticsEventsFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
     visitor: bool | Unset = UNSET,
     access_link_id: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
@@ -99,6 +103,7 @@ def sync_detailed(
     response = client.send(
         _request(
             format_=format_,
+            bom=bom,
             visitor=visitor,
             access_link_id=access_link_id,
             lead_magnet_id=lead_magnet_id,
@@ -121,6 +126,7 @@ def sync(
     *,
     client: Client,
     format_: ExportAnalyticsEventsFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
     visitor: bool | Unset = UNSET,
     access_link_id: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
@@ -140,6 +146,8 @@ def sync(
 
     Args:
         format_ (ExportAnalyticsEventsFormat | Unset): Format of the file.
+        bom (bool | Unset): Whether a CSV file begins with a byte order mark, without which Excel
+            shows letters that are not ASCII wrong.
         visitor (bool | Unset): Whether to add the columns browser, os, country and language.
         access_link_id (str | Unset): Only events of this access link.
         lead_magnet_id (str | Unset): Only events of this lead magnet.
@@ -159,6 +167,7 @@ def sync(
         client.send(
             _request(
                 format_=format_,
+                bom=bom,
                 visitor=visitor,
                 access_link_id=access_link_id,
                 lead_magnet_id=lead_magnet_id,

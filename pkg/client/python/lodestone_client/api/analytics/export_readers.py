@@ -19,6 +19,7 @@ from ...types import UNSET, File, Response, Unset
 def _request(
     *,
     format_: ExportReadersFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
     q: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
     generic_link_id: str | Unset = UNSET,
@@ -28,7 +29,11 @@ def _request(
     device: str | Unset = UNSET,
     magnet_version: int | Unset = UNSET,
     min_pages: int | Unset = UNSET,
+    reached: int | Unset = UNSET,
+    stopped_at: int | Unset = UNSET,
     finished: bool | Unset = UNSET,
+    downloaded: bool | Unset = UNSET,
+    from_form: bool | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     sort: ExportReadersSort | Unset = UNSET,
@@ -41,6 +46,8 @@ def _request(
         json_format_ = format_
 
     params["format"] = json_format_
+
+    params["bom"] = bom
 
     params["q"] = q
 
@@ -64,7 +71,15 @@ def _request(
 
     params["min_pages"] = min_pages
 
+    params["reached"] = reached
+
+    params["stopped_at"] = stopped_at
+
     params["finished"] = finished
+
+    params["downloaded"] = downloaded
+
+    params["from_form"] = from_form
 
     json_from_: str | Unset = UNSET
     if not isinstance(from_, Unset):
@@ -102,6 +117,7 @@ def sync_detailed(
     *,
     client: Client,
     format_: ExportReadersFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
     q: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
     generic_link_id: str | Unset = UNSET,
@@ -111,7 +127,11 @@ def sync_detailed(
     device: str | Unset = UNSET,
     magnet_version: int | Unset = UNSET,
     min_pages: int | Unset = UNSET,
+    reached: int | Unset = UNSET,
+    stopped_at: int | Unset = UNSET,
     finished: bool | Unset = UNSET,
+    downloaded: bool | Unset = UNSET,
+    from_form: bool | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     sort: ExportReadersSort | Unset = UNSET,
@@ -121,6 +141,7 @@ def sync_detailed(
     response = client.send(
         _request(
             format_=format_,
+            bom=bom,
             q=q,
             lead_magnet_id=lead_magnet_id,
             generic_link_id=generic_link_id,
@@ -130,7 +151,11 @@ def sync_detailed(
             device=device,
             magnet_version=magnet_version,
             min_pages=min_pages,
+            reached=reached,
+            stopped_at=stopped_at,
             finished=finished,
+            downloaded=downloaded,
+            from_form=from_form,
             from_=from_,
             to=to,
             sort=sort,
@@ -148,6 +173,7 @@ def sync(
     *,
     client: Client,
     format_: ExportReadersFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
     q: str | Unset = UNSET,
     lead_magnet_id: str | Unset = UNSET,
     generic_link_id: str | Unset = UNSET,
@@ -157,7 +183,11 @@ def sync(
     device: str | Unset = UNSET,
     magnet_version: int | Unset = UNSET,
     min_pages: int | Unset = UNSET,
+    reached: int | Unset = UNSET,
+    stopped_at: int | Unset = UNSET,
     finished: bool | Unset = UNSET,
+    downloaded: bool | Unset = UNSET,
+    from_form: bool | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     sort: ExportReadersSort | Unset = UNSET,
@@ -170,6 +200,8 @@ def sync(
 
     Args:
         format_ (ExportReadersFormat | Unset): Format of the file.
+        bom (bool | Unset): Whether a CSV file begins with a byte order mark, without which Excel
+            shows letters that are not ASCII wrong.
         q (str | Unset): Only people whose address has this text in it, in its local part or its
             domain. Case-insensitive.
         lead_magnet_id (str | Unset): Count only events of this lead magnet, and list only people
@@ -186,8 +218,14 @@ def sync(
         magnet_version (int | Unset): Count only events of this version of a document. 0: not
             known.
         min_pages (int | Unset): Only people who viewed at least as many different pages.
+        reached (int | Unset): Only people whose furthest page of a document is this one or a
+            later one. Name the lead magnet, and the version if it has several.
+        stopped_at (int | Unset): Likewise, only people whose furthest page is this one.
         finished (bool | Unset): true: only people who viewed the last page of a document; false:
             only others.
+        downloaded (bool | Unset): true: only people who completed a download; false: only others.
+        from_form (bool | Unset): true: only people who viewed a page by an access link that a
+            form gave them; false: only people whose links the API made.
         from_ (datetime.datetime | Unset): Count only events at or after this time (ISO 8601).
         to (datetime.datetime | Unset): Count only events before this time (ISO 8601).
         sort (ExportReadersSort | Unset): What to order by; - before it puts the highest first.
@@ -201,6 +239,7 @@ def sync(
         client.send(
             _request(
                 format_=format_,
+                bom=bom,
                 q=q,
                 lead_magnet_id=lead_magnet_id,
                 generic_link_id=generic_link_id,
@@ -210,7 +249,11 @@ def sync(
                 device=device,
                 magnet_version=magnet_version,
                 min_pages=min_pages,
+                reached=reached,
+                stopped_at=stopped_at,
                 finished=finished,
+                downloaded=downloaded,
+                from_form=from_form,
                 from_=from_,
                 to=to,
                 sort=sort,

@@ -27,7 +27,11 @@ def _request(
     device: str | Unset = UNSET,
     magnet_version: int | Unset = UNSET,
     min_pages: int | Unset = UNSET,
+    reached: int | Unset = UNSET,
+    stopped_at: int | Unset = UNSET,
     finished: bool | Unset = UNSET,
+    downloaded: bool | Unset = UNSET,
+    from_form: bool | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     sort: ListReadersSort | Unset = UNSET,
@@ -67,7 +71,15 @@ def _request(
 
     params["min_pages"] = min_pages
 
+    params["reached"] = reached
+
+    params["stopped_at"] = stopped_at
+
     params["finished"] = finished
+
+    params["downloaded"] = downloaded
+
+    params["from_form"] = from_form
 
     json_from_: str | Unset = UNSET
     if not isinstance(from_, Unset):
@@ -117,7 +129,11 @@ def sync_detailed(
     device: str | Unset = UNSET,
     magnet_version: int | Unset = UNSET,
     min_pages: int | Unset = UNSET,
+    reached: int | Unset = UNSET,
+    stopped_at: int | Unset = UNSET,
     finished: bool | Unset = UNSET,
+    downloaded: bool | Unset = UNSET,
+    from_form: bool | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     sort: ListReadersSort | Unset = UNSET,
@@ -139,7 +155,11 @@ def sync_detailed(
             device=device,
             magnet_version=magnet_version,
             min_pages=min_pages,
+            reached=reached,
+            stopped_at=stopped_at,
             finished=finished,
+            downloaded=downloaded,
+            from_form=from_form,
             from_=from_,
             to=to,
             sort=sort,
@@ -169,7 +189,11 @@ def sync(
     device: str | Unset = UNSET,
     magnet_version: int | Unset = UNSET,
     min_pages: int | Unset = UNSET,
+    reached: int | Unset = UNSET,
+    stopped_at: int | Unset = UNSET,
     finished: bool | Unset = UNSET,
+    downloaded: bool | Unset = UNSET,
+    from_form: bool | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     sort: ListReadersSort | Unset = UNSET,
@@ -204,8 +228,14 @@ def sync(
         magnet_version (int | Unset): Count only events of this version of a document. 0: not
             known.
         min_pages (int | Unset): Only people who viewed at least as many different pages.
+        reached (int | Unset): Only people whose furthest page of a document is this one or a
+            later one. Name the lead magnet, and the version if it has several.
+        stopped_at (int | Unset): Likewise, only people whose furthest page is this one.
         finished (bool | Unset): true: only people who viewed the last page of a document; false:
             only others.
+        downloaded (bool | Unset): true: only people who completed a download; false: only others.
+        from_form (bool | Unset): true: only people who viewed a page by an access link that a
+            form gave them; false: only people whose links the API made.
         from_ (datetime.datetime | Unset): Count only events at or after this time (ISO 8601).
         to (datetime.datetime | Unset): Count only events before this time (ISO 8601).
         sort (ListReadersSort | Unset): What to order by; - before it puts the highest first. Ties
@@ -231,7 +261,11 @@ def sync(
                 device=device,
                 magnet_version=magnet_version,
                 min_pages=min_pages,
+                reached=reached,
+                stopped_at=stopped_at,
                 finished=finished,
+                downloaded=downloaded,
+                from_form=from_form,
                 from_=from_,
                 to=to,
                 sort=sort,

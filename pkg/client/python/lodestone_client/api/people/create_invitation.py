@@ -66,7 +66,9 @@ def sync(
     """Invite someone to the account
 
     A mail with a link goes to the address. It works once, for seven days. Inviting an address again
-    sends another mail, ends the link of the first one, and keeps the id.
+    sends another mail, ends the link of the first one, and keeps the id. The key needs every scope of
+    the role: all of them for an owner; read, write, leads and webhooks for an editor; read and leads
+    for an analyst.
 
     Args:
         idempotency_key (str | Unset):

@@ -63,8 +63,7 @@ def sync(
     sessions, downloads and events, mails, notices, messages to chat channels and webhooks, forms of the
     dashboard that wait, answers and keys that are kept for repeated requests, and entries of the audit
     log. Secrets that open documents or confirm addresses are left out, except where messages to
-    webhooks have them. The key needs the scope read as well. Nothing is stored about an address of
-    which all lists are empty.
+    webhooks have them. Nothing is stored about an address of which all lists are empty.
 
     Args:
         body (PersonAddress):

@@ -66,7 +66,9 @@ def sync(
 ) -> User:
     """Change the role of a person
 
-    It takes effect within a second. The last owner stays one.
+    It takes effect within a second. The last owner stays one. The key needs every scope of the role:
+    all of them for an owner; read, write, leads and webhooks for an editor; read and leads for an
+    analyst.
 
     Args:
         id (str): Id of the person.

@@ -20,6 +20,7 @@ def _request(
     until: datetime.datetime | Unset = UNSET,
     q: str | Unset = UNSET,
     format_: ExportSubmissionsFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
@@ -41,6 +42,8 @@ def _request(
         json_format_ = format_
 
     params["format"] = json_format_
+
+    params["bom"] = bom
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -68,6 +71,7 @@ def sync_detailed(
     until: datetime.datetime | Unset = UNSET,
     q: str | Unset = UNSET,
     format_: ExportSubmissionsFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
 ) -> Response[File]:
     """As sync, with the status and the headers of the answer."""
 
@@ -78,6 +82,7 @@ def sync_detailed(
             until=until,
             q=q,
             format_=format_,
+            bom=bom,
         )
     )
     return Response(
@@ -96,6 +101,7 @@ def sync(
     until: datetime.datetime | Unset = UNSET,
     q: str | Unset = UNSET,
     format_: ExportSubmissionsFormat | Unset = UNSET,
+    bom: bool | Unset = UNSET,
 ) -> File:
     """Export the submissions of a generic link
 
@@ -111,6 +117,8 @@ def sync(
         q (str | Unset): Only submissions whose address or name contains this text, in capital or
             small letters.
         format_ (ExportSubmissionsFormat | Unset): Format of the file.
+        bom (bool | Unset): Whether a CSV file begins with a byte order mark, without which Excel
+            shows letters that are not ASCII wrong.
 
     Raises:
         LodestoneError: The API reports a problem.
@@ -124,6 +132,7 @@ def sync(
                 until=until,
                 q=q,
                 format_=format_,
+                bom=bom,
             )
         )
     )
