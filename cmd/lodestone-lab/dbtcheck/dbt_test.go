@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -48,18 +49,24 @@ func TestProject(t *testing.T) {
 
 	address, err := url.Parse(server.HTTPURL())
 	require.NoError(t, err)
-	run := func(args ...string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), tool, append(args, "--project-dir", project, "--profiles-dir", project, "--target-path", t.TempDir(), "--log-path", t.TempDir())...)
+	// The commands are those of the document, in a copy of the project.
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "dbt"), os.DirFS(project)))
+	document, err := os.ReadFile(filepath.Join(root, "docs", "sql.md"))
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(document), "\n**dbt.** ")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n**")
+	commands := regexp.MustCompile("`dbt ([^`]+)`").FindAllStringSubmatch(section, -1)
+	require.GreaterOrEqual(t, len(commands), 3, "among them a build over what is there")
+	for _, command := range commands {
+		cmd := exec.CommandContext(t.Context(), tool, strings.Fields(command[1])...)
+		cmd.Dir = filepath.Join(dir, "dbt")
 		cmd.Env = append(os.Environ(), "LODESTONE_DBT_HOST="+address.Hostname(), "LODESTONE_DBT_PORT="+address.Port(), "LODESTONE_DBT_PASSWORD=of dbt",
 			"DBT_SEND_ANONYMOUS_USAGE_STATS=false", "DBT_VERSION_CHECK=false")
 		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "dbt %s: %s", args[0], out)
-		require.NotContains(t, strings.ReplaceAll(string(out), "WARN=0", ""), "WARN", "dbt %s", args[0])
+		require.NoError(t, err, "%s: %s", command[0], out)
+		require.NotContains(t, strings.ReplaceAll(string(out), "WARN=0", ""), "WARN", command[0])
 	}
-	run("build")
-	run("build") // over what is there
-	run("source", "freshness")
 
 	address.User, address.Path = url.UserPassword("dbt", "of dbt"), ""
 	mart := func(sql string) string {
