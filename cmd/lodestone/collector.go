@@ -118,8 +118,8 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 		sink = disk
 		durable = func(ctx context.Context) error { return disk.Ready(ctx, sender.Ready) }
 		if p.checks["kafka"] == nil { // in `up`, the consumer says more
-			p.checks["kafka"] = func(context.Context) error {
-				if err := disk.CheckKafka(); err != nil {
+			p.checks["kafka"] = func(ctx context.Context) error {
+				if err := disk.CheckKafka(ctx, sender.Ready); err != nil {
 					return httpserver.Degraded{Err: err}
 				}
 				return nil

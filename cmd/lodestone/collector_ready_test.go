@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,23 @@ func TestACollectorThatCanKeepNothingIsNotReady(t *testing.T) {
 		require.Contains(t, s.ready(false), "the spool is full")
 		s.kafka()
 		s.ready(true)
+	})
+	t.Run("a spool with space, and no events", func(t *testing.T) {
+		t.Parallel()
+		s := newStation(t)
+		cluster := s.kafka()
+		s.collector()
+		says := func(failing float64, text string) {
+			t.Helper()
+			s.await("readiness says how Kafka is", func() bool {
+				return strings.Contains(s.ready(true), text) && metric(t, s.admin, `lodestone_check_failing{check="kafka"}`) == failing
+			})
+		}
+		says(0, `"kafka":"ok"`)
+		cluster.Close()
+		says(1, `"kafka":"degraded: `)
+		s.kafka()
+		says(0, `"kafka":"ok"`)
 	})
 	t.Run("no spool", func(t *testing.T) {
 		t.Parallel()

@@ -3,6 +3,7 @@ package spool
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -151,6 +152,21 @@ func TestKafkaTakesEventsAndTheSpoolStaysEmpty(t *testing.T) {
 	require.Len(t, plain, 20)
 	require.Empty(t, marked)
 	require.Zero(t, r.metric(t, "lodestone_spool_spooled_records_total"))
+}
+
+// A collector that gets no events says as well that Kafka is away.
+func TestKafkaIsCheckedWithoutEvents(t *testing.T) {
+	t.Parallel()
+	s, err := New(settings(t.TempDir()), Deps{Kafka: &producer.Producer{}, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	require.NoError(t, err)
+	away := errors.New("no broker answers")
+	answer := func(err error) func(context.Context) error { return func(context.Context) error { return err } }
+	require.NoError(t, s.CheckKafka(t.Context(), answer(nil)))
+	require.ErrorIs(t, s.CheckKafka(t.Context(), answer(away)), away)
+	hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	require.ErrorIs(t, s.CheckKafka(t.Context(), hangs), context.DeadlineExceeded, "a balancer would take /readyz for dead")
+	s.circuit.open.Store(true)
+	require.ErrorIs(t, s.CheckKafka(t.Context(), answer(nil)), errAway)
 }
 
 // Kafka is silent: the first request waits, the others do not, and everything arrives later.

@@ -33,17 +33,17 @@ type installation struct {
 	t       *testing.T
 	program string
 	env     []string
-	admin   map[string]string
+	admin   map[string]string // by the name of a process
 }
 
 // start runs a process until the end of the test, and waits until it is ready.
-func (i *installation) start(command string) {
+func (i *installation) start(name, command string, env ...string) {
 	i.t.Helper()
 	free := func() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(i.t))) }
 	listen := free()
-	i.admin[command] = free()
+	i.admin[name] = free()
 	cmd := exec.Command(i.program, command)
-	cmd.Env = append(slices.Clone(i.env), "LODESTONE_ADMIN_LISTEN="+i.admin[command], "LODESTONE_LISTEN="+listen, "LODESTONE_COLLECTOR_LISTEN="+listen)
+	cmd.Env = append(slices.Concat(i.env, env), "LODESTONE_ADMIN_LISTEN="+i.admin[name], "LODESTONE_LISTEN="+listen, "LODESTONE_COLLECTOR_LISTEN="+listen)
 	out := &enginetest.Log{}
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(i.t, cmd.Start())
@@ -51,28 +51,28 @@ func (i *installation) start(command string) {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()         // it was killed
 		if i.t.Failed() {
-			i.t.Logf("%s printed:\n%s", command, out)
+			i.t.Logf("%s printed:\n%s", name, out)
 		}
 	})
-	i.waitUntilReady(command)
+	i.waitUntilReady(name)
 }
 
-func (i *installation) waitUntilReady(command string) {
+func (i *installation) waitUntilReady(name string) {
 	i.t.Helper()
-	require.NoError(i.t, probe.Until(i.t.Context(), enginetest.Timeout, interval, command, func() error { return probe.Ready(i.t.Context(), i.admin[command]) }))
+	require.NoError(i.t, probe.Until(i.t.Context(), enginetest.Timeout, interval, name, func() error { return probe.Ready(i.t.Context(), i.admin[name]) }))
 }
 
 // checks returns the series of the checks of all processes as Prometheus stores them.
 func (i *installation) checks() (series []string) {
 	i.t.Helper()
-	for command, admin := range i.admin {
+	for name, admin := range i.admin {
 		req, err := http.NewRequestWithContext(i.t.Context(), http.MethodGet, "http://"+admin+"/metrics", http.NoBody)
 		require.NoError(i.t, err)
 		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 		require.NoError(i.t, err)
 		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 			if values, found := strings.CutPrefix(lines.Text(), "lodestone_check_failing{"); found {
-				series = append(series, `lodestone_check_failing{instance="`+command+`",`+values)
+				series = append(series, `lodestone_check_failing{instance="`+name+`",`+values)
 			}
 		}
 		require.NoError(i.t, res.Body.Close())
@@ -114,16 +114,17 @@ func TestAnEngineThatIsAwayPages(t *testing.T) {
 	out, err := migrate.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, command := range []string{"collector", "consumer", "query", "crud"} {
-		i.start(command)
+		i.start(command, command)
 	}
-	users := map[string][]string{"kafka": {"collector", "consumer"}, "postgres": {"consumer", "crud", "query"}, "clickhouse": {"consumer", "query"}}
+	i.start("spooling collector", "collector", "LODESTONE_SPOOL_DIR="+t.TempDir())
+	users := map[string][]string{"kafka": {"collector", "spooling collector", "consumer"}, "postgres": {"consumer", "crud", "query"}, "clickhouse": {"consumer", "query"}}
 	for name, again := range create {
 		require.NoError(t, engines[name].Stop(t.Context()))
 		var away []string
 		require.NoError(t, probe.Until(t.Context(), enginetest.Timeout, interval, name+" is away, and metrics do not say so", func() error {
 			away = i.checks()
-			for _, command := range users[name] {
-				if !slices.Contains(away, `lodestone_check_failing{instance="`+command+`",check="`+name+`"} 1`) {
+			for _, user := range users[name] {
+				if !slices.Contains(away, `lodestone_check_failing{instance="`+user+`",check="`+name+`"} 1`) {
 					return os.ErrNotExist
 				}
 			}
@@ -132,8 +133,8 @@ func TestAnEngineThatIsAwayPages(t *testing.T) {
 		require.Contains(t, firing(t, away, 5*time.Minute), "LodestoneEngineAway", "%s is away", name)
 		engines[name] = again()
 		require.NoError(t, engines[name].Start(t.Context()))
-		for command := range i.admin {
-			i.waitUntilReady(command)
+		for process := range i.admin {
+			i.waitUntilReady(process)
 		}
 		require.NoError(t, probe.Until(t.Context(), enginetest.Timeout, interval, name+" is back, and metrics do not say so", func() error {
 			if strings.Contains(strings.Join(i.checks(), "\n"), "} 1") {
