@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,6 +42,21 @@ var changeable = map[string][]string{
 // setting is one of the server's.
 type setting struct{ Name, Type, Value string }
 
+// limit is in the names of settings that are a limit, or lift one.
+var limit = regexp.MustCompile(`max_|_max$|limit|thread|memory|timeout|overflow|priority|nice|speed|bandwidth|concurren|workload`)
+
+// boundedForWriter reports whether a setting is one that the user dbt must not change. dbt writes, so its settings are
+// not bounded all at once.
+func (s setting) boundedForWriter() bool {
+	switch s.Type {
+	case "String", "URI", "Map", "Char":
+		return true
+	case "Bool":
+		return s.Name == "use_concurrency_control" || s.Name == "log_queries" || strings.HasPrefix(s.Name, "dynamic_disk_allow_")
+	}
+	return s.Name == "readonly" || limit.MatchString(s.Name)
+}
+
 var (
 	allowedValues  = regexp.MustCompile(`Must be one of \['([^']+)'(?:, '([^']+)')?`)
 	refusedSetting = regexp.MustCompile(`Code: (164|392|452)\b`)
@@ -59,7 +75,7 @@ func (s setting) other(a *analytics, c *http.Client) string {
 		return "~"
 	case s.Type == "Map":
 		return "{'analytics.events': '1'}"
-	case strings.HasSuffix(s.Type, "Auto"), s.Type == "MaxThreads":
+	case s.Value != "1" && (strings.HasSuffix(s.Type, "Auto") || s.Type == "MaxThreads"):
 		return "1"
 	}
 	if n, err := strconv.ParseFloat(s.Value, 64); err == nil {
@@ -113,6 +129,80 @@ func TestEverySettingOfAnSQLUserIsBounded(t *testing.T) {
 		require.ElementsMatch(t, slices.Collect(maps.Keys(changeable)), open)
 		require.Greater(t, tried, 5000)
 	}
+}
+
+// The user dbt, who writes, changes no text and no limit, by whatever way it comes in.
+func TestSettingsOfTheUserDBTAreBounded(t *testing.T) {
+	t.Parallel()
+	tr := newTrap(t)
+	a, address := newDBT(t)
+	client := &http.Client{}
+	defer client.CloseIdleConnections()
+	tries, tried := a.tries(client, address), 0
+	all := post(t, client, address, `SELECT name, type, value, readonly FROM system.settings
+		WHERE NOT is_obsolete FORMAT JSONEachRow`)
+	for line := range strings.Lines(all) {
+		var s struct {
+			setting
+			Readonly int
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &s))
+		if !s.boundedForWriter() {
+			continue
+		}
+		values := []string{"0", "601", "-1"}
+		if s.Name != "max_execution_time" {
+			values = []string{s.other(a, client)}
+		}
+		for _, value := range values {
+			for way, try := range tries {
+				refusal := refusedSetting
+				if way == inSubquery {
+					refusal = refusedInSubquery
+				}
+				if text := try(s.Name, value); !refusal.MatchString(text) {
+					t.Errorf("dbt sets %s to %q by %s: %.200s", s.Name, value, way, text)
+				}
+				tried++
+			}
+		}
+	}
+	require.Greater(t, tried, 1500)
+
+	a.must(address, "CREATE DATABASE IF NOT EXISTS lodestone_dbt")
+	const table = "CREATE TABLE lodestone_dbt.%s (a Int8) ENGINE = MergeTree ORDER BY a SETTINGS %s"
+	web := "disk(type = web, endpoint = 'http://" + tr.Addr().String() + "/')"
+	for _, disk := range []string{
+		"disk = " + web, "disk = disk(type = cache, path = '" + a.file + "', max_size = 1, disk = " + web + ")",
+		"disk = disk(type = local, path = '" + a.file + "')", "storage_policy = 'other'",
+		"disk = 'default', table_disk = 1",
+	} {
+		status, text := a.ask(address, fmt.Sprintf(table, "bad", disk))
+		require.NotEqual(t, http.StatusOK, status, disk)
+		require.NotContains(t, text, "swordfish", disk)
+	}
+	require.Zero(t, tr.connections.Load())
+	a.must(address, fmt.Sprintf(table, "good", "index_granularity = 1024"))
+	a.must(address, "INSERT INTO lodestone_dbt.good SELECT 1 SETTINGS join_use_nulls = 1, mutations_sync = 2")
+	a.must(address, "SELECT 1 SETTINGS max_execution_time = 600")
+	// The statement would have connected.
+	a.ask(a.own, fmt.Sprintf(table, "own", "disk = "+web))
+	require.Positive(t, tr.connections.Load())
+}
+
+// newDBT is newAnalytics with the user dbt, and its address.
+func newDBT(t *testing.T) (*analytics, string) {
+	t.Helper()
+	user, err := os.ReadFile(filepath.Join("..", "..", "deploy", "dbt", "clickhouse-user.xml"))
+	require.NoError(t, err)
+	const login = `<password_sha256_hex from_env="CLICKHOUSE_DBT_PASSWORD_SHA256"/>`
+	require.Contains(t, string(user), login)
+	text := strings.Replace(string(user), login, "<password>of dbt</password>", 1)
+	a := newAnalytics(t, map[string]string{"users.d/unhurried.xml": unhurried, "users.d/dbt.xml": text})
+	u, err := url.Parse(a.all)
+	require.NoError(t, err)
+	u.User = url.UserPassword("dbt", "of dbt")
+	return a, u.String()
 }
 
 const inSubquery = "a subquery's SETTINGS"
