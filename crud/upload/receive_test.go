@@ -88,3 +88,19 @@ func TestIntake(t *testing.T) {
 	require.True(t, problem.Is(err, problem.Unavailable), "%v", err)
 	require.Equal(t, "5", problem.From(err).Header().Get("Retry-After"))
 }
+
+// The limit is named as people say it: in megabytes, or in bytes where those are not whole.
+func TestTooLargeNamesTheLimit(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int64]string{
+		1: "1 bytes", 1000: "1000 bytes", 1 << 20: "1 MB", 1<<20 + 1: "1048577 bytes", 50 << 20: "50 MB", 2 << 30: "2048 MB",
+	} {
+		rules := Rules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: limit, Timeout: time.Hour, Intake: NewIntake(1 << 40)}
+		r := httptest.NewRequest(http.MethodPut, "/", strings.NewReader(""))
+		r.Header.Set("Content-Type", "application/pdf")
+		r.ContentLength = limit + formRoom + 1
+		_, err := rules.Receive(httptest.NewRecorder(), r, uuid.New())
+		require.True(t, problem.Is(err, problem.PayloadTooLarge), "%v", err)
+		require.Equal(t, "The file may have at most "+want+".", problem.From(err).Detail)
+	}
+}
