@@ -130,6 +130,39 @@ test('document: one bad page costs that page, and its owner sees it', async (t) 
   await owner.page.getByText('The browser of a reader could not show page 3 of the document.').waitFor();
 });
 
+const kids = 1; // the object of the tree of pages
+
+for (const [name, damage, bad] of [
+  ['is null', (objects) => { objects[pageObject(3) - 1] = 'null'; }, 3],
+  ['is missing', (objects) => { objects[pageObject(3) - 1] = null; }, 3],
+  ['is an entry of the tree that leads nowhere', (objects) => { objects[kids] = objects[kids].replace(`${pageObject(3)} 0 R`, '999 0 R'); }, 3],
+  ['is an entry of the tree that is no reference', (objects) => { objects[kids] = objects[kids].replace(`${pageObject(3)} 0 R`, '42'); }, 3],
+  ['is counted and not there', (objects) => { objects[kids] = objects[kids].replace('/Count 5', '/Count 9'); }],
+]) {
+  test(`document: the others can be read when a page ${name}`, async (t) => {
+    const { page, number } = await open(t, await upload('Damaged', sized(Array(5).fill([595, 842]), { damage })), [1280, 800]);
+    assert.equal(await page.locator('#count').textContent(), '5');
+    for (const n of upTo(5)) {
+      if (n > 1) await page.keyboard.press('ArrowRight');
+      assert.equal(await number(), String(n));
+      if (n === bad) await page.getByText(`Page ${n} cannot be shown.`).waitFor();
+      else await drawn(page, n);
+    }
+  });
+}
+
+test('document: one of which no page can be shown says so, and its owner sees it', async (t) => {
+  const sizes = Array(5).fill([595, 842]);
+  // An upload refuses such a file, so the reader gets it in the place of a good one of its size.
+  const damage = (objects) => { for (const n of upTo(5)) objects[pageObject(n) - 1] = '42'.padEnd(objects[pageObject(n) - 1].length); };
+  const magnet = await upload('Unreadable', sized(sizes));
+  const { page } = await open(t, magnet, [1280, 800], {
+    before: (p) => p.route(/\/file\?/, async (route) => route.fulfill({ response: await route.fetch(), body: Buffer.from(sized(sizes, { damage })) })),
+  });
+  await page.getByText('This document cannot be shown here. It may open after a download.').waitFor();
+  await eventually(async () => (await api('GET', `/api/v1/lead-magnets/${magnet.id}/versions`)).data[0].unreadable_page === 0, 'the document that could not be shown');
+});
+
 test('document: a page that takes too long says so, and holds up no other page', async (t) => {
   const { page } = await open(t, await upload('Slow', sized(Array(2).fill([1440, 810]))), [768, 1024], {
     before: async (p) => {
