@@ -178,23 +178,30 @@ func (v *Visit) Choices() (list []Choice) {
 
 // Calendar returns the days, months and years that people ask about.
 func (v *Visit) Calendar() (list []Choice) {
-	y, m, d := time.Now().In(v.Period.Zone).Date()
-	on := func(year int, month time.Month, day int) time.Time {
-		return time.Date(year, month, day, 0, 0, 0, 0, v.Period.Zone)
-	}
-	today := on(y, m, d)
-	for _, c := range []struct {
-		key         string
-		first, last time.Time
-	}{
-		{"frame.period.today.one", today, today}, {"frame.period.yesterday", on(y, m, d-1), on(y, m, d-1)}, {"frame.period.month", on(y, m, 1), today},
-		{"frame.period.month.last", on(y, m-1, 1), on(y, m, 0)}, {"frame.period.year", on(y, 1, 1), today},
-	} {
+	for _, c := range calendar(timezone.AddDays(time.Now().In(v.Period.Zone), 0)) {
 		p := v.Period
 		p.Preset, p.First, p.Last = false, c.first, c.last
-		list = append(list, Choice{v.Say(c.key), v.with(p), !v.Period.Preset && v.Period.From() == p.From() && v.Period.Until() == p.Until()})
+		list = append(list, Choice{v.Say(c.text), v.with(p), !v.Period.Preset && v.Period.From() == p.From() && v.Period.Until() == p.Until()})
 	}
 	return list
+}
+
+// namedRange is a range of days that has a name.
+type namedRange struct {
+	text        string // its key in the catalogue
+	first, last time.Time
+}
+
+func calendar(today time.Time) []namedRange {
+	y, m, d := today.Date()
+	on := func(month time.Month, day int) time.Time { return timezone.Midnight(today.Location(), y, month, day) }
+	return []namedRange{
+		{"frame.period.today.one", today, today},
+		{"frame.period.yesterday", on(m, d-1), on(m, d-1)},
+		{"frame.period.month", on(m, 1), today},
+		{"frame.period.month.last", on(m-1, 1), on(m, 0)},
+		{"frame.period.year", on(time.January, 1), today},
+	}
 }
 
 // MaxDays is how long a period can be.
