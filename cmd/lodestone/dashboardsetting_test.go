@@ -123,6 +123,15 @@ func (v *owner) keys(t *testing.T) {
 	again := v.open(path)
 	again.harmless()
 	again.lacks(text, "it is shown once")
+	var ends []string
+	for _, cell := range again.find("td", "") {
+		if attr(cell, "data-l") == "Works until" {
+			ends = append(ends, strings.TrimSpace(textOf(cell)))
+		}
+	}
+	require.Len(t, ends, 2)
+	require.Contains(t, ends[0], "2099")
+	require.Equal(t, "no end", ends[1], "it is the key of the installation")
 	_, list := v.api("GET", "/api/v1/keys", nil)
 	newest := list["data"].([]any)[0].(object)
 	require.Equal(t, object{"name": evil, "scopes": []any{"read", "leads"}, "expires_at": "2099-01-31T23:00:00.000Z"}, pick(newest, "name", "scopes", "expires_at"), "the end of the day in the account's time zone, Europe/Berlin")
