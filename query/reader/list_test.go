@@ -1,6 +1,7 @@
 package reader_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -285,6 +286,50 @@ func TestAPersonIsAnAddress(t *testing.T) {
 	other := newModel(t, m.pool, rand.Uint64())
 	people, _ = other.walk(reader.Filter{Text: "ann"}, 10)
 	require.Empty(t, people, "another account")
+}
+
+// A filter is the text itself, whatever signs it has: none of them is an escape or a pattern.
+func TestFiltersAreExact(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, enginetest.MigratedPostgres(t), 8)
+	texts := []string{
+		`\`, `mail\`, `mail\\`, `mail\new`, `mail\\new`, "mail\new", "mail\tnew", `\N`,
+		"%", "mail%", "_", "mai_", "mail", "'", `"`,
+	}
+	for i, text := range texts {
+		email := fmt.Sprintf("reader%d@example.com", i)
+		l := link{
+			id: querytest.ID(t), person: m.person(email), magnet: m.magnets[0], email: email, origin: "mail", created: ago(2 * time.Hour),
+			source: reader.Source{UTMSource: text},
+		}
+		m.addLink(l, m.generics[0], "https://"+text)
+		m.add(m.view(l, 1, ago(time.Hour), time.Second))
+	}
+	m.store()
+	for i, text := range texts {
+		people, _ := m.walk(reader.Filter{UTMSource: &text}, 10)
+		require.Len(t, people, 1, "%q", text)
+		require.Equal(t, fmt.Sprintf("reader%d@example.com", i), *people[0].Email, "%q", text)
+	}
+	for _, text := range append(texts, `none\`, "none%", "none_") {
+		people, _ := m.walk(reader.Filter{ReferrerHost: new("none" + text)}, 10)
+		require.Empty(t, people, "a host: %q", text)
+		people, _ = m.walk(reader.Filter{Device: new("none" + text)}, 10)
+		require.Empty(t, people, "a device: %q", text)
+	}
+
+	// The same holds for a part of an address.
+	for _, email := range []string{`a\b@example.com`, "a%b@example.com", "a_b@example.com", "axb@example.com"} {
+		m.add(m.view(m.recipient(email), 1, ago(time.Hour), time.Second))
+	}
+	m.store()
+	for _, text := range []string{`a\b`, `a\`, "a%b", "a%", "a_b", "a_"} {
+		people, _ := m.walk(reader.Filter{Text: text}, 10)
+		require.Len(t, people, 1, "%q", text)
+		require.Contains(t, *people[0].Email, text)
+	}
+	people, _ := m.walk(reader.Filter{Text: `example.com\`}, 10)
+	require.Empty(t, people)
 }
 
 // A text that is part of very many addresses is refused, with what to do.
