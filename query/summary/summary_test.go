@@ -184,7 +184,7 @@ func TestLinksOfForms(t *testing.T) {
 	account := newAccount(t, pool)
 	guide := newMagnet(t, pool, account)
 	mailed := newLink(t, pool, account, guide, "ann@example.com", minute(1))
-	shown := newLink(t, pool, account, guide, "ann@example.com", minute(1))
+	shown := newLink(t, pool, account, guide, "ann@example.com", minute(2))
 	set := func(link uuid.UUID, columns string) {
 		_, err := pool.Unscoped().Exec(ctx, "UPDATE access_links SET "+columns+" WHERE id = $1", link)
 		require.NoError(t, err)
@@ -198,9 +198,16 @@ func TestLinksOfForms(t *testing.T) {
 	read := func() []int64 {
 		got, err := reader.Read(ctx, account, address(t, "ann@example.com"), nil)
 		require.NoError(t, err)
+		require.Equal(t, new(minute(1)), got.FirstLinkCreated, "the time is of a link that is counted")
+		require.Equal(t, new(minute(1)), got.LastLinkCreated, "the time is of a link that is counted")
 		return []int64{got.TotalLinks, got.TotalViews, got.UniqueLeadMagnets}
 	}
 	require.Equal(t, []int64{1, 2, 1}, read())
+	for _, at := range []time.Time{minute(0), minute(3)} { // before and behind the mail's
+		_, err := pool.Unscoped().Exec(ctx, "UPDATE access_links SET created_at = $1 WHERE id = $2", at, shown)
+		require.NoError(t, err)
+		require.Equal(t, []int64{1, 2, 1}, read())
+	}
 	set(mailed, "verified = true")
 	require.Equal(t, []int64{1, 1, 1}, read())
 }
