@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -25,6 +27,7 @@ import (
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
@@ -145,6 +148,46 @@ func TestRights(t *testing.T) {
 	r = examine(t, Engines{ClickHouse: clickhouse.Config{URL: u.String()}})
 	require.Contains(t, line(t, r, Fail, "CREATE FUNCTION").Remedy, "GRANT CREATE FUNCTION, DROP FUNCTION ON *.*")
 	line(t, r, Fail, "the user lacks SELECT, INSERT, CREATE TABLE")
+}
+
+// The addresses of HTTP are asked with their logins: what answers has to be ClickHouse, and to know the user.
+func TestHTTPAddresses(t *testing.T) {
+	t.Parallel()
+	server := enginetest.Server(t)
+	_, err := clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
+	require.NoError(t, err)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("<html>Welcome</html>"))
+	}))
+	t.Cleanup(web.Close)
+	native, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	for setting, address := range map[string]string{"--sql-url": server.SQLURL(), "--clickhouse-http-url": server.HTTPURL()} {
+		check := func(change func(*url.URL)) *Report {
+			u, err := url.Parse(address)
+			require.NoError(t, err)
+			change(u)
+			e := Engines{SQLURL: u.String()}
+			if setting != "--sql-url" {
+				e = Engines{HTTPURL: u.String(), ClickHouse: clickhouse.Config{URL: server.URL()}}
+			}
+			return examine(t, e)
+		}
+		line(t, check(func(*url.URL) {}), OK, setting+" answers")
+		for name, change := range map[string]func(*url.URL){
+			"a wrong password":         func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "hunter2") },
+			"no password":              func(u *url.URL) { u.User = url.User(u.User.Username()) },
+			"another user":             func(u *url.URL) { u.User = url.UserPassword("other", "hunter2") },
+			"another database":         func(u *url.URL) { u.RawQuery = "database=other" },
+			"another kind of server":   func(u *url.URL) { u.Host = strings.TrimPrefix(web.URL, "http://") },
+			"the port of the protocol": func(u *url.URL) { u.Host = native.Host },
+			"nothing there":            func(u *url.URL) { u.Host = gone(t) },
+		} {
+			f := line(t, check(change), Fail, setting+" ("+config.EnvName(setting)+") gets no answer")
+			require.Contains(t, f.Remedy, setting, name)
+			require.NotContains(t, f.Found+f.Remedy, "hunter2", name)
+		}
+	}
 }
 
 func TestClocks(t *testing.T) {
