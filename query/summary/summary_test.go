@@ -160,6 +160,15 @@ func TestSummary(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Summary{TotalLinks: 1, FirstLinkCreated: new(minute(4)), LastLinkCreated: new(minute(4))}, got)
 
+	// The two links of a form count as one, and so do their times.
+	newLink(t, pool, account, guide, "carl@example.com", minute(7))
+	shown := newLink(t, pool, account, guide, "carl@example.com", minute(8))
+	_, err = pool.Unscoped().Exec(ctx, "UPDATE access_links SET source = 'form', additional = id = $2 WHERE account_id = $1 AND email_key = 'carl@example.com'", account, shown)
+	require.NoError(t, err)
+	got, err = reader.Read(ctx, account, address(t, "carl@example.com"), nil)
+	require.NoError(t, err)
+	require.Equal(t, Summary{TotalLinks: 1, FirstLinkCreated: new(minute(7)), LastLinkCreated: new(minute(7))}, got)
+
 	for name, magnet := range map[string]*uuid.UUID{"unknown": new(uuid.New()), "of another account": &theirs} {
 		got, err = reader.Read(ctx, account, address(t, "ann@example.com"), magnet)
 		require.NoError(t, err, name)
