@@ -97,7 +97,12 @@ func Postgres(t testing.TB) string {
 
 func sharedPostgres(t testing.TB) *engine.Postgres {
 	t.Helper()
-	return get(t, "postgres", func(dir string) *engine.Postgres { return NewPostgres(t, dir) })
+	return get(t, "postgres", func(dir string) *engine.Postgres {
+		if err := copyCluster(t, dir); err != nil {
+			t.Fatal(err)
+		}
+		return NewPostgres(t, dir)
+	})
 }
 
 // createDatabase creates a database with the options given, and returns its address.

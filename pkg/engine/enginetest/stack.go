@@ -193,11 +193,8 @@ func Open(t testing.TB, c clickhouse.Config) driver.Conn {
 	return conn
 }
 
-// migratedPostgres creates the template of MigratedPostgres.
-var migratedPostgres once
-
 // MigratedPostgres returns a pool of connections to a database of the test's own with the current schema. It is a copy of
-// one that is migrated once in a test process.
+// one that is migrated once, as copyCluster says.
 func MigratedPostgres(t testing.TB) *postgres.Pool {
 	t.Helper()
 	return PostgresPool(t, MigratedPostgresURL(t))
@@ -206,19 +203,7 @@ func MigratedPostgres(t testing.TB) *postgres.Pool {
 // MigratedPostgresURL returns the address of such a database.
 func MigratedPostgresURL(t testing.TB) string {
 	t.Helper()
-	const template = "lodestone_template"
-	migratedPostgres.do(t, func() error {
-		server := sharedPostgres(t)
-		execPostgres(t, server, "CREATE DATABASE "+template+" OWNER lodestone")
-		pool, err := postgres.Open(context.Background(), postgres.Config{URL: databaseURL(t, server, template), MaxConns: 2})
-		if err != nil {
-			return err
-		}
-		defer pool.Close()
-		_, err = pool.Migrate(context.Background())
-		return err
-	})
-	return createDatabase(t, " TEMPLATE "+template)
+	return createDatabase(t, " TEMPLATE "+templateDatabase)
 }
 
 // PostgresPool returns a pool of connections to a database; the end of the test closes it.
