@@ -50,7 +50,7 @@ func TestErasingFindsAnAddressOfDecomposedLetters(t *testing.T) {
 	link := u.link(t, u.file(t))
 	f.fillIn(t, link.Slug, "zo\u00eb@example.com")
 	_, err := f.db.Unscoped().Exec(t.Context(), `INSERT INTO submissions SELECT (jsonb_populate_record(s, jsonb_build_object(
-		'id', gen_random_uuid(), 'email', normalize(email, NFD), 'email_key', normalize(email_key, NFD)))).* FROM submissions s`)
+		'id', gen_random_uuid(), 'email', $1::text, 'email_key', $1::text))).* FROM submissions s`, "zoe\u0308@example.com")
 	require.NoError(t, err)
 	done := u.post(t, erasePath, `{"email":"zo\u00eb@example.com"}`)
 	require.Equal(t, http.StatusCreated, done.status, done.body)

@@ -24,6 +24,7 @@ const templateDatabase = "lodestone_template"
 // programs of PostgreSQL and the code that creates and migrates a database, and kept in the checkout's .cache: to create a
 // cluster and migrate a database takes forty packages four seconds of processor time each, a copy a tenth of one.
 func copyCluster(t testing.TB, dir string) error {
+	t.Helper()
 	root, err := Root()
 	if err != nil {
 		return err
@@ -45,6 +46,7 @@ func copyCluster(t testing.TB, dir string) error {
 
 // makeCluster makes the directory that copyCluster copies. Several processes may: the first one's stays.
 func makeCluster(t testing.TB, kept string) (err error) {
+	t.Helper()
 	dir, err := tempDir()
 	if err != nil {
 		return err
@@ -99,19 +101,20 @@ func migrate(ctx context.Context, url string) error {
 
 // clusterKey stands for everything that a cluster and its schema depend on.
 func clusterKey(t testing.TB, root string) (string, error) {
+	t.Helper()
 	programs, err := Installer(t).Postgres(context.Background(), 0)
 	if err != nil {
 		return "", err
 	}
 	hash := sha256.New()
-	fmt.Fprintln(hash, programs.Major, programs.Bin)
+	hash.Write([]byte(fmt.Sprintln(programs.Major, programs.Bin)))
 	for _, part := range []string{"postgres", "engine"} {
 		err := fs.WalkDir(os.DirFS(filepath.Join(root, "pkg", part)), ".", func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
 				return err
 			}
 			text, err := os.ReadFile(filepath.Join(root, "pkg", part, name))
-			fmt.Fprintln(hash, name, len(text))
+			hash.Write([]byte(fmt.Sprintln(name, len(text))))
 			hash.Write(text)
 			return err
 		})
