@@ -20,7 +20,7 @@ for (const [referrer, want] of [
   ["android-app://org.example.reader", "android-app://org.example.reader"],
   ["android-app://org.example.reader/https/example.org/a?secret=1#x", "android-app://org.example.reader/https/example.org/a"],
   ["https://news.example/a?secret=1&utm_source=n#x", "https://news.example/a?utm_source=n"],
-  ["file:///home/jo/secret.html", ""],
+  ["file:///C:/secret.html", ""],
   ["", ""],
 ]) {
   test(`referrer ${referrer || "of none"}`, () => assert.equal(page.embed.bare(referrer), want));
