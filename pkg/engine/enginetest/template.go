@@ -107,14 +107,14 @@ func clusterKey(t testing.TB, root string) (string, error) {
 		return "", err
 	}
 	hash := sha256.New()
-	hash.Write([]byte(fmt.Sprintln(programs.Major, programs.Bin)))
+	hash.Write(fmt.Appendln(nil, programs.Major, programs.Bin))
 	for _, part := range []string{"postgres", "engine"} {
 		err := fs.WalkDir(os.DirFS(filepath.Join(root, "pkg", part)), ".", func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
 				return err
 			}
 			text, err := os.ReadFile(filepath.Join(root, "pkg", part, name))
-			hash.Write([]byte(fmt.Sprintln(name, len(text))))
+			hash.Write(fmt.Appendln(nil, name, len(text)))
 			hash.Write(text)
 			return err
 		})
