@@ -14,22 +14,28 @@ import (
 	"lodestone/pkg/engine/enginetest"
 )
 
+// newWriter returns what composes mails and sends them to a server, and the texts of mails.
+func newWriter(t *testing.T, s *smtpServer) (*smtpSender, *worker, *catalogue.Catalogue) {
+	t.Helper()
+	c := Config{URL: "smtp://" + s.address, TLS: tlsOptional, From: "Example <hello@example.com>"}
+	out, err := newSMTPSender(c, nil)
+	require.NoError(t, err)
+	from, _, err := c.senders()
+	require.NoError(t, err)
+	render, err := newRenderer()
+	require.NoError(t, err)
+	texts, err := catalogue.New()
+	require.NoError(t, err)
+	return out, &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}, texts
+}
+
 // A server without SMTPUTF8 must not be given an address that is not ASCII before the @. Domains are sent in ASCII.
 func TestServersWithoutUTF8(t *testing.T) {
 	t.Parallel()
 	for _, offers := range []bool{false, true} {
 		s := startServer(t, false, func(server *smtp.Server, _ *smtpServer) { server.EnableSMTPUTF8 = offers })
-		c := Config{URL: "smtp://" + s.address, TLS: tlsOptional, From: "Example <hello@example.com>"}
-		out, err := newSMTPSender(c, nil)
-		require.NoError(t, err)
+		out, w, texts := newWriter(t, s)
 		out.dial = (&net.Dialer{}).DialContext
-		from, _, err := c.senders()
-		require.NoError(t, err)
-		render, err := newRenderer()
-		require.NoError(t, err)
-		texts, err := catalogue.New()
-		require.NoError(t, err)
-		w := &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
 		for to, reached := range map[string]bool{
 			"jo@example.com": true, "jo@bücher.example": true, "jörg@example.com": offers, "用户@例子.公司": offers, "ｊｏ@example.com": true,
 		} {
@@ -57,16 +63,7 @@ func TestNamesThatNeedQuotes(t *testing.T) {
 	t.Parallel()
 	dialogue := &enginetest.Log{}
 	s := startServer(t, false, func(server *smtp.Server, _ *smtpServer) { server.Debug = dialogue })
-	c := Config{URL: "smtp://" + s.address, TLS: tlsOptional, From: "Example <hello@example.com>"}
-	out, err := newSMTPSender(c, nil)
-	require.NoError(t, err)
-	from, _, err := c.senders()
-	require.NoError(t, err)
-	render, err := newRenderer()
-	require.NoError(t, err)
-	texts, err := catalogue.New()
-	require.NoError(t, err)
-	w := &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
+	out, w, texts := newWriter(t, s)
 	for to, written := range map[string]string{
 		"jo..doe@docomo.ne.jp": `<"jo..doe"@docomo.ne.jp>`, "jo.@ezweb.ne.jp": `<"jo."@ezweb.ne.jp>`, "jo.doe@docomo.ne.jp": `<jo.doe@docomo.ne.jp>`,
 	} {
