@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
@@ -203,7 +205,17 @@ func MigratedPostgres(t testing.TB) *postgres.Pool {
 // MigratedPostgresURL returns the address of such a database.
 func MigratedPostgresURL(t testing.TB) string {
 	t.Helper()
-	return createDatabase(t, " TEMPLATE "+templateDatabase)
+	url := createDatabase(t, " TEMPLATE "+templateDatabase)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A new database has no person who was erased. The copy's record is of another server: it says so for this one.
+	_, err = conn.Exec(t.Context(), "UPDATE erasure_comparison SET server_started = pg_postmaster_start_time(), written_by = pg_current_xact_id()::xid::text")
+	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return url
 }
 
 // PostgresPool returns a pool of connections to a database; the end of the test closes it.
