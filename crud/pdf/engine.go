@@ -63,13 +63,24 @@ func (e *engine) close() error {
 	return nil
 }
 
+// content is what a file has.
+type content interface {
+	io.ReadSeeker
+	io.ReaderAt
+}
+
 // count opens a file of so many bytes and returns what it is.
-func (e *engine) count(file io.ReadSeeker, size int64) verdict {
+func (e *engine) count(file content, size int64) verdict {
 	opened, err := e.pdfium.OpenDocument(&requests.OpenDocument{FileReader: file, FileReaderSize: size})
+	if err == nil {
+		e.document = opened.Document
+	}
+	if (errors.Is(err, pdfiumerrors.ErrPassword) || e.isLocked()) && isStrange(file, size) {
+		err = pdfiumerrors.ErrSecurity
+	}
 	if err != nil {
 		return verdict{Invalid: explain(err)}
 	}
-	e.document = opened.Document
 	if err := e.openForm(); err != nil {
 		return verdict{Invalid: explain(err)}
 	}
@@ -89,10 +100,18 @@ func (e *engine) count(file io.ReadSeeker, size int64) verdict {
 	}
 }
 
+// isLocked reports whether the open file is one that was locked.
+func (e *engine) isLocked() bool {
+	if e.document == "" {
+		return false
+	}
+	lock, err := e.pdfium.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: e.document})
+	return err == nil && lock.SecurityHandlerRevision >= 0
+}
+
 // without says why a file that could be opened has no pages: what is locked in a way that PDFium does not know looks empty.
 func (e *engine) without() string {
-	lock, err := e.pdfium.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: e.document})
-	if err == nil && lock.SecurityHandlerRevision > 0 {
+	if e.isLocked() {
 		return explain(pdfiumerrors.ErrSecurity)
 	}
 	return "has no pages"

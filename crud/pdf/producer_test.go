@@ -95,26 +95,6 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// A file that is locked in a way that no reader knows is called locked, also where its pages cannot be found for that.
-func TestUnknownLocksAreNamed(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string][2]string{
-		"encrypted-aes-128-object-streams.pdf": {"/AESV2", "/AESV9"},
-		"encrypted-aes-128.pdf":                {"/Standard", "/Strange0"},
-		"encrypted-aes-256.pdf":                {"/Standard", "/Strange0"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			whole := testdata(t, name)
-			require.Contains(t, string(whole), change[0])
-			_, err := count(t, bytes.ReplaceAll(whole, []byte(change[0]), []byte(change[1])))
-			reason, invalid := pdf.IsInvalid(err)
-			require.True(t, invalid, "%v", err)
-			require.Equal(t, "is locked in a way that cannot be read: send it without a lock", reason)
-		})
-	}
-}
-
 func testdata(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
