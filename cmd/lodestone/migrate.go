@@ -55,7 +55,7 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if unconfined {
-		log.Warn("SQL users of this ClickHouse can do more than read: its version does not check all that they ask for", "version", version,
+		log.Warn("this version of ClickHouse is not one for SQL users: they can do more than read, or it does not start with their settings", "version", version,
 			"remedy", "update ClickHouse, to the versions in docs/sql.md")
 	}
 	if c.Workload.Queries == 0 {

@@ -14,13 +14,14 @@ import (
 // confining are the first versions of each release that check rights also where PARALLEL WITH joins statements, as of
 // ClickHouse's pull request 119848 and its backports. They also check settings of subqueries (115397) and settings that
 // are reset (115334), the newer versions of a release included. Releases after the last one have the check from their first
-// version; releases between the listed ones and older ones never have it.
-var confining = [][]int{{26, 3, 33, 108}, {26, 6, 9, 18}, {26, 7, 11, 12}, {26, 8, 7, 16}, {26, 9, 1, 1600}}
+// version. 26.3 and 26.6 have it too, and are not here: they may not know all that deploy/clickhouse sets, and a server does not
+// start with a setting that it does not know.
+var confining = [][]int{{26, 7, 11, 12}, {26, 8, 7, 16}, {26, 9, 1, 1600}}
 
 var fourNumbers = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)\.(\d+)`)
 
-// Confines reports whether a server of a version, which may be part of a longer text, prevents read-only users from
-// creating databases, views and dictionaries.
+// Confines reports whether a server of a version, which may be part of a longer text, can have SQL users: it prevents read-only
+// users from creating databases, views and dictionaries, and knows the settings of their profile.
 func Confines(version string) bool {
 	found := fourNumbers.FindStringSubmatch(version)
 	if found == nil {

@@ -93,7 +93,7 @@ func (e Engines) clickhouse(ctx context.Context, r *Report) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if unconfined, version, err := clickhouse.Unconfined(ctx, e.ClickHouse); err == nil && unconfined {
-		r.warn(area, "update ClickHouse, to the versions in docs/sql.md", "version %s lets SQL users do more than read", version)
+		r.warn(area, "update ClickHouse, to the versions in docs/sql.md", "version %s is not one for SQL users: they can do more than read, or it does not start with their settings", version)
 	}
 	wrong, err := clickhouse.Unsuitable(ctx, e.ClickHouse)
 	if err != nil {
