@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,7 +26,11 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-const interval = 50 * time.Millisecond // between two looks
+// Times between two looks.
+const (
+	interval = 50 * time.Millisecond
+	seldom   = 500 * time.Millisecond // at what costs much to look at
+)
 
 var built struct {
 	once sync.Once
@@ -36,8 +42,9 @@ var built struct {
 func binaries(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() {
-		// Not the test's own directory: the tests share it. The engines' cache outlives them.
-		built.dir, built.err = os.MkdirTemp("", "lodestone-bin-")
+		if built.dir, built.err = enginetest.PackageDir(); built.err == nil {
+			built.dir = filepath.Join(built.dir, "bin")
+		}
 		for _, name := range []string{"lodestone", "lodestone-clickhouse"} {
 			if built.err != nil {
 				return
@@ -129,6 +136,7 @@ type up struct {
 	dir   string
 	ports [3]int
 	more  []string // settings besides
+	empty bool     // the first start finds no data: else it finds those of another one, which takes a quarter of the time
 	env   map[string]string
 }
 
@@ -153,9 +161,45 @@ func (u *up) args() []string {
 		"--limit-analytics-query-per-minute=1000000"}, u.more...)
 }
 
+// firstStarts are the data of a first start, without and with --no-sample.
+var firstStarts [2]struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// prepare gives it the data of a first start, unless it has data or is to start with none.
+func (u *up) prepare() {
+	u.t.Helper()
+	data := filepath.Join(u.dir, "data")
+	if _, err := os.Stat(data); err == nil || u.empty {
+		return
+	}
+	from, settings := &firstStarts[0], []string(nil)
+	if slices.Contains(u.more, "--no-sample") {
+		from, settings = &firstStarts[1], []string{"--no-sample"}
+	}
+	from.once.Do(func() {
+		first := newUp(u.t)
+		first.empty, first.more = true, settings
+		first.start()
+		first.interrupt(enginetest.Timeout)
+		dir, err := enginetest.PackageDir()
+		from.dir = filepath.Join(dir, fmt.Sprint("up", len(settings)))
+		from.err = errors.Join(err, enginetest.CopyDir(filepath.Join(first.dir, "data"), from.dir))
+		for _, engine := range []string{"clickhouse", "kafka", "postgres"} { // each copy has ports of its own
+			from.err = errors.Join(from.err, os.Remove(filepath.Join(from.dir, engine, "ports.json")))
+		}
+	})
+	require.NoError(u.t, from.err)
+	require.NotEmpty(u.t, from.dir, "the first start failed, in another test")
+	require.NoError(u.t, enginetest.CopyDir(from.dir, data))
+}
+
 // start runs it and returns when it is ready.
 func (u *up) start() {
 	u.t.Helper()
+	u.prepare()
 	u.program = launch(u.t, u.dir, nil, u.args()...)
 	require.Eventually(u.t, func() bool {
 		select {

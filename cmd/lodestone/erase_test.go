@@ -65,7 +65,7 @@ func TestErasingAPerson(t *testing.T) {
 	checkReceipt(t, site, done)
 	require.Empty(t, slices.DeleteFunc(s.postgres(t), func(found string) bool { return strings.HasPrefix(found, "pg_stats") }))
 	// A copy that the mirror read before the erasure is removed later.
-	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, seldom)
 	s.lookAgain(t) // statistics are renewed then
 	require.Empty(t, s.postgres(t))
 
@@ -84,7 +84,7 @@ func TestErasingAPerson(t *testing.T) {
 	// The link's page may be open still: what it sends is stored blank.
 	u.read(t, planted.link, markedAgent)
 	require.Eventually(t, func() bool { return total() == 5 }, enginetest.Timeout, interval)
-	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, seldom)
 	bob := owner.must(t, "POST", "/api/v1/people/export", `{"email":"bob@example.com"}`)
 	require.Len(t, bob["submissions"], 1)
 	require.Equal(t, bobsAgent, bob["events"].([]any)[0].(map[string]any)["user_agent"])
@@ -124,8 +124,8 @@ func TestErasingAPerson(t *testing.T) {
 	answer = u.command("dead-letters", "replay", "--all")
 	require.Zero(t, answer.code, answer.out)
 	require.Eventually(t, func() bool { return total() == 7 }, enginetest.Timeout, interval)
-	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, interval)
-	require.Eventually(t, func() bool { return len(u.marked(t, "spool")) == 0 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, seldom)
+	require.Eventually(t, func() bool { return len(u.marked(t, "spool")) == 0 }, enginetest.Timeout, seldom)
 	answer = u.command("verify", "--person", planted.address)
 	require.Zero(t, answer.code, answer.out)
 	answer = u.command("verify")
@@ -194,7 +194,7 @@ func TestDeletingAnAccount(t *testing.T) {
 	require.Eventually(t, func() bool {
 		found := s.clickhouse(t)
 		return slices.Contains(found, "lodestone.events.event_data") && slices.Contains(found, "lodestone.submissions.email") && slices.Contains(found, "lodestone.lead_magnets.title")
-	}, enginetest.Timeout, interval)
+	}, enginetest.Timeout, seldom)
 
 	other := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	kept, err := other.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: u.newGuide("Guide").ID})
@@ -207,7 +207,7 @@ func TestDeletingAnAccount(t *testing.T) {
 	answer = u.command("account", "delete", id, "--name", marker+" Ltd")
 	require.Zero(t, answer.code, answer.out)
 	require.Empty(t, s.postgres(t))
-	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, seldom)
 	var left uint64
 	require.NoError(t, s.conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.events WHERE account_id = ?", id).Scan(&left))
 	require.NotZero(t, left)

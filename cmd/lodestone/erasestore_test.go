@@ -226,7 +226,7 @@ func (u *up) compact(t *testing.T, s stores) {
 	require.Eventually(t, func() bool {
 		execute("SELECT pg_logical_emit_message(true, '', '')", "SELECT pg_switch_wal()", "CHECKPOINT")
 		return len(u.marked(t, "postgres")) == 0
-	}, enginetest.Timeout, interval)
+	}, enginetest.Timeout, seldom)
 	require.Eventually(t, func() bool { return len(records()) == 0 }, enginetest.Timeout, interval)
 	require.Eventually(t, func() bool { return len(u.marked(t, "clickhouse")) == 0 }, enginetest.Timeout, time.Second)
 }

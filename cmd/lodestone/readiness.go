@@ -24,6 +24,9 @@ func (p *process) addReadinessLog() {
 	}, []string{"check"})
 	p.metrics.MustRegister(failing)
 	p.stack.Add("readiness", service.NewLoop("readiness", func(ctx context.Context, started func()) error {
+		for name := range p.checks { // a process that has started shows all its metrics
+			failing.WithLabelValues(name).Set(0)
+		}
 		started()
 		look := time.NewTicker(readinessInterval)
 		defer look.Stop()

@@ -16,6 +16,7 @@ import (
 func TestUpMakesASampleOnce(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
+	u.empty = true
 	u.start()
 	site := u.env["LODESTONE_URL"]
 	landing := site + "/l/welcome"
@@ -61,7 +62,7 @@ func TestUpMakesASampleOnce(t *testing.T) {
 func TestUpWithoutASample(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
-	u.more = []string{"--no-sample"}
+	u.empty, u.more = true, []string{"--no-sample"}
 	u.start()
 	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	page, err := api.LeadMagnets(t.Context(), client.Paging{})

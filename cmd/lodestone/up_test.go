@@ -22,6 +22,7 @@ import (
 func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
+	u.empty = true
 	u.start()
 
 	info, err := os.Stat(filepath.Join(u.dir, "data", "lodestone.env"))

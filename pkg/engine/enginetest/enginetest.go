@@ -140,6 +140,12 @@ func tempDir() (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 }
 
+// PackageDir returns a temporary directory that the tests of a package share; it is removed after the last one.
+func PackageDir() (string, error) {
+	_, dir, err := shared.part("")
+	return dir, err
+}
+
 // Dir returns a temporary directory of the test that PostgreSQL can use. It cannot use t.TempDir() if root runs the
 // test.
 func Dir(t testing.TB) string {

@@ -41,7 +41,7 @@ func copyCluster(t testing.TB, dir string) error {
 	} else if err != nil {
 		return err
 	}
-	return copyDir(kept, dir)
+	return CopyDir(kept, dir)
 }
 
 // makeCluster makes the directory that copyCluster copies. Several processes may: the first one's stays.
@@ -80,7 +80,7 @@ func makeCluster(t testing.TB, kept string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.RemoveDir(fresh)) }()
-	if err := copyDir(filepath.Join(dir, "postgres"), filepath.Join(fresh, "postgres")); err != nil {
+	if err := CopyDir(filepath.Join(dir, "postgres"), filepath.Join(fresh, "postgres")); err != nil {
 		return err
 	}
 	if err := os.Rename(filepath.Join(fresh, "postgres"), kept); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -125,8 +125,8 @@ func clusterKey(t testing.TB, root string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
 }
 
-// copyDir copies a directory with the owners of its files: a server's belong to another user if root runs the test.
-func copyDir(from, to string) error {
+// CopyDir copies a directory with the owners of its files: a server's belong to another user if root runs the test.
+func CopyDir(from, to string) error {
 	if out, err := exec.CommandContext(context.Background(), "cp", "-a", from, to).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy %s: %w: %s", from, err, out)
 	}
