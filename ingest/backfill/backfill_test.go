@@ -99,7 +99,7 @@ func TestOldRowsGetNames(t *testing.T) {
 // A mutation that someone else asked for, and that fails, holds up nothing but the table that it is of. There the error says why.
 func TestMutationsOfOthers(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewClickHouse(t, enginetest.Dir(t))
+	server := enginetest.NewMigratedClickHouse(t, enginetest.Dir(t))
 	enginetest.Run(t, server)
 	config := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), config)

@@ -61,7 +61,7 @@ func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, 1)
-			server := enginetest.NewClickHouse(t, t.TempDir())
+			server := enginetest.NewMigratedClickHouse(t, t.TempDir())
 			enginetest.Run(t, server)
 			r.ClickHouse = clickhouse.Config{URL: server.URL()}
 			_, err := clickhouse.Migrate(t.Context(), r.ClickHouse)

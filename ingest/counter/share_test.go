@@ -86,7 +86,7 @@ func (r *rig) awaitStored() {
 // Of several counters one counts each link, and the others see that it did.
 func TestSeveralCountersShareTheWork(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewClickHouse(t, t.TempDir()) // of its own: links of other tests would be counted as well
+	server := enginetest.NewMigratedClickHouse(t, t.TempDir()) // of its own: links of other tests would be counted as well
 	enginetest.Run(t, server)
 	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{ClickHouse: server.URL(), Partitions: 2}))
 	links := r.sendMany(50)

@@ -15,7 +15,6 @@ import (
 
 	"lodestone/ingest/mirror"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/gate"
 	"lodestone/pkg/postgres"
@@ -36,19 +35,12 @@ type rig struct {
 	stopClickHouse func()
 }
 
-// startClickHouse starts the rig's server, which keeps its address over restarts.
-func (r *rig) startClickHouse() *engine.ClickHouse {
-	r.t.Helper()
-	server := enginetest.NewClickHouse(r.t, r.dir)
-	enginetest.Run(r.t, server)
-	return server
-}
-
 // newRig has a ClickHouse of its own: a mirror looks whether tables there are empty.
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), account: uuid.New()}
-	server := r.startClickHouse()
+	server := enginetest.NewMigratedClickHouse(t, r.dir)
+	enginetest.Run(t, server)
 	r.stopClickHouse = func() { require.NoError(t, server.Stop(context.Background())) } // twice is harmless
 	r.store = clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), r.store)
@@ -233,7 +225,9 @@ func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return value(t, metrics, "lodestone_mirror_errors_total") > 0 && value(t, metrics, "lodestone_mirror_lag_seconds") > 0
 	}, waitLimit, 20*time.Millisecond, "whoever watches sees it")
-	require.Equal(t, r.store.URL, r.startClickHouse().URL())
+	server := enginetest.NewClickHouse(t, r.dir)
+	enginetest.Run(t, server)
+	require.Equal(t, r.store.URL, server.URL())
 	r.await("meanwhile/0/0", magnets)
 	require.Eventually(t, func() bool { return value(t, metrics, "lodestone_mirror_lag_seconds") == 0 }, waitLimit, 20*time.Millisecond)
 }

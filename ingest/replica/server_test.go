@@ -21,7 +21,7 @@ import (
 // The clock of a server is compared with the newest row without reading the times of all rows.
 func TestTheClockOfAServer(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewClickHouse(t, t.TempDir()) // since the newest row of all is asked for
+	server := enginetest.NewMigratedClickHouse(t, t.TempDir()) // since the newest row of all is asked for
 	enginetest.Run(t, server)
 	c := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), c)

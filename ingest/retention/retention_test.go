@@ -39,7 +39,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	server := enginetest.NewClickHouse(t, t.TempDir())
+	server := enginetest.NewMigratedClickHouse(t, t.TempDir())
 	enginetest.Run(t, server)
 	return newRigOn(t, enginetest.StackConfig{Partitions: 1, ClickHouse: server.URL()})
 }

@@ -19,7 +19,7 @@ import (
 func TestABackupProvesItself(t *testing.T) {
 	t.Parallel()
 	dir := enginetest.Dir(t)
-	server := enginetest.NewClickHouse(t, dir)
+	server := enginetest.NewMigratedClickHouse(t, dir)
 	enginetest.Run(t, server)
 	s := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2, ClickHouse: server.URL()})
 	place := filepath.Join(dir, "backups", "of-tests")

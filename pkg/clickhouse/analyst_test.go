@@ -50,7 +50,7 @@ func newAnalyticsOf(t *testing.T, files func(*analytics) map[string]string) *ana
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	server := enginetest.NewClickHouse(t, dir)
+	server := enginetest.NewMigratedClickHouse(t, dir)
 	enginetest.Run(t, server)
 	_, err = clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 // A server that has closed an epoch refuses its inserts, also after a restart. Those of one server name no epoch.
 func TestTheFenceOfEpochs(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewClickHouse(t, enginetest.Dir(t))
+	server := enginetest.NewMigratedClickHouse(t, enginetest.Dir(t))
 	enginetest.Run(t, server)
 	c := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), c)

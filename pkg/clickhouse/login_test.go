@@ -25,7 +25,7 @@ import (
 func TestQueriesOutliveANewPassword(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	server := enginetest.NewClickHouse(t, dir)
+	server := enginetest.NewMigratedClickHouse(t, dir)
 	require.NoError(t, server.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
 	_, err := clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})

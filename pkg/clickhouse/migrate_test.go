@@ -18,7 +18,7 @@ import (
 // A migration of a large table ends although ClickHouse rewrites the rows for hours: here it rewrites none until it is allowed to.
 func TestMigrateDoesNotWaitForRows(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewClickHouse(t, enginetest.Dir(t))
+	server := enginetest.NewMigratedClickHouse(t, enginetest.Dir(t))
 	enginetest.Run(t, server)
 	config := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), config)

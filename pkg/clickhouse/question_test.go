@@ -86,7 +86,7 @@ func TestQuestionsOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/sql.md")
 	require.NoError(t, err)
-	server := enginetest.NewClickHouse(t, t.TempDir())
+	server := enginetest.NewMigratedClickHouse(t, t.TempDir())
 	enginetest.Run(t, server)
 	_, err = clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
 	require.NoError(t, err)

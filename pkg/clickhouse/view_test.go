@@ -18,7 +18,7 @@ import (
 func TestFunctionsStay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	server := enginetest.NewClickHouse(t, dir)
+	server := enginetest.NewMigratedClickHouse(t, dir)
 	stop := enginetest.Run(t, server)
 	_, err := clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
 	require.NoError(t, err)

@@ -28,6 +28,16 @@ func NewClickHouse(t testing.TB, dir string) *engine.ClickHouse {
 	})
 }
 
+// NewMigratedClickHouse returns a server like NewClickHouse's that has the current schema: clickhouse.Migrate only makes it
+// a shard.
+func NewMigratedClickHouse(t testing.TB, dir string) *engine.ClickHouse {
+	t.Helper()
+	if err := copyClickHouse(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	return NewClickHouse(t, dir)
+}
+
 // NewPostgres returns a server of the test's own in dir (see Dir), for tests that kill or restart
 // one. It is not started; the test stops it.
 func NewPostgres(t testing.TB, dir string) *engine.Postgres {
@@ -45,7 +55,7 @@ func NewKafka(t testing.TB, dir string) *engine.Kafka {
 // Server returns the shared ClickHouse server, for its other addresses and users.
 func Server(t testing.TB) *engine.ClickHouse {
 	t.Helper()
-	return get(t, "clickhouse", func(dir string) *engine.ClickHouse { return NewClickHouse(t, dir) })
+	return get(t, "clickhouse", func(dir string) *engine.ClickHouse { return NewMigratedClickHouse(t, dir) })
 }
 
 // ClickHouse returns the native address of the shared server with the database "lodestone", which the migrations

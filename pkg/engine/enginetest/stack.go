@@ -73,6 +73,9 @@ func NewShards(t testing.TB, n int) *Shards {
 	}
 	for i := range n {
 		dir := Dir(t)
+		if err := copyClickHouse(t, dir); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, "passwords.json"), []byte(`{"lodestone":"of all shards","analyst":"of the analyst"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}

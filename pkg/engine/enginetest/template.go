@@ -13,77 +13,133 @@ import (
 	"strings"
 	"testing"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
 )
 
 // templateDatabase has the current schema, in every cluster that copyCluster makes.
 const templateDatabase = "lodestone_template"
 
-// copyCluster makes dir the directory of a stopped server with templateDatabase. It copies one that is made once for the
-// programs of PostgreSQL and the code that creates and migrates a database, and kept in the checkout's .cache: to create a
-// cluster and migrate a database takes forty packages four seconds of processor time each, a copy a tenth of one.
-func copyCluster(t testing.TB, dir string) error {
-	t.Helper()
-	root, err := Root()
-	if err != nil {
-		return err
-	}
-	key, err := clusterKey(t, root)
-	if err != nil {
-		return err
-	}
-	kept := filepath.Join(root, ".cache", "postgres-"+key)
-	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
-		if err := makeCluster(t, kept); err != nil {
-			return fmt.Errorf("make the cluster that tests copy: %w", err)
-		}
-	} else if err != nil {
-		return err
-	}
-	return CopyDir(kept, dir)
+// template is the directory of a stopped server with the current schema, made once and kept in the checkout's .cache. A copy
+// of it takes a tenth of the processor time of the migrations, which forty packages would run.
+type template struct {
+	name   string // its directory's begins with it
+	engine string // that is installed
+	pkg    string // the package of its schema
+	make   func(dir string) error
 }
 
-// makeCluster makes the directory that copyCluster copies. Several processes may: the first one's stays.
-func makeCluster(t testing.TB, kept string) (err error) {
+// copyCluster makes dir the directory of a stopped PostgreSQL with templateDatabase.
+func copyCluster(t testing.TB, dir string) error {
 	t.Helper()
-	dir, err := tempDir()
+	programs, err := Installer(t).Postgres(context.Background(), 0)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, engine.RemoveDir(dir)) }()
-	server := NewPostgres(t, filepath.Join(dir, "postgres"))
+	return template{name: "postgres", engine: fmt.Sprintln(programs.Major, programs.Bin), pkg: "postgres", make: func(dir string) error {
+		server := NewPostgres(t, dir)
+		return whileRunning(server, func(ctx context.Context) error {
+			execPostgres(t, server, "CREATE DATABASE "+templateDatabase+" OWNER lodestone")
+			return migrate(ctx, databaseURL(t, server, templateDatabase))
+		})
+	}}.copy("", dir)
+}
+
+// copyClickHouse makes dir the directory of a stopped ClickHouse with the current schema. It is no shard yet.
+func copyClickHouse(t testing.TB, dir string) error {
+	t.Helper()
+	programs, err := Installer(t).ClickHouse(context.Background())
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return template{name: "clickhouse", engine: fmt.Sprintln(programs), pkg: "clickhouse", make: func(dir string) error {
+		server := NewClickHouse(t, dir)
+		return whileRunning(server, func(ctx context.Context) error {
+			if _, err := clickhouse.Migrate(ctx, clickhouse.Config{URL: server.URL()}); err != nil {
+				return err
+			}
+			for _, statement := range []string{
+				"TRUNCATE TABLE lodestone.shard",
+				// One part and not one a migration: the files of the others were most of what is copied.
+				"CREATE TABLE lodestone.versions AS lodestone.goose_db_version",
+				"INSERT INTO lodestone.versions SELECT * FROM lodestone.goose_db_version",
+				"EXCHANGE TABLES lodestone.versions AND lodestone.goose_db_version",
+				"DROP TABLE lodestone.versions SYNC",
+			} {
+				execClickHouse(t, server, statement)
+			}
+			return nil
+		})
+	}}.copy("data", filepath.Join(dir, "data"))
+}
+
+// whileRunning starts a server, and stops it after do.
+func whileRunning(server service.Service, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	if err := server.Start(ctx); err != nil {
 		return err
 	}
-	execPostgres(t, server, "CREATE DATABASE "+templateDatabase+" OWNER lodestone")
-	err = migrate(ctx, databaseURL(t, server, templateDatabase))
-	if err := errors.Join(err, server.Stop(ctx)); err != nil {
+	return errors.Join(do(ctx), server.Stop(ctx))
+}
+
+// copy copies the template, or a folder of it.
+func (t template) copy(folder, to string) error {
+	root, err := Root()
+	if err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(filepath.Dir(kept), "postgres-*"))
+	key, err := t.key(root)
+	if err != nil {
+		return err
+	}
+	kept := filepath.Join(root, ".cache", t.name+"-"+key)
+	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
+		if err := t.keep(kept); err != nil {
+			return fmt.Errorf("make the directory that tests copy: %w", err)
+		}
+	} else if err != nil {
+		return err
+	}
+	return CopyDir(filepath.Join(kept, folder), to)
+}
+
+// keep makes the directory that copy copies. Several processes may: the first one's stays.
+func (t template) keep(kept string) (err error) {
+	dir, err := tempDir()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.RemoveDir(dir)) }()
+	if err := t.make(filepath.Join(dir, t.name)); err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(filepath.Dir(kept), t.name+"-*"))
 	if err != nil {
 		return err
 	}
 	for _, dir := range old {
-		if !strings.HasPrefix(filepath.Base(dir), "postgres-new-") { // of a process that makes it, too
+		if !strings.HasPrefix(filepath.Base(dir), t.name+"-new-") { // of a process that makes it, too
 			err = errors.Join(err, engine.RemoveDir(dir))
 		}
 	}
 	if err := errors.Join(err, os.MkdirAll(filepath.Dir(kept), 0o755)); err != nil {
 		return err
 	}
-	fresh, err := os.MkdirTemp(filepath.Dir(kept), "postgres-new-")
+	fresh, err := os.MkdirTemp(filepath.Dir(kept), t.name+"-new-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.RemoveDir(fresh)) }()
-	if err := CopyDir(filepath.Join(dir, "postgres"), filepath.Join(fresh, "postgres")); err != nil {
+	if err := CopyDir(filepath.Join(dir, t.name), filepath.Join(fresh, t.name)); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(fresh, "postgres"), kept); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Rename(filepath.Join(fresh, t.name), kept); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil
@@ -99,16 +155,11 @@ func migrate(ctx context.Context, url string) error {
 	return err
 }
 
-// clusterKey stands for everything that a cluster and its schema depend on.
-func clusterKey(t testing.TB, root string) (string, error) {
-	t.Helper()
-	programs, err := Installer(t).Postgres(context.Background(), 0)
-	if err != nil {
-		return "", err
-	}
+// key stands for everything that the template depends on.
+func (t template) key(root string) (string, error) {
 	hash := sha256.New()
-	hash.Write(fmt.Appendln(nil, programs.Major, programs.Bin))
-	for _, part := range []string{"postgres", "engine"} {
+	hash.Write([]byte(t.engine))
+	for _, part := range []string{t.pkg, "engine"} {
 		err := fs.WalkDir(os.DirFS(filepath.Join(root, "pkg", part)), ".", func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
 				return err
