@@ -1,6 +1,8 @@
 package consumer
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
@@ -26,6 +29,7 @@ type gate struct {
 	ended int           // connections that came while it was shut
 	held  chan struct{} // closed: bytes pass; nil: likewise
 	user  *url.URL      // whom connections log in as instead; nil: as they ask
+	hangs []*hang
 	conns map[net.Conn]struct{}
 	done  sync.WaitGroup
 }
@@ -43,6 +47,9 @@ func newGate(t *testing.T, c clickhouse.Config) *gate {
 	g.done.Go(g.accept)
 	t.Cleanup(func() {
 		g.flow()
+		for _, h := range g.hangs {
+			h.end()
+		}
 		g.close()
 		require.NoError(t, listen.Close())
 		g.done.Wait()
@@ -70,12 +77,17 @@ func (g *gate) accept() {
 		g.conns[from], g.conns[to] = struct{}{}, struct{}{}
 		user := g.user
 		g.mu.Unlock()
+		p := &passage{gate: g}
 		for _, pair := range [][2]net.Conn{{from, to}, {to, from}} {
 			g.done.Go(func() {
+				pass := p.back
+				if pair[1] == from {
+					pass = p.there
+				}
 				if user != nil && pair[1] == from {
 					login(to, from, user)
 				}
-				_, _ = io.Copy(g.valve(pair[0]), pair[1]) // ends with either connection
+				_, _ = io.Copy(valve{g, pair[0], pass}, pair[1]) // ends with either connection
 				_ = from.Close()
 				_ = to.Close()
 			})
@@ -84,11 +96,10 @@ func (g *gate) accept() {
 }
 
 // valve is the way to a connection, which lets no byte pass while the gate is held.
-func (g *gate) valve(to net.Conn) io.Writer { return valve{g, to} }
-
 type valve struct {
 	gate *gate
 	to   net.Conn
+	pass func([]byte) // returns when the bytes may pass
 }
 
 // Write implements io.Writer.
@@ -99,6 +110,7 @@ func (v valve) Write(b []byte) (int, error) {
 	if held != nil {
 		<-held
 	}
+	v.pass(b)
 	return v.to.Write(b)
 }
 
@@ -116,6 +128,76 @@ func (g *gate) flow() {
 	if g.held != nil {
 		close(g.held)
 		g.held = nil
+	}
+}
+
+// hang keeps an insert from ending, while all else passes the gate.
+type hang struct {
+	token       []byte // how the insert's begins
+	stored      bool   // the server gets it, and its answer does not pass; else it does not get there
+	begun, over chan struct{}
+	begin, end  func()
+}
+
+// hang makes the inserts into a partition hang, until the hang is ended.
+func (g *gate) hang(topic uuid.UUID, partition int32, stored bool) *hang {
+	h := &hang{token: fmt.Appendf(nil, "%s:%d:", topic, partition), stored: stored, begun: make(chan struct{}), over: make(chan struct{})}
+	h.begin, h.end = sync.OnceFunc(func() { close(h.begun) }), sync.OnceFunc(func() { close(h.over) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.hangs = append(g.hangs, h)
+	return h
+}
+
+// hangOf returns the hang of what a client sends, or nil.
+func (g *gate) hangOf(b []byte) *hang {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, rest, _ := bytes.Cut(b, []byte("insert_deduplication_token"))
+	for _, h := range g.hangs {
+		if bytes.Contains(rest, h.token) {
+			return h
+		}
+	}
+	return nil
+}
+
+// passage is a connection through the gate.
+type passage struct {
+	gate *gate
+
+	mu     sync.Mutex
+	hang   *hang // of the insert that it is about; nil: none hangs
+	opened bool  // the server has asked for the rows
+	sent   bool  // the rows are on their way
+}
+
+// there returns when the bytes may go to the server.
+func (p *passage) there(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hang == nil {
+		p.hang = p.gate.hangOf(b)
+	}
+	switch h := p.hang; {
+	case h == nil:
+	case !h.stored:
+		h.begin()
+		<-h.over
+	case p.opened:
+		p.sent = true
+		h.begin()
+	}
+}
+
+// back returns when the bytes may go to the client.
+func (p *passage) back([]byte) {
+	p.mu.Lock()
+	h, sent := p.hang, p.sent
+	p.opened = h != nil
+	p.mu.Unlock()
+	if sent {
+		<-h.over
 	}
 }
 

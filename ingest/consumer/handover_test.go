@@ -31,7 +31,11 @@ type owner struct {
 // owner starts a consumer of the long session.
 func (r *rig) owner() owner {
 	r.t.Helper()
-	config := r.steady()
+	return r.ownerOf(r.steady())
+}
+
+func (r *rig) ownerOf(config Config) owner {
+	r.t.Helper()
 	require.NoError(r.t, config.Validate())
 	g := newGate(r.t, r.ClickHouse)
 	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: g.config, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
