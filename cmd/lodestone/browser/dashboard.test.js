@@ -61,7 +61,7 @@ for (const [device, o] of looks) {
   });
 }
 
-test('dashboard: definitions are shown on focus, and the keyboard reaches everything', async (t) => {
+longTest('dashboard: definitions are shown on focus, and the keyboard reaches everything', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.keyboard.press('Tab');
@@ -144,7 +144,7 @@ test('dashboard: the period, filters and search are drawn in place', async (t) =
   await v.accessible();
 });
 
-test('dashboard: the picker of a period closes by Escape, and by a press beside it', async (t) => {
+longTest('dashboard: the picker of a period closes by Escape, and by a press beside it', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.locator('button.keys').waitFor();
@@ -258,7 +258,7 @@ longTest('dashboard: a chosen file outlives the session', async (t) => {
   await v.page.locator('[role=status] a.address').waitFor();
 });
 
-test('dashboard: keys lead through the screens', async (t) => {
+longTest('dashboard: keys lead through the screens', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.locator('button.keys').waitFor();
@@ -295,7 +295,7 @@ test('dashboard: without an answer what was shown stays, and can be tried again'
   await v.page.waitForURL(/sort=/);
 });
 
-test('dashboard: a link shares the statistics, and is revoked', async (t) => {
+longTest('dashboard: a link shares the statistics, and is revoked', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_PAST_API_KEY'));
   await v.page.locator('table.magnets tbody a').first().click();
@@ -313,7 +313,7 @@ test('dashboard: a link shares the statistics, and is revoked', async (t) => {
   await v.page.getByText('The team').waitFor({ state: 'detached' });
 });
 
-test('dashboard: from a PDF to a published page, and the first reader is seen', async (t) => {
+longTest('dashboard: from a PDF to a published page, and the first reader is seen', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_API_KEY'));
   const begin = Date.now(), address = `first-${begin}@example.com`;

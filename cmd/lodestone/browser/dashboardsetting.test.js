@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { api, newAccessLink, newLink, newMagnet } from './api.js';
 import { newDesktop, newVisitor } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
-import { eventually, site, taken, test } from './suite.js';
+import { eventually, longTest, site, taken, test } from './suite.js';
 
 const logo = new Uint8Array(await readFile(new URL('../demo/logo.png', import.meta.url)));
 
@@ -69,14 +69,17 @@ for (const [device, o] of taken(looks)) {
         for (const card of cards) assert.deepEqual(card, { row: 'block', cut: false, bare: 0 }, section);
         if (section.startsWith('/webhooks/')) assert.equal(cards.length, 1);
       }
-      for (const summary of await v.page.locator('main summary.link').all()) await summary.click();
-      await v.accessible();
-      await v.fits();
+      const closed = await v.page.locator('main summary.link').all();
+      for (const summary of closed) await summary.click();
+      if (closed.length > 0) {
+        await v.accessible();
+        await v.fits();
+      }
     }
   });
 }
 
-test('links: an owner makes one by keyboard, copies its address, and changes it', async (t) => {
+longTest('links: an owner makes one by keyboard, copies its address, and changes it', async (t) => {
   const { link } = await scene();
   const v = await newDesktop(t, { context: { permissions: ['clipboard-read', 'clipboard-write'] }, expected: [/422/] });
   await signIn(v);
@@ -104,7 +107,7 @@ test('links: an owner makes one by keyboard, copies its address, and changes it'
   await v.page.locator('[name=slug]:focus').waitFor(); // the field with the error has the focus
 });
 
-test('settings: the preview follows what is typed and chosen, and a logo is uploaded', async (t) => {
+longTest('settings: the preview follows what is typed and chosen, and a logo is uploaded', async (t) => {
   const v = await newDesktop(t);
   await signIn(v);
   let come;
@@ -138,7 +141,7 @@ test('settings: the preview follows what is typed and chosen, and a logo is uplo
   await v.page.getByText('There is none.').waitFor();
 });
 
-test('settings: an owner switches the download of a document off, and its readers see no button', async (t) => {
+longTest('settings: an owner switches the download of a document off, and its readers see no button', async (t) => {
   const magnet = await newMagnet({ title: 'Ask for a copy', pages: 2 });
   const link = await newAccessLink({ lead_magnet_id: magnet.id });
   const v = await newDesktop(t);

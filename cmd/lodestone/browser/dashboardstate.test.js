@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { api, newAccessLink, newLink, newMagnet } from './api.js';
 import { newDesktop, signIn } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
-import { setting, site, test } from './suite.js';
+import { longTest, setting, site, test } from './suite.js';
 
 /** Signs a visitor in as a person of the account, who was invited with a role. */
 async function signInAs(v, role) {
@@ -23,7 +23,7 @@ const looker = (v) => async (name, path) => {
   await v.look(`dashboard-${name}`);
 };
 
-test('dashboard: an account without anything', async (t) => {
+longTest('dashboard: an account without anything', async (t) => {
   const v = await newDesktop(t);
   await signIn(v, setting('LODESTONE_EMPTY_API_KEY'));
   const look = looker(v);
@@ -39,7 +39,7 @@ test('dashboard: an account without anything', async (t) => {
   }
 });
 
-test('dashboard: a person who only reads', async (t) => {
+longTest('dashboard: a person who only reads', async (t) => {
   const link = await newLink();
   const v = await newDesktop(t, { expected: [/403/] });
   await signInAs(v, 'analyst');
@@ -83,7 +83,7 @@ test("dashboard: the demo's weeks", async (t) => {
   await look('weeks-link');
 });
 
-test('dashboard: words that are wider than a phone', async (t) => {
+longTest('dashboard: words that are wider than a phone', async (t) => {
   const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'.repeat(2);
   const magnet = await newMagnet({ title: long, description: long });
   const link = await newLink({ lead_magnet_id: magnet.id, title: long });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { api, newAccessLink, newLink, newMagnet } from './api.js';
 import { newPhone, newVisitor } from './browser.js';
 import { measure } from './measure.js';
-import { collector, eventually, taken, test } from './suite.js';
+import { collector, eventually, longTest, taken, test } from './suite.js';
 
 /** Returns what the API answers about a lead magnet. */
 async function totalsOf(id) {
@@ -73,7 +73,7 @@ test('share: few readers, without scripts', async (t) => {
   await v.screenshot('share-few');
 });
 
-test('share: with a password, by keyboard', async (t) => {
+longTest('share: with a password, by keyboard', async (t) => {
   const id = await newRead(1);
   const share = await api('POST', `/api/v1/lead-magnets/${id}/shares`, { password: 'correct horse' });
   const v = await newPhone(t, { expected: [/422/] });

@@ -136,7 +136,7 @@ for (const [device, o] of taken(looks)) {
   });
 }
 
-test('sign-in: by keyboard alone', async (t) => {
+longTest('sign-in: by keyboard alone', async (t) => {
   const v = await visitor(t);
   const { keyboard } = v.page;
   const email = await person('analyst');
@@ -210,7 +210,7 @@ longTest('sign-in: a session that someone else planted is not taken over', async
   }
 });
 
-test('sign-in: signing out everywhere ends the other tab and the other browser', async (t) => {
+longTest('sign-in: signing out everywhere ends the other tab and the other browser', async (t) => {
   const email = await person('owner');
   const desk = await visitor(t);
   await desk.page.goto(asks);

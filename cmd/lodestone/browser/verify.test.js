@@ -180,7 +180,7 @@ longTest('verify: the mail says nothing that a visitor wrote, and its HTML runs 
   for (const [, l] of mail.html.matchAll(/href="([^"]+)"/g)) assert.equal(new URL(l).origin, site);
 });
 
-test('mailbox: the list and a mail', async (t) => {
+longTest('mailbox: the list and a mail', async (t) => {
   const v = await newPhone(t);
   const { address } = await submitted(v);
   const mail = await mailTo(address);
