@@ -204,7 +204,7 @@ unit-long: $(GOTESTSUM) web ## The same with their long forms: Apache Kafka, rep
 	@$(call run,unit,$(OTHERS),-tags long -timeout 60m)
 
 programs: $(GOTESTSUM) ## Run the tests of the built programs
-	@$(call run,programs,$(PROGRAMS),-count=1 -timeout 30m -skip '^TestBrowser')
+	@$(call run,programs,$(PROGRAMS),-count=1 -parallel 3 -timeout 30m -skip '^TestBrowser')
 
 programs-long: $(GOTESTSUM) ## The same with their long forms
 	@$(call run,programs,$(PROGRAMS),-tags long -count=1 -timeout 80m -skip '^TestBrowser')
