@@ -3,12 +3,14 @@ package clickhouse_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/enginetest"
 )
 
@@ -25,56 +28,106 @@ type analytics struct {
 	all, scoped  string // addresses over HTTP
 	own          string // that of our own user, who may do anything
 	mine, theirs uuid.UUID
+	name         string // of the analyst of the first account
 	native       string // host and port
 	file         string // that no SQL user may read
 }
 
-// newAnalytics starts the server, with more files of configuration by their names, if any.
+// newAnalytics starts a server for the test alone, with more files of configuration by their names.
 func newAnalytics(t *testing.T, more map[string]string) *analytics {
 	t.Helper()
-	return newAnalyticsOf(t, func(*analytics) map[string]string { return more })
-}
-
-// newAnalyticsOf is newAnalytics with files that depend on the accounts.
-func newAnalyticsOf(t *testing.T, files func(*analytics) map[string]string) *analytics {
-	t.Helper()
-	a := &analytics{t: t, mine: uuid.New(), theirs: uuid.New(), file: filepath.Join(t.TempDir(), "passwd")}
-	more := files(a)
-	require.NoError(t, os.WriteFile(a.file, []byte("swordfish\n"), 0o644))
+	a := &analytics{t: t, mine: uuid.New(), theirs: uuid.New(), name: "analyst_acme"}
 	dir := t.TempDir()
-	text, err := clickhouse.Analyst{Name: "analyst_acme", Account: a.mine, Password: "of acme"}.File()
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "users.d"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "users.d", "acme.xml"), []byte(text), 0o600))
-	for name, text := range more {
+	files := maps.Clone(more)
+	files["users.d/acme.xml"] = a.user(t, a.name)
+	for name, text := range files {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	server := enginetest.NewMigratedClickHouse(t, dir)
 	enginetest.Run(t, server)
-	_, err = clickhouse.Migrate(t.Context(), clickhouse.Config{URL: server.URL()})
-	require.NoError(t, err)
-	a.own, a.all = server.HTTPURL(), server.SQLURL()
-	u, err := url.Parse(a.all)
-	require.NoError(t, err)
-	u.User = url.UserPassword("analyst_acme", "of acme")
-	a.scoped = u.String()
-	n, err := url.Parse(server.URL())
-	require.NoError(t, err)
-	a.native = n.Host
-	for _, account := range []uuid.UUID{a.mine, a.theirs} {
-		for _, sql := range []string{
-			"INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type, page, duration_ms) VALUES ('%[1]s', '%[1]s', '%[1]s', '%[1]s', '%[1]s', 'page_viewed', 1, 1000)",
-			"INSERT INTO lodestone.link_views (account_id, generic_link_id, event_id) VALUES ('%[1]s', '%[1]s', '%[1]s')",
-			"INSERT INTO lodestone.lead_magnets (id, account_id, title, version) VALUES ('%[1]s', '%[1]s', 'of %[1]s', 1)",
-			"INSERT INTO lodestone.generic_links (id, account_id, slug, version) VALUES ('%[1]s', '%[1]s', 'of %[1]s', 1)",
-			"INSERT INTO lodestone.access_links (id, account_id, version) VALUES ('%[1]s', '%[1]s', 1)",
-			"INSERT INTO lodestone.submissions (id, account_id, version) VALUES ('%[1]s', '%[1]s', 1)",
-		} {
-			a.must(a.own, fmt.Sprintf(sql, account))
-		}
-	}
+	a.fill(server)
 	return a
+}
+
+// user is the file of a user of the first account.
+func (a *analytics) user(t *testing.T, name string) string {
+	t.Helper()
+	text, err := clickhouse.Analyst{Name: name, Account: a.mine, Password: "of acme"}.File()
+	require.NoError(t, err)
+	return text
+}
+
+// shared has the accounts of the tests that share a server: the first two are of tests whose users it has besides.
+var shared struct {
+	accounts [40]analytics
+	taken    atomic.Int32
+}
+
+const (
+	ofMovers = iota
+	ofBoth
+	ofOthers
+)
+
+// shareAnalytics returns accounts of the test's own on a server whose users may ask as much as they like.
+func shareAnalytics(t *testing.T) *analytics {
+	t.Helper()
+	return shareAnalyticsOf(t, ofOthers+int(shared.taken.Add(1))-1)
+}
+
+func shareAnalyticsOf(t *testing.T, i int) *analytics {
+	t.Helper()
+	server := enginetest.ConfiguredServer(t, "analytics", func() map[string]string {
+		files := map[string]string{"users.d/unhurried.xml": unhurried, "users.d/dbt.xml": userDBT(t)}
+		for i := range shared.accounts {
+			a := &shared.accounts[i]
+			a.mine, a.theirs, a.name = uuid.New(), uuid.New(), fmt.Sprintf("analyst_acme%02d", i)
+			files["users.d/"+a.name+".xml"] = a.user(t, a.name)
+		}
+		maps.Copy(files, moverFiles(t, &shared.accounts[ofMovers]))
+		both := shared.accounts[ofBoth]
+		files["users.d/both.xml"] = strings.ReplaceAll(both.user(t, "both"),
+			fmt.Sprintf("account_id = toUUID('%s')", both.mine), fmt.Sprintf("account_id IN ('%s', '%s')", both.mine, both.theirs))
+		return files
+	})
+	a := shared.accounts[i]
+	a.t = t
+	a.fill(server)
+	return &a
+}
+
+// fill finds the addresses of the server, and gives the accounts a row of each table.
+func (a *analytics) fill(server *engine.ClickHouse) {
+	a.t.Helper()
+	a.file = filepath.Join(a.t.TempDir(), "passwd")
+	require.NoError(a.t, os.WriteFile(a.file, []byte("swordfish\n"), 0o644))
+	_, err := clickhouse.Migrate(a.t.Context(), clickhouse.Config{URL: server.URL()})
+	require.NoError(a.t, err)
+	a.own, a.all = server.HTTPURL(), server.SQLURL()
+	a.scoped = a.as(a.name, "of acme")
+	n, err := url.Parse(server.URL())
+	require.NoError(a.t, err)
+	a.native = n.Host
+	for _, sql := range []string{
+		"events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type, page, duration_ms) SELECT ?, ?, ?, ?, ?, 'page_viewed', 1, 1000",
+		"link_views (account_id, generic_link_id, event_id) SELECT ?, ?, ?",
+		"lead_magnets (id, account_id, title, version) SELECT ?, ?, concat('of ', toString(?)), 1",
+		"generic_links (id, account_id, slug, version) SELECT ?, ?, concat('of ', toString(?)), 1",
+		"access_links (id, account_id, version) SELECT ?, ?, 1",
+		"submissions (id, account_id, version) SELECT ?, ?, 1",
+	} {
+		a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.%s FROM (SELECT arrayJoin([toUUID('%s'), toUUID('%s')]) AS id)", strings.ReplaceAll(sql, "?", "id"), a.mine, a.theirs))
+	}
+}
+
+// as is the address over HTTP of another user.
+func (a *analytics) as(user, password string) string {
+	a.t.Helper()
+	u, err := url.Parse(a.all)
+	require.NoError(a.t, err)
+	u.User = url.UserPassword(user, password)
+	return u.String()
 }
 
 func (a *analytics) ask(address, sql string) (int, string) {
@@ -99,10 +152,10 @@ func (a *analytics) must(address, sql string) string {
 
 func TestAnalystOfAnAccountSeesNoOther(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, nil)
+	a := shareAnalytics(t)
 	require.Equal(t, strings.Join(slices.Sorted(slices.Values(clickhouse.Views())), "\n"), a.must(a.scoped, "SHOW TABLES"))
 	for _, view := range clickhouse.Views() {
-		require.Equal(t, "2", a.must(a.all, "SELECT count() FROM "+view), view)
+		require.Equal(t, "2", a.must(a.all, fmt.Sprintf("SELECT count() FROM %s WHERE account_id IN ('%s', '%s')", view, a.mine, a.theirs)), view)
 		for _, sql := range []string{
 			"SELECT DISTINCT account_id FROM %s",
 			"SELECT DISTINCT account_id FROM analytics.%s SETTINGS max_threads = 1",
@@ -131,7 +184,7 @@ func TestAnalystOfAnAccountSeesNoOther(t *testing.T) {
 	}
 	status, text := a.ask(a.scoped, "SELECT account_id FROM events SETTINGS additional_table_filters = {'analytics.events': '1'}")
 	require.True(t, refused(status, text, nil), text)
-	a.must(a.own, "CREATE VIEW analytics.later DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT * FROM lodestone.events")
+	a.must(a.own, "CREATE OR REPLACE VIEW analytics.later DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT * FROM lodestone.events")
 	status, text = a.ask(a.scoped, "SELECT * FROM later")
 	require.True(t, refused(status, text, nil), "what a later release shows is not for scoped users until they are given it: %s", text)
 }
@@ -139,7 +192,7 @@ func TestAnalystOfAnAccountSeesNoOther(t *testing.T) {
 // As Grafana's plugin and programs in Go connect, with the settings that they send.
 func TestAnalystByDriver(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, nil)
+	a := shareAnalytics(t)
 	u, err := url.Parse(a.all)
 	require.NoError(t, err)
 	password, _ := u.User.Password()

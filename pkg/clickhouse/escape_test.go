@@ -147,7 +147,7 @@ func TestAnalystCannotGetOut(t *testing.T) {
 // A table function that a later release of the server brings is tried, too, or known to reach nothing.
 func TestEveryTableFunctionIsTried(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, nil)
+	a := shareAnalytics(t)
 	harmless := strings.Fields("SQLStandardValues values fuzzJSON fuzzQuery generateRandom generateSeries generate_series null numbers numbers_mt primes zeros zeros_mt")
 	statements := slices.AppendSeq(escapes("/x", "127.0.0.1:1", uuid.Nil.String()), maps.Keys(odd("/x")))
 	tried := strings.Join(statements, "\n")
@@ -265,7 +265,7 @@ func escapes(file, address, table string) []string {
 func TestAnalystJoinsNoStatements(t *testing.T) {
 	t.Parallel()
 	tr := newTrap(t)
-	a := newAnalytics(t, nil)
+	a := shareAnalytics(t)
 	before := a.must(a.own, "SELECT name FROM system.databases ORDER BY name") + a.must(a.own, "SELECT name FROM system.tables WHERE database IN ('analytics', 'lodestone') ORDER BY name")
 	for _, user := range []string{a.all, a.scoped} {
 		for _, sql := range []string{
@@ -285,7 +285,7 @@ func TestAnalystJoinsNoStatements(t *testing.T) {
 // docs/sql.md says what an SQL user sees of the server, since ClickHouse has no right for it. It is no more than that.
 func TestWhatAnalystsSeeOfTheServer(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, nil)
+	a := shareAnalytics(t)
 	for _, user := range []string{a.all, a.scoped} {
 		for _, open := range []string{"hostName()", "getOSKernelVersion()", "getServerPort('tcp_port')", "filesystemAvailable()", "getServerSetting('max_server_memory_usage')"} {
 			require.NotEmpty(t, a.must(user, "SELECT "+open), "closed now: say so in docs/sql.md")

@@ -40,6 +40,11 @@ const testTimeout = 100 * time.Second
 // else is tested.
 var hurried = map[string]string{"users.d/hurried.xml": "<clickhouse><profiles><analyst><os_thread_priority>0</os_thread_priority></analyst></profiles></clickhouse>"}
 
+// inLine also gives each analyst half of the memory.
+var inLine = map[string]string{"users.d/hurried.xml": `<clickhouse><profiles><analyst>
+  <os_thread_priority>0</os_thread_priority><max_memory_usage_for_user>268435456</max_memory_usage_for_user>
+</analyst></profiles></clickhouse>`}
+
 // far is a statement that reads few enough rows, but takes minutes.
 const far = "SELECT count() FROM numbers(900000000) WHERE NOT ignore(SHA512(toString(number)))"
 
@@ -48,12 +53,7 @@ const far = "SELECT count() FROM numbers(900000000) WHERE NOT ignore(SHA512(toSt
 func TestLimitsOfTheAnalyst(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, map[string]string{"users.d/lowered.xml": lowered})
-	u, err := url.Parse(a.all)
-	require.NoError(t, err)
-	u.User = url.UserPassword("lowered", "low")
-	low := u.String()
-	u.User = url.UserPassword("hurried", "fast")
-	fast := u.String()
+	low, fast := a.as("lowered", "low"), a.as("hurried", "fast")
 	for _, c := range []struct{ address, sql, code, says string }{
 		{a.all, "SELECT number FROM numbers(1000001) FORMAT Null", "396", "max rows"},
 		{fast, "SELECT repeat('x', 1000 + number % 2) FROM numbers(300000) FORMAT Null", "396", "max bytes"},
@@ -71,7 +71,7 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 	}
 	for setting, value := range map[string]string{
 		"max_execution_time": "60", "max_bytes_to_read": "200000000000", "max_temporary_data_on_disk_size_for_query": "268435456", "os_thread_priority": "19", "max_threads": "1",
-		"workload": "analyst",
+		"workload": "analyst", "max_memory_usage_for_user": "536870912",
 	} {
 		require.Equal(t, value, a.must(a.all, "SELECT toString(getSetting('"+setting+"'))"), setting)
 	}
@@ -136,9 +136,31 @@ func (a *analytics) awaitsWaitingFor(resource, n string) {
 	}, testTimeout, 10*time.Millisecond)
 }
 
-func TestQueriesOfAnalystsWaitTheirTurn(t *testing.T) {
+// The tests of the line have one server, in turn.
+func TestTheLine(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, hurried)
+	a := newAnalytics(t, inLine)
+	a.next("QueriesOfAnalystsWaitTheirTurn", queriesWaitTheirTurn)
+	a.next("NothingPassesTheLine", nothingPassesTheLine)
+	a.next("TimeInLineCounts", timeInLineCounts)
+	a.next("QueryEndsWhenItsClientHasGone", queryEndsWhenItsClientHasGone)
+	a.next("WorkloadIsMadeAgainWithOtherNumbers", workloadIsMadeAgainWithOtherNumbers)
+	a.next("MemoryOfAnAnalystIsThatOfAllItsQueries", memoryOfAnAnalystIsThatOfAllItsQueries)
+}
+
+// next runs a test when the queries that the one before it left have ended.
+func (a *analytics) next(name string, test func(t *testing.T, a *analytics)) {
+	a.t.Helper()
+	a.t.Run(name, func(t *testing.T) {
+		own := *a
+		own.t = t
+		own.must(a.own, "KILL QUERY WHERE startsWith(user, 'analyst') SYNC")
+		test(t, &own)
+	})
+}
+
+func queriesWaitTheirTurn(t *testing.T, a *analytics) {
+	t.Helper()
 	a.queue(2)
 	for range 2 {
 		a.hold(a.all, far)
@@ -177,9 +199,8 @@ func TestWhereThereIsNoLineAnAnalystRunsEightQueriesAtATime(t *testing.T) {
 }
 
 // ClickHouse lets these pass the line, and refuses them when it has run their subqueries: for those they wait for a thread.
-func TestNothingPassesTheLine(t *testing.T) {
-	t.Parallel()
-	a := newAnalytics(t, hurried)
+func nothingPassesTheLine(t *testing.T, a *analytics) {
+	t.Helper()
 	a.queue(1)
 	a.hold(a.all, far)
 	a.awaits("count() = 1")
@@ -194,9 +215,8 @@ func TestNothingPassesTheLine(t *testing.T) {
 	}
 }
 
-func TestTimeInLineCounts(t *testing.T) {
-	t.Parallel()
-	a := newAnalytics(t, hurried)
+func timeInLineCounts(t *testing.T, a *analytics) {
+	t.Helper()
 	a.queue(1)
 	first := a.hold(a.all, far)
 	a.awaits("count() = 1")
@@ -209,9 +229,8 @@ func TestTimeInLineCounts(t *testing.T) {
 	require.Regexp(t, "^Code: 159.", <-late)
 }
 
-func TestQueryEndsWhenItsClientHasGone(t *testing.T) {
-	t.Parallel()
-	a := newAnalytics(t, hurried)
+func queryEndsWhenItsClientHasGone(t *testing.T, a *analytics) {
+	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	a.queue(1)
@@ -224,9 +243,8 @@ func TestQueryEndsWhenItsClientHasGone(t *testing.T) {
 	a.awaitsWaiting("0") // it had its turn, and ended
 }
 
-func TestWorkloadIsMadeAgainWithOtherNumbers(t *testing.T) {
-	t.Parallel()
-	a := newAnalytics(t, hurried)
+func workloadIsMadeAgainWithOtherNumbers(t *testing.T, a *analytics) {
+	t.Helper()
 	a.queue(1)
 	a.hold(a.all, far) // what is asked goes on meanwhile
 	a.awaits("count() = 1")
@@ -245,17 +263,16 @@ func TestWorkloadIsMadeAgainWithOtherNumbers(t *testing.T) {
 	require.Equal(t, "1\n", <-waiting)
 }
 
-func TestMemoryOfAnAnalystIsThatOfAllItsQueries(t *testing.T) {
-	t.Parallel()
-	a := newAnalytics(t, hurried)
+func memoryOfAnAnalystIsThatOfAllItsQueries(t *testing.T, a *analytics) {
+	t.Helper()
 	a.queue(2)
-	const half = "SELECT length(groupArray(number)) FROM numbers(16000000)" // 128 MiB, and 256 more when the array has grown last
+	const half = "SELECT length(groupArray(number)) FROM numbers(8000000)" // 64 MiB, and 128 more when the array has grown last
 	a.must(a.all, half)
-	held := a.hold(a.all, far+" AND number NOT IN (SELECT number + 1000000000 FROM numbers(10000000))") // its set stays as long as it runs
+	held := a.hold(a.all, far+" AND number NOT IN (SELECT number + 1000000000 FROM numbers(2500000))") // its set stays as long as it runs
 	// Only that statement: the one before it may be listed as running shortly after its answer.
-	a.awaits("countIf(position(query, 'SHA512') > 0 AND memory_usage > 250000000 AND read_rows > 10000000) = 1")
+	a.awaits("countIf(position(query, 'SHA512') > 0 AND memory_usage > 125000000 AND read_rows > 2500000) = 1")
 	_, text := a.ask(a.all, half)
-	if text == "16000000" { // ClickHouse stops the one of the two that has more
+	if text == "8000000" { // ClickHouse stops the one of the two that has more
 		text = <-held
 	}
 	require.True(t, strings.HasPrefix(text, "Code: 241."), text)

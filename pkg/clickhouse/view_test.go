@@ -77,7 +77,7 @@ func TestOneDefinitionEach(t *testing.T) {
 // Without copied addresses, an SQL user can neither tell whose links are one person's, nor where that person works.
 func TestPersonsAreHiddenWithoutTheirAddress(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, nil)
+	a := shareAnalytics(t)
 	ada, bob, person := uuid.New(), uuid.New(), uuid.New()
 	for id, email := range map[uuid.UUID]string{ada: "'ada@acme.example'", bob: "NULL"} {
 		values := strings.NewReplacer("ACCOUNT", a.mine.String(), "LINK", id.String(), "EMAIL", email, "PERSON", person.String())
@@ -101,7 +101,7 @@ func TestPersonsAreHiddenWithoutTheirAddress(t *testing.T) {
 // Some tools ask for NULL where a join finds nothing. The views join inside, and answer all the same.
 func TestViewsAnswerWhateverJoinsGive(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, nil)
+	a := shareAnalytics(t)
 	for _, view := range clickhouse.Views() {
 		sql := "SELECT * FROM " + view + " WHERE account_id = '" + a.mine.String() + "' FORMAT CSV"
 		require.Equal(t, a.must(a.all, sql), a.must(a.all+"&join_use_nulls=1", sql), view)
@@ -111,7 +111,7 @@ func TestViewsAnswerWhateverJoinsGive(t *testing.T) {
 // A condition on the pages does not change what is counted of the others.
 func TestPagesAreCountedBeforeTheyAreChosen(t *testing.T) {
 	t.Parallel()
-	a := newAnalytics(t, nil)
+	a := shareAnalytics(t)
 	for page := range 5 {
 		a.must(a.own, fmt.Sprintf("INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, event_id, event_type, magnet_version, page) VALUES ('%[1]s', '%[1]s', '%[3]s', '%[3]s', 'page_viewed', 7, %[2]d)", a.mine, page, uuid.New()))
 	}

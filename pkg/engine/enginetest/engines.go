@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,6 +57,21 @@ func NewKafka(t testing.TB, dir string) *engine.Kafka {
 func Server(t testing.TB) *engine.ClickHouse {
 	t.Helper()
 	return get(t, "clickhouse", func(dir string) *engine.ClickHouse { return NewMigratedClickHouse(t, dir) })
+}
+
+// ConfiguredServer returns a server like Server's with more files of configuration, by their names. Tests share it by its name.
+func ConfiguredServer(t testing.TB, name string, files func() map[string]string) *engine.ClickHouse {
+	t.Helper()
+	return get(t, "clickhouse_"+name, func(dir string) *engine.ClickHouse {
+		server := NewMigratedClickHouse(t, dir)
+		for name, text := range files() {
+			name = filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return server
+	})
 }
 
 // ClickHouse returns the native address of the shared server with the database "lodestone", which the migrations
