@@ -67,11 +67,36 @@ type runner struct{ m *testing.M }
 // Run implements goleak.TestingM.
 func (r runner) Run() int {
 	code := r.m.Run()
+	atEnd.run()
 	if err := shared.stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "stop the engines of the tests:", err)
 		return max(code, 1)
 	}
 	return code
+}
+
+// atEnd is what remains to be done when the tests of the process have run.
+var atEnd ending
+
+type ending struct {
+	mu  sync.Mutex
+	fns []func()
+}
+
+// AtEnd runs fn when the tests of the package have run, before the engines stop: it closes what tests share. The last one
+// given runs first.
+func AtEnd(fn func()) {
+	atEnd.mu.Lock()
+	defer atEnd.mu.Unlock()
+	atEnd.fns = append(atEnd.fns, fn)
+}
+
+func (e *ending) run() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, fn := range slices.Backward(e.fns) {
+		fn()
+	}
 }
 
 func (s *set) stop() error {

@@ -209,16 +209,42 @@ func MigratedPostgres(t testing.TB) *postgres.Pool {
 func MigratedPostgresURL(t testing.TB) string {
 	t.Helper()
 	url := createDatabase(t, " TEMPLATE "+templateDatabase)
+	adopt(t, url)
+	return url
+}
+
+// adopt makes a copied database one of its server: a new one has no person who was erased, and the copy's record is of another server.
+func adopt(t testing.TB, url string) {
+	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A new database has no person who was erased. The copy's record is of another server: it says so for this one.
 	_, err = conn.Exec(t.Context(), "UPDATE erasure_comparison SET server_started = pg_postmaster_start_time(), written_by = pg_current_xact_id()::xid::text")
 	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	return url
+}
+
+// sharedDatabase is opened once in a test process.
+var sharedDatabase struct {
+	once
+
+	pool *postgres.Pool
+}
+
+// SharedPostgres returns a pool of connections to a database with the current schema that the tests of a package share: for
+// tests that look at rows of accounts of their own alone, and start nothing that works on those of all.
+func SharedPostgres(t testing.TB) *postgres.Pool {
+	t.Helper()
+	sharedDatabase.do(t, func() (err error) {
+		sharedDatabase.pool, err = postgres.Open(context.Background(), postgres.Config{URL: MigratedPostgresURL(t), MaxConns: 16})
+		if err == nil {
+			AtEnd(sharedDatabase.pool.Close)
+		}
+		return err
+	})
+	return sharedDatabase.pool
 }
 
 // PostgresPool returns a pool of connections to a database; the end of the test closes it.

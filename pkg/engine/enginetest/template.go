@@ -31,6 +31,21 @@ type template struct {
 	make   func(dir string) error
 }
 
+// RunPostgres starts a server of the test's own and returns the address of a database in it with the current schema. The end of
+// the test stops the server, unless the test has called stop.
+func RunPostgres(t testing.TB) (server *engine.Postgres, url string, stop func()) {
+	t.Helper()
+	dir := filepath.Join(Dir(t), "postgres")
+	if err := copyCluster(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	server = NewPostgres(t, dir)
+	stop = Run(t, server)
+	url = databaseURL(t, server, templateDatabase)
+	adopt(t, url)
+	return server, url, stop
+}
+
 // copyCluster makes dir the directory of a stopped PostgreSQL with templateDatabase.
 func copyCluster(t testing.TB, dir string) error {
 	t.Helper()
