@@ -33,12 +33,17 @@ func compose(page *image.RGBA) *image.RGBA {
 	for y := range PreviewHeight {
 		t := float64(y) / (PreviewHeight - 1)
 		for x := range PreviewWidth {
+			cover := coverage(frame, x, y)
+			if cover == 1 { // most of the picture: nothing shines through
+				out.SetRGBA(x, y, scaled.RGBAAt(x-frame.Min.X, y-frame.Min.Y))
+				continue
+			}
 			var c [3]float64
 			shade := (1 - near.at(x, y)) * (1 - far.at(x, y))
 			for i := range c {
 				c[i] = (upper[i] + (lower[i]-upper[i])*t) * shade
 			}
-			if cover := coverage(frame, x, y); cover > 0 {
+			if cover > 0 {
 				p := scaled.RGBAAt(x-frame.Min.X, y-frame.Min.Y)
 				for i, v := range [3]uint8{p.R, p.G, p.B} {
 					c[i] += (float64(v) - c[i]) * cover
