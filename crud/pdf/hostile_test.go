@@ -31,15 +31,18 @@ const square = "0.8 0.1 0.1 rg 100 100 200 200 re f"
 func packed(t *testing.T, entries, text string, times int) string {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := zlib.NewWriterLevel(&out, zlib.BestCompression)
-	require.NoError(t, err)
+	w := zlib.NewWriter(&out)
 	block := []byte(strings.Repeat(text, 1<<20/len(text)))
-	for left := times; left > 0; left -= len(block) / len(text) {
+	var sizes []int
+	for range 3 {
 		_, err := w.Write(block)
 		require.NoError(t, err)
+		require.NoError(t, w.Flush())
+		sizes = append(sizes, out.Len())
 	}
-	require.NoError(t, w.Close())
-	return fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", entries, out.Len(), out.String())
+	// The last part unpacks to another block wherever it stands.
+	all := append(bytes.Clone(out.Bytes()), bytes.Repeat(out.Bytes()[sizes[1]:sizes[2]], times*len(text)/len(block))...)
+	return fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", entries, len(all), all)
 }
 
 // What a first page is made of may be too much to render. The file is taken all the same, without
@@ -55,7 +58,7 @@ func TestPagesThatTakeTooMuch(t *testing.T) {
 		"picture of 40,000 × 40,000": onePage(600, 800, "600 0 0 800 0 0 cm /I Do", "/XObject << /I 5 0 R >>", "",
 			packed(t, "/Type /XObject /Subtype /Image /Width 40000 /Height 40000 /BitsPerComponent 8 /ColorSpace /DeviceRGB", "\x00", 1<<28)),
 		"form that shows itself": onePage(600, 800, "/F Do", "/XObject << /F 5 0 R >>", "",
-			"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /XObject << /F 5 0 R >> >> /Length 11 >>\nstream\n/F Do /F Do\nendstream"),
+			"<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /XObject << /F 5 0 R >> >> /Length 5 >>\nstream\n/F Do\nendstream"),
 		"forms that show each other, 2^40 times": onePage(600, 800, "/F Do", "/XObject << /F 5 0 R >>", "", doubling(40)...),
 		"infinitely flat":                        onePage(1e9, 0.001, square, "", ""),
 		"without a size":                         onePage(0, 0, square, "", ""),
@@ -110,9 +113,9 @@ func TestClaimedPages(t *testing.T) {
 
 func TestManyPages(t *testing.T) {
 	t.Parallel()
-	n, err := count(t, pdftest.New(100_000, 0))
+	n, err := count(t, pdftest.New(30_000, 0))
 	require.NoError(t, err)
-	require.Equal(t, 100_000, n)
+	require.Equal(t, 30_000, n)
 }
 
 // Nothing in a file is executed, and what asks for it is no reason to refuse the file.

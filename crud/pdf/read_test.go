@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -22,8 +23,21 @@ import (
 
 func TestMain(m *testing.M) {
 	pdf.Main()
-	leaktest.Main(m)
+	leaktest.Main(closing{m})
 }
+
+// closing runs the tests, and then closes the reader that they share.
+type closing struct{ *testing.M }
+
+func (c closing) Run() int {
+	code := c.M.Run()
+	if r, err := shared(); err == nil {
+		r.Close()
+	}
+	return code
+}
+
+var shared = sync.OnceValues(pdf.NewReader)
 
 func count(t *testing.T, content []byte) (int, error) {
 	t.Helper()
@@ -48,21 +62,20 @@ func requireCover(t *testing.T, document pdf.Document) {
 	require.Equal(t, pdf.CoverWidth, document.Cover.Rect.Dx())
 	require.True(t, document.Cover.Opaque())
 	colours := map[color.RGBA]int{}
-	for y := range document.Cover.Rect.Dy() {
-		for x := range document.Cover.Rect.Dx() {
+	for y := 0; y < document.Cover.Rect.Dy(); y += 2 { // a quarter of the pixels
+		for x := 0; x < document.Cover.Rect.Dx(); x += 2 {
 			colours[document.Cover.RGBAAt(x, y)]++
 		}
 	}
 	require.Greater(t, len(colours), 1, "the page is blank")
 	white := color.RGBA{0xff, 0xff, 0xff, 0xff}
-	require.Greater(t, colours[white], len(document.Cover.Pix)/8, "the page is not white")
+	require.Greater(t, colours[white], len(document.Cover.Pix)/32, "the page is not white")
 }
 
 func reader(t *testing.T) *pdf.Reader {
 	t.Helper()
-	r, err := pdf.NewReader()
+	r, err := shared()
 	require.NoError(t, err)
-	t.Cleanup(r.Close)
 	return r
 }
 
@@ -111,7 +124,7 @@ func TestHostileFiles(t *testing.T) {
 		"own child":        pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 5 /Kids [2 0 R 2 0 R] >>"}, 0),
 		"lost pages":       pdftest.Assemble([]string{"<< /Type /Catalog /Pages 9 0 R >>"}, 0),
 		"deep dictionary":  pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("<< /A ", 200_000) + strings.Repeat(">> ", 200_000) + " >>"}, 0),
-		"deep list":        pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("[", 2_000_000) + " >>"}, 0),
+		"deep list":        pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("[", 300_000) + " >>"}, 0),
 		"circular length":  pdftest.Assemble([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Length 2 0 R >>\nstream\nendstream"}, 0),
 		"negative numbers": bytes.ReplaceAll(whole, []byte("/Size "), []byte("/Size -")),
 		"no table":         bytes.SplitN(whole, []byte("xref\n0"), 2)[0],
@@ -136,7 +149,7 @@ func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	whole := pdftest.New(5, 0)
-	for range 25 {
+	for range 10 {
 		content := bytes.Clone(whole)
 		for range 1 + random.IntN(40) {
 			content[random.IntN(len(content))] = byte(random.IntN(256))
