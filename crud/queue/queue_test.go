@@ -328,12 +328,9 @@ func TestPeriodicJobRunsSoonAfterTheStart(t *testing.T) {
 // A process starts while Postgres is away, and works when it is there.
 func TestStartWithoutPostgres(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewPostgres(t, enginetest.Dir(t))
-	require.NoError(t, server.Start(t.Context()))
-	pool := enginetest.PostgresPool(t, server.URL())
-	_, err := pool.Migrate(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, server.Stop(t.Context()))
+	server, database, stop := enginetest.RunPostgres(t)
+	pool := enginetest.PostgresPool(t, database)
+	stop()
 	f := makeQueue(t, pool, func(context.Context, *river.Job[greeting]) error { return nil })
 	f.begin(t)
 	require.Zero(t, value(t, f.metrics, "lodestone_queue_jobs", "state", "available"))
@@ -346,11 +343,8 @@ func TestStartWithoutPostgres(t *testing.T) {
 // When Postgres was away while jobs were waited for, the next ones run all the same.
 func TestPostgresRestarts(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewPostgres(t, enginetest.Dir(t))
-	enginetest.Run(t, server)
-	pool := enginetest.PostgresPool(t, server.URL())
-	_, err := pool.Migrate(t.Context())
-	require.NoError(t, err)
+	server, database, _ := enginetest.RunPostgres(t)
+	pool := enginetest.PostgresPool(t, database)
 	f := makeQueue(t, pool, func(context.Context, *river.Job[greeting]) error { return nil })
 	f.begin(t)
 	insert := func(text string) error {
