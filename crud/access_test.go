@@ -39,7 +39,7 @@ type operation struct {
 func operations(t *testing.T, u *user) []operation {
 	t.Helper()
 	m := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))
+	_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
 	require.NoError(t, err)
 	link, access := u.link(t, m.ID), u.accessLink(t, m.ID)
 	submission, _ := u.submit(t, link, "sub@example.com", time.Now())
@@ -93,7 +93,7 @@ func operations(t *testing.T, u *user) []operation {
 		{"get-lead-magnet", "GET", magnets + "/" + m.ID, "", "", auth.Read},
 		{"update-lead-magnet", "PATCH", magnets + "/" + m.ID, `{"title":"y"}`, jsonType, auth.Write},
 		{"delete-lead-magnet", "DELETE", magnets + "/" + u.magnet(t).ID, "", "", auth.Write},
-		{"upload-lead-magnet-file", "PUT", magnets + "/" + m.ID + "/file", string(pdftest.New(1, 0)), "application/pdf", auth.Write},
+		{"upload-lead-magnet-file", "PUT", magnets + "/" + m.ID + "/file", string(pdftest.Strip(1, 0)), "application/pdf", auth.Write},
 		{"list-lead-magnet-versions", "GET", magnets + "/" + m.ID + "/versions", "", "", auth.Read},
 		{"get-page-picture", "GET", magnets + "/" + m.ID + "/pages/1/picture", "", "", auth.Read},
 		{"download-lead-magnet-file", "GET", magnets + "/" + m.ID + "/file", "", "", auth.Read},
@@ -200,7 +200,7 @@ func (u *user) run(t *testing.T, o operation, header ...string) reply {
 // changes nothing where it refuses.
 func TestEveryOperationIsGuarded(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	owner, stranger := f.user(t, account.Team), f.user(t, account.Team)
 	// For each scope, a key with that alone and one with all the others.
 	only, without := map[auth.Scope]*user{}, map[auth.Scope]*user{}
@@ -222,6 +222,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	unknown.key = auth.NewKey().Text
 	all := operations(t, owner)
 	secrets := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`).FindAllString(f.dump(t, owner.account), -1)
+	slices.Sort(secrets)
+	secrets = slices.Compact(secrets)
 	require.Greater(t, len(secrets), 20)
 	for _, o := range all {
 		name := o.method + " " + o.path
@@ -234,7 +236,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			require.Equal(t, problem.NotFound, scoped.run(t, o).problem(t).Code)
 			scoped = overseer
 		}
-		before := f.dump(t)
+		before := f.dump(t, owner.account)
 		for _, u := range []*user{revoked, &typo, &mistyped, &unknown} {
 			r := u.run(t, o)
 			require.Equal(t, problem.Unauthorized, r.problem(t).Code, name)
@@ -246,9 +248,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 		refused := other.run(t, o).problem(t)
 		require.Equal(t, problem.Forbidden, refused.Code, name)
 		require.Contains(t, refused.Detail, "scope "+string(o.scope)+".", name)
-		require.Equal(t, before, f.dump(t), name)
 
-		before = f.dump(t, owner.account)
 		r := stranger.run(t, o)
 		switch {
 		case strings.Contains(o.body, "lead_magnet_id"):
@@ -284,7 +284,7 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 // Bad input in every position gets its documented answer.
 func TestEveryOperationWithBadInput(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	for _, o := range operations(t, u) {
 		before := f.dump(t)
@@ -395,7 +395,7 @@ func wrongValues(s *jsonschema.Schema) []string {
 // Each field with each kind of value that it cannot have is refused, and nothing changes.
 func TestEveryFieldWithBadValues(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	tried := 0
 	for _, o := range operations(t, u) {
@@ -486,7 +486,7 @@ func TestAccounts(t *testing.T) {
 	_, err = f.accounts.CreateKey(t.Context(), u.account, "k", "admin")
 	require.Error(t, err)
 	var stored string
-	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT api_keys::text FROM api_keys").Scan(&stored))
+	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT api_keys::text FROM api_keys WHERE account_id = $1", u.account).Scan(&stored))
 	require.NotContains(t, stored, u.key[12:], "only the beginning of a key is kept")
 	require.Contains(t, stored, u.key[:12])
 }

@@ -20,7 +20,7 @@ const accountPath = "/api/v1/account"
 // A tenant cannot have an address asked again and again, nor many addresses.
 func TestAddressesForNoticesAreAskedSeldom(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u, other := f.user(t, account.Team), f.user(t, account.Team)
 	set := func(u *user, to string) reply { return u.patch(t, accountPath, `{"notify_email":"`+to+`"}`) }
 	for _, to := range []string{"vic@example.com", "VIC+1@example.com"} {

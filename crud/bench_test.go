@@ -11,7 +11,7 @@ import (
 
 // BenchmarkAccessLinks asks an account with 500,000 access links for pages with exact totals.
 func BenchmarkAccessLinks(b *testing.B) {
-	f := start(b)
+	f := startAlone(b)
 	u := f.user(b, account.Team)
 	big, small := u.magnet(b), u.magnet(b)
 	for _, sql := range []string{
@@ -51,7 +51,7 @@ func BenchmarkAccessLinks(b *testing.B) {
 
 // BenchmarkDelete deletes what has 100,000 submissions, each with an access link.
 func BenchmarkDelete(b *testing.B) {
-	f := start(b)
+	f := startAlone(b)
 	u := f.user(b, account.Team)
 	for name, remove := range map[string]func(link client.GenericLink) error{
 		"generic link": func(l client.GenericLink) error { return u.DeleteGenericLink(b.Context(), l.ID) },

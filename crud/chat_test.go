@@ -92,7 +92,7 @@ func (f *fixture) fillIn(t *testing.T, slug, email string) {
 // A new lead is sent to the channel, once, also after it was refused for a while, and the URL is shown nowhere.
 func TestNoticesInChat(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	chat := newChatServer(t)
 	secret := chat.URL + "/services/T0/B0/verysecretverysecret"
@@ -101,7 +101,7 @@ func TestNoticesInChat(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, f.service.Queue().Stop(context.WithoutCancel(t.Context()))) })
 	chat.answer(http.StatusTooManyRequests, http.StatusOK)
 	magnet := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), magnet.ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))
+	_, err := u.UploadFile(t.Context(), magnet.ID, "a.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
 	require.NoError(t, err)
 	link := u.link(t, magnet.ID).Slug
 	f.fillIn(t, link, "jo@example.com")
@@ -138,13 +138,13 @@ func TestNoticesInChat(t *testing.T) {
 // A channel gets only what it asks for, and a notice that is not committed is not sent.
 func TestSubjectsOfChat(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	chat := newChatServer(t)
 	id := u.channel(t, "discord", chat.URL+"/api/webhooks/1/token")
 	require.Equal(t, []any{"leads", "readers", "weekly", "webhooks"}, u.shownChannel(t, id)["about"])
 	magnet := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), magnet.ID, "a.pdf", bytes.NewReader(pdftest.New(1, 0)))
+	_, err := u.UploadFile(t.Context(), magnet.ID, "a.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
 	require.NoError(t, err)
 	link := u.link(t, magnet.ID).Slug
 	u.patch(t, chatsPath+"/"+id, `{"about":["readers"]}`)

@@ -89,9 +89,9 @@ func TestConcurrentSlugChanges(t *testing.T) {
 			wg.Go(func() {
 				var err error
 				if i == 0 {
-					_, err = u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: new("the-one")})
+					_, err = u.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: m.ID, Slug: new("wanted-by-all")})
 				} else {
-					_, err = u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Slug: new("the-one")})
+					_, err = u.UpdateGenericLink(t.Context(), link.ID, clienttest.GenericLinkChanges{Slug: new("wanted-by-all")})
 				}
 				results <- err
 			})
@@ -137,16 +137,16 @@ func TestConcurrentLimitAndDeletes(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Zero(t, f.count(t, "generic_links"))
+	require.Zero(t, u.count(t, "generic_links"))
 }
 
 // While things are made, changed, counted and deleted in every order at once, everyone gets a
 // documented answer, and nothing is left that belongs to nothing.
 func TestConcurrentDeletes(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
-	for range 6 {
+	for range 3 {
 		m := u.magnet(t)
 		var links []client.GenericLink
 		var access []client.AccessLink

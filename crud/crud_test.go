@@ -1,13 +1,14 @@
 package crud_test
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,7 +53,7 @@ const openings = 60
 
 var viewing = viewer.Config{Openings: openings, Sending: 100, PerAddr: 100}
 
-// fixture is the service over HTTP on a database of its own.
+// fixture is the service over HTTP.
 type fixture struct {
 	url      string
 	db       *postgres.Pool
@@ -65,23 +66,49 @@ type fixture struct {
 	service  *crud.Service
 }
 
+// shared is the service that start returns.
+var shared struct {
+	sync.Mutex
+	f *fixture
+}
+
+// start returns a service that tests share, on a database that they share: for tests of accounts of their own. With other settings,
+// it is a service of the test's own, on that database.
 func start(t testing.TB, change ...func(*crud.Config)) *fixture {
+	t.Helper()
+	db := enginetest.SharedPostgres(t)
+	if len(change) > 0 {
+		return startOn(t, db, change...)
+	}
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.f == nil {
+		dir, err := os.MkdirTemp("", "lodestone-erasures-")
+		require.NoError(t, err)
+		enginetest.AtEnd(func() { _ = os.RemoveAll(dir) })
+		shared.f = newFixture(t, db, enginetest.AtEnd, func(c *crud.Config) { c.Erasure.Log = dir })
+	}
+	return shared.f
+}
+
+// startAlone returns a service on a database of its own: for tests that look at all accounts, or start what works for all.
+func startAlone(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
 	return startOn(t, enginetest.MigratedPostgres(t), change...)
 }
 
-// startOn migrates a database and starts the service on it.
+// startOn starts a service on a migrated database.
 func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fixture {
 	t.Helper()
+	return newFixture(t, db, t.Cleanup, append([]func(*crud.Config){func(c *crud.Config) { c.Erasure.Log = t.TempDir() }}, change...)...)
+}
+
+func newFixture(t testing.TB, db *postgres.Pool, atEnd func(func()), change ...func(*crud.Config)) *fixture {
+	t.Helper()
 	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: account.Quota{GenericLinks: 3}, Pro: account.Quota{GenericLinks: 50}}, Capture: capturing, Viewer: viewing}
-	config.Erasure.Log = t.TempDir()
 	for _, c := range change {
 		c(&config)
 	}
-	require.NoError(t, db.WithMigrationLock(t.Context(), func(ctx context.Context) error {
-		_, err := db.Migrate(ctx)
-		return err
-	}))
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &enginetest.Log{}}
@@ -89,11 +116,11 @@ func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fix
 	f.verifier = auth.NewVerifier(db, log)
 	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(db, log)})
 	require.NoError(t, err)
-	t.Cleanup(service.Close)
+	atEnd(service.Close)
 	a := api.New(api.Deps{Verifier: f.verifier, Log: log})
 	require.NoError(t, service.Register(a))
 	server := httptest.NewServer(a)
-	t.Cleanup(server.Close)
+	atEnd(server.Close)
 	f.url, f.http, f.api, f.service = server.URL, server.Client(), a, service
 	return f
 }
@@ -256,6 +283,12 @@ func (f *fixture) count(t *testing.T, table string) (n int) {
 	t.Helper()
 	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 	return n
+}
+
+// count returns how many rows of a table are of the user's account.
+func (u *user) count(t *testing.T, table string) int {
+	t.Helper()
+	return u.fixture.count(t, table+" WHERE account_id = '"+u.account.String()+"'")
 }
 
 func (u *user) magnet(t testing.TB) client.LeadMagnet {

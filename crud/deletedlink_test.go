@@ -15,7 +15,7 @@ import (
 // of the same person in another account, are not.
 func TestErasingReachesWhatTheOwnerDeleted(t *testing.T) {
 	t.Parallel()
-	f := start(t, withLog(t.TempDir()))
+	f := startAlone(t, withLog(t.TempDir()))
 	u, other := f.user(t, account.Team), f.user(t, account.Team)
 	noted := func() (ids []string) {
 		t.Helper()

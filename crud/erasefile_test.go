@@ -21,9 +21,8 @@ import (
 // autovacuum: the rows, their indexes, what is stored for repeated requests and statistics.
 func TestAnErasedAddressLeavesTheFilesOfPostgres(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewPostgres(t, enginetest.Dir(t))
-	enginetest.Run(t, server)
-	f := startOn(t, enginetest.PostgresPool(t, server.URL()), withLog(t.TempDir()))
+	server, database, _ := enginetest.RunPostgres(t)
+	f := startOn(t, enginetest.PostgresPool(t, database), withLog(t.TempDir()))
 	u := f.user(t, account.Team)
 	magnet := u.file(t)
 	const erased = "unique4711@example.com"

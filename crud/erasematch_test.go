@@ -13,7 +13,7 @@ import (
 // An address is found however it is escaped and its domain is written, and those that end with it are others'.
 func TestErasingFindsEveryFormOfAnAddress(t *testing.T) {
 	t.Parallel()
-	f := start(t, withLog(t.TempDir()))
+	f := startAlone(t, withLog(t.TempDir()))
 	u := f.user(t, account.Team).at(t, f.service)
 	f = u.fixture
 	u.channel(t, "slack", "https://example.com/services/x")
@@ -45,7 +45,7 @@ func TestErasingFindsEveryFormOfAnAddress(t *testing.T) {
 // Before an address had one form, both forms of its letters could be sent to one landing page. Both rows are erased.
 func TestErasingFindsAnAddressOfDecomposedLetters(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	link := u.link(t, u.file(t))
 	f.fillIn(t, link.Slug, "zo\u00eb@example.com")

@@ -25,7 +25,7 @@ const insertLink = `INSERT INTO access_links (id, account_id, lead_magnet_id, em
 // What is being written while a person is erased is waited for, and no clock decides: a row of a process whose clock is ahead goes as well.
 func TestErasingWaitsForWriters(t *testing.T) {
 	t.Parallel()
-	f := start(t, withLog(t.TempDir()))
+	f := startAlone(t, withLog(t.TempDir()))
 	u := f.user(t, account.Team)
 	m := u.magnet(t).ID
 	_, err := f.db.Unscoped().Exec(t.Context(), insertLink, uuid.New(), u.account, m, "1 hour")
@@ -54,7 +54,7 @@ func TestErasingWaitsForWriters(t *testing.T) {
 func TestErasingWhileAnotherCrudStarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := start(t, withLog(dir))
+	f := startAlone(t, withLog(dir))
 	u := f.user(t, account.Team)
 	m, before, meanwhile := u.magnet(t).ID, uuid.New(), uuid.New()
 	_, err := f.db.Unscoped().Exec(t.Context(), insertLink, before, u.account, m, "0")
@@ -91,7 +91,7 @@ func TestErasingWhileAnotherCrudStarts(t *testing.T) {
 // later stays: the person came back.
 func TestErasingHasASecondPass(t *testing.T) {
 	t.Parallel()
-	f := start(t, withLog(t.TempDir()))
+	f := startAlone(t, withLog(t.TempDir()))
 	u := f.user(t, account.Team)
 	log := slog.New(slog.DiscardHandler)
 	jobs, err := queue.New(queue.Config{}, queue.Deps{Postgres: f.db, Log: log, Registerer: prometheus.NewRegistry()})
@@ -131,7 +131,7 @@ func TestErasingHasASecondPass(t *testing.T) {
 func TestReplayRemovesWhatTheLogHas(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := start(t, withLog(dir))
+	f := startAlone(t, withLog(dir))
 	u := f.user(t, account.Team)
 	m, removed, later := u.magnet(t).ID, uuid.New(), uuid.New()
 	for _, id := range []uuid.UUID{removed, later} {

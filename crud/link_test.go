@@ -161,8 +161,8 @@ func TestGenericLinkRefused(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		var count int
-		require.NoError(t, f.db.Unscoped().QueryRow(context.Background(), "SELECT count(*) FROM generic_links").Scan(&count))
-		require.Equal(t, 1, count)
+		require.NoError(t, f.db.Unscoped().QueryRow(context.Background(), "SELECT count(*) FROM generic_links WHERE account_id = $1", u.account).Scan(&count))
+		require.Zero(t, count)
 	})
 }
 

@@ -86,7 +86,7 @@ func TestChangeToTakenSlug(t *testing.T) {
 	m := u.magnet(t)
 	link := u.link(t, m.ID)
 	taken, foreign := u.link(t, m.ID), other.link(t, other.magnet(t).ID)
-	before := f.dump(t)
+	before := f.dump(t, u.account)
 	for _, slug := range []string{taken.Slug, foreign.Slug} {
 		r := u.patch(t, linksPath+"/"+link.ID, `{"slug":"`+slug+`","title":"x"}`)
 		require.Equal(t, 400, r.status)
@@ -94,7 +94,7 @@ func TestChangeToTakenSlug(t *testing.T) {
 		require.Equal(t, problem.SlugTaken, p.Code)
 		require.Equal(t, "slug", fields(p))
 	}
-	require.Equal(t, before, f.dump(t))
+	require.Equal(t, before, f.dump(t, u.account))
 }
 
 // A slug that was once an account's is never another's: it is printed and mailed, and visitors come to it.
@@ -130,7 +130,7 @@ func TestSlugStaysWithItsAccount(t *testing.T) {
 // A link that waits for another account's deletion of the same slug does not get it either.
 func TestSlugIsNotTakenWhileItsLinkIsDeleted(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u, other := f.user(t, account.Team), f.user(t, account.Team)
 	link, foreign := u.link(t, u.magnet(t).ID), other.magnet(t)
 	tx, err := f.db.Unscoped().Begin(t.Context())
@@ -168,7 +168,7 @@ func TestDeleteGenericLink(t *testing.T) {
 		require.Equal(t, problem.NotFound, u.get(t, linksPath+"/"+link.ID+"/submissions").problem(t).Code)
 	}
 	// The submissions are gone, and access links keep no reference.
-	require.Equal(t, 1, f.count(t, "submissions"))
+	require.Equal(t, 1, u.count(t, "submissions"))
 	left := u.get(t, accessPath+"/"+access).object(t)
 	require.Nil(t, left["submission_id"])
 	require.Nil(t, left["generic_link_id"])
@@ -253,7 +253,7 @@ func TestCountersAndTags(t *testing.T) {
 	require.NotEmpty(t, link.ETag)
 	for table, path := range map[string]string{"generic_links": linksPath + "/" + link.ID, "access_links": accessPath + "/" + access.ID} {
 		tag := u.get(t, path).header.Get("ETag")
-		_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE "+table+" SET view_count = view_count + 1")
+		_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE "+table+" SET view_count = view_count + 1 WHERE account_id = $1", u.account)
 		require.NoError(t, err)
 		r := u.send(t, "GET", path, http.NoBody, "If-None-Match", tag)
 		require.Equal(t, 200, r.status)
@@ -343,7 +343,7 @@ func TestNoLinksToAnInactiveLeadMagnet(t *testing.T) {
 		require.Equal(t, problem.Conflict, p.Code, path)
 		require.Contains(t, p.Detail, "not active")
 	}
-	require.Zero(t, u.fixture.count(t, "generic_links"))
+	require.Zero(t, u.count(t, "generic_links"))
 }
 
 // What a body cannot set, the message says where it is set.

@@ -62,7 +62,7 @@ func (f *fixture) waiting(t *testing.T) string {
 func TestErasingReachesWhatWaits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := start(t, withLog(dir))
+	f := startAlone(t, withLog(dir))
 	u, other := f.user(t, account.Team).at(t, f.service), f.user(t, account.Team)
 	f = u.fixture
 	u.echo(t)
@@ -137,7 +137,7 @@ func TestErasingReachesWhatWaits(t *testing.T) {
 // Nothing is erased that is not on record first, and nothing by who may not.
 func TestErasingIsRefused(t *testing.T) {
 	t.Parallel()
-	f := start(t, withLog(""))
+	f := startAlone(t, withLog(""))
 	u := f.user(t, account.Team)
 	u.links(t, u.magnet(t).ID, "ada@example.com")
 	require.Equal(t, http.StatusConflict, u.post(t, erasePath, `{"email":"ada@example.com"}`).status)
@@ -170,7 +170,7 @@ func (u *user) erased(t *testing.T) string {
 // A backup that was made before the events were blanked holds the person, however long after the erasure that was.
 func TestReceiptsStateTheLastBackup(t *testing.T) {
 	t.Parallel()
-	f := start(t, withLog(t.TempDir()))
+	f := startAlone(t, withLog(t.TempDir()))
 	u := f.user(t, account.Team)
 	path := "/api/v1/erasures/" + u.erased(t)
 	require.Nil(t, u.get(t, path).object(t)["backups_until"])

@@ -21,7 +21,7 @@ import (
 // is reported all the same.
 func TestErasingReachesReportsThatWait(t *testing.T) {
 	t.Parallel()
-	r := newReading(t, 0, withLog(t.TempDir()), func(c *crud.Config) { c.Country.Database = countrytest.Germany(t, "127.0.0.0/8") })
+	r := newReadingAlone(t, 0, withLog(t.TempDir()), func(c *crud.Config) { c.Country.Database = countrytest.Germany(t, "127.0.0.0/8") })
 	r.ears.answer(http.StatusServiceUnavailable)
 	link, path := r.link("")
 	_, o := r.open(path, "{}")
@@ -69,7 +69,7 @@ func TestExportOfAPersonWithoutExports(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(problem.New(problem.Unavailable, "This installation has no exports: "+remedy+"."))
 	}))
 	defer query.Close()
-	r := newReading(t, 0, func(c *crud.Config) { c.QueryURL = query.URL })
+	r := newReadingAlone(t, 0, func(c *crud.Config) { c.QueryURL = query.URL })
 	r.link("")
 	got := r.post(t, "/api/v1/people/export", `{"email":"ada@example.com"}`)
 	require.Equal(t, http.StatusServiceUnavailable, got.status)

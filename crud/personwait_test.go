@@ -31,7 +31,7 @@ func TestExportHasWhatWaits(t *testing.T) {
 	t.Parallel()
 	query := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) // has no events
 	defer query.Close()
-	f := start(t, withLog(t.TempDir()), func(c *crud.Config) { c.QueryURL = query.URL })
+	f := startAlone(t, withLog(t.TempDir()), func(c *crud.Config) { c.QueryURL = query.URL })
 	u, other := f.user(t, account.Team).at(t, f.service), f.user(t, account.Team)
 	f = u.fixture
 	channel := u.channel(t, "slack", "https://example.com/services/x")

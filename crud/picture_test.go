@@ -43,7 +43,7 @@ func flag(t *testing.T, width, height int, c color.Color) []byte {
 func (u *user) upload(t *testing.T) (magnet, link uuid.UUID, path string) {
 	t.Helper()
 	m := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.New(3, 0)))
+	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.Strip(3, 0)))
 	require.NoError(t, err)
 	l := u.link(t, m.ID)
 	return uuid.MustParse(m.ID), uuid.MustParse(l.ID), linksPath + "/" + l.ID
@@ -101,7 +101,7 @@ func TestPicturesOfADocument(t *testing.T) {
 
 	// Another file has other pictures; those of before stay where they were shown.
 	before := page
-	_, err := u.UploadFile(t.Context(), magnet.String(), "next.pdf", bytes.NewReader(pdftest.New(9, 0)))
+	_, err := u.UploadFile(t.Context(), magnet.String(), "next.pdf", bytes.NewReader(pdftest.Strip(9, 0)))
 	require.NoError(t, err)
 	page = u.pictures(t, link, nil)
 	require.NotEqual(t, before.Thumbnail.URL, page.Thumbnail.URL)
@@ -292,7 +292,7 @@ func TestLogo(t *testing.T) {
 // Files from before there were pictures get theirs when the process starts.
 func TestPicturesOfOlderFiles(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	var links []uuid.UUID
 	var users []*user
 	for range 3 {

@@ -47,7 +47,7 @@ func TestProgramsFireNoNotice(t *testing.T) {
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0 Safari/537.36",
 		"Mozilla/5.0 (compatible; Quuxbot/2.1; +https://quux.example/bot.html)", "Quux link scanner",
 	}
-	f := start(t)
+	f := startAlone(t)
 	r := &reading{t: t, user: f.user(t, account.Team)}
 	r.magnet = client.LeadMagnet{ID: r.user.file(t)}
 	exec := func(sql string) {

@@ -75,7 +75,7 @@ func TestTheQueryProcessIsInTheTraceOfTheRequest(t *testing.T) {
 		inner.Handle("/api/v1/analytics", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 		behind := httptest.NewServer(inner)
 		defer behind.Close()
-		f := start(t, func(c *crud.Config) { c.QueryURL = behind.URL })
+		f := startAlone(t, func(c *crud.Config) { c.QueryURL = behind.URL })
 		outer := api.New(api.Deps{Verifier: f.verifier, Log: log, Trace: site})
 		require.NoError(t, f.service.Register(outer))
 		front := httptest.NewServer(outer)

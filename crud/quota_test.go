@@ -65,10 +65,10 @@ func TestPlanLimits(t *testing.T) {
 	p = bulk(0, 8).problem(t)
 	require.Equal(t, problem.LimitReached, p.Code)
 	require.Equal(t, "The plan free allows 7 access links, there are 0, and this would add 8.", p.Detail)
-	require.Zero(t, f.count(t, "access_links"), "none of them was made")
+	require.Zero(t, u.count(t, "access_links"), "none of them was made")
 	require.Equal(t, 2, atOnce(t, 4, func() reply { return bulk(100, 3) }))
 	require.Equal(t, 1, atOnce(t, 4, func() reply { return u.post(t, accessPath, `{"lead_magnet_id":"`+magnet+`","email":"jo@example.com"}`) }))
-	require.Equal(t, 7, f.count(t, "access_links"))
+	require.Equal(t, 7, u.count(t, "access_links"))
 
 	a, err := u.Account(t.Context())
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestPlanLimits(t *testing.T) {
 // what is replaced and not read any more, makes room.
 func TestStoredBytes(t *testing.T) {
 	t.Parallel()
-	file := pdftest.New(1, 1000)
+	file := pdftest.Strip(1, 1000)
 	size := int64(len(file))
 	f := start(t, func(c *crud.Config) { c.Limits.Free = account.Quota{StoredBytes: 3*size - 1} })
 	u := f.user(t, account.Free)
@@ -123,7 +123,7 @@ func TestReplacedFiles(t *testing.T) {
 	read, unread := u.magnet(t), u.magnet(t)
 	put := func(m client.LeadMagnet, pages int) {
 		t.Helper()
-		_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.New(pages, 0)))
+		_, err := u.UploadFile(t.Context(), m.ID, "a.pdf", bytes.NewReader(pdftest.Strip(pages, 0)))
 		require.NoError(t, err)
 	}
 	exec := func(sql string, args ...any) {

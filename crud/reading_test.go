@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,9 @@ import (
 	"lodestone/crud/session"
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
+	"lodestone/pkg/country/countrytest"
+	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
 )
 
@@ -83,19 +87,85 @@ type reading struct {
 	file   []byte
 }
 
-func newReading(t *testing.T, size int, change ...func(*crud.Config)) *reading {
+// readings is the service that readings share, with a database of their own, and a collector that hears each account for itself.
+var readings struct {
+	sync.Mutex
+	f    *fixture
+	ears map[uuid.UUID]*ears
+}
+
+// listen is the collector of the readings.
+func listen(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var event struct {
+		Token string `json:"token"`
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &event)
+	}
+	readings.Lock()
+	claims, refused := readings.f.tokens.Verify([]byte(event.Token))
+	heard := readings.ears[claims.AccountID]
+	readings.Unlock()
+	if err != nil || refused != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	heard.ServeHTTP(w, r)
+}
+
+// newReading returns a reading of an account of its own, with a document of at least so many bytes.
+func newReading(t *testing.T, size int) *reading {
 	t.Helper()
-	r := &reading{t: t, ears: &ears{}, file: pdftest.New(3, size)}
-	collector := httptest.NewServer(r.ears)
-	t.Cleanup(collector.Close)
-	f := start(t, append(change, func(c *crud.Config) { c.CollectorURL, c.MaxFileBytes = collector.URL, 32<<20 })...)
-	require.NoError(t, f.service.Queue().Start(t.Context()))
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testTimeout)
-		defer cancel()
-		require.NoError(t, f.service.Queue().Stop(ctx))
+	r := sharedReadings(t).reading(t, size)
+	readings.Lock()
+	defer readings.Unlock()
+	readings.ears[r.account] = r.ears
+	return r
+}
+
+func sharedReadings(t *testing.T) *fixture {
+	t.Helper()
+	readings.Lock()
+	defer readings.Unlock()
+	if readings.f != nil {
+		return readings.f
+	}
+	db, err := postgres.Open(context.Background(), postgres.Config{URL: enginetest.MigratedPostgresURL(t), MaxConns: 12})
+	require.NoError(t, err)
+	enginetest.AtEnd(db.Close)
+	dir, err := os.MkdirTemp("", "lodestone-erasures-")
+	require.NoError(t, err)
+	enginetest.AtEnd(func() { _ = os.RemoveAll(dir) })
+	collector := httptest.NewServer(http.HandlerFunc(listen))
+	enginetest.AtEnd(collector.Close)
+	country := countrytest.Germany(t, "127.0.0.0/8") // which is read once
+	f := newFixture(t, db, enginetest.AtEnd, func(c *crud.Config) {
+		c.CollectorURL, c.MaxFileBytes, c.Erasure.Log, c.Country.Database = collector.URL, 32<<20, dir, country
 	})
-	r.user = f.user(t, account.Team)
+	require.NoError(t, f.service.Queue().Start(context.Background()))
+	enginetest.AtEnd(func() { _ = f.service.Queue().Stop(context.Background()) })
+	readings.f, readings.ears = f, map[uuid.UUID]*ears{}
+	return f
+}
+
+// newReadingAlone returns a reading of a service of its own.
+func newReadingAlone(t *testing.T, size int, change ...func(*crud.Config)) *reading {
+	t.Helper()
+	heard := &ears{}
+	collector := httptest.NewServer(heard)
+	t.Cleanup(collector.Close)
+	f := startAlone(t, append(change, func(c *crud.Config) { c.CollectorURL, c.MaxFileBytes = collector.URL, 32<<20 })...)
+	enginetest.Run(t, f.service.Queue())
+	r := f.reading(t, size)
+	r.ears = heard
+	return r
+}
+
+func (f *fixture) reading(t *testing.T, size int) *reading {
+	t.Helper()
+	r := &reading{t: t, ears: &ears{}, file: pdftest.Strip(3, size), user: f.user(t, account.Team)}
 	r.magnet = r.user.magnet(t)
 	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(r.file),
 		"Content-Type", "application/pdf", "Content-Disposition", `attachment; filename="guide.pdf"`)
@@ -264,8 +334,8 @@ func TestProgramsSpendNoView(t *testing.T) {
 	require.Equal(t, 200, res.StatusCode)
 	require.Equal(t, r.file, text)
 	require.Zero(t, r.openedCount(id))
-	require.Eventually(t, func() bool { return strings.Count(r.fixture.deliveries(t), `"bot":true`) == 3 }, testTimeout, 20*time.Millisecond)
-	require.Equal(t, 2, strings.Count(r.fixture.deliveries(t), `"type":"link.accessed"`))
+	require.Eventually(t, func() bool { return strings.Count(r.fixture.deliveries(t, r.account), `"bot":true`) == 3 }, testTimeout, 20*time.Millisecond)
+	require.Equal(t, 2, strings.Count(r.fixture.deliveries(t, r.account), `"type":"link.accessed"`))
 
 	// The view is the person's, who gets a session of their own.
 	status, mine := r.open(path, body)
@@ -273,10 +343,10 @@ func TestProgramsSpendNoView(t *testing.T) {
 	require.NotEqual(t, wanted, mine.SessionID)
 	require.False(t, mine.Resumed)
 	require.Equal(t, 1, r.openedCount(id))
-	require.Equal(t, 1, strings.Count(r.fixture.deliveries(t), `"bot":false`))
+	require.Equal(t, 1, strings.Count(r.fixture.deliveries(t, r.account), `"bot":false`))
 
 	// Then nothing is left, for a program neither. Its session keeps the link open for no one.
-	_, err = r.fixture.db.Unscoped().Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE NOT bot")
+	_, err = r.fixture.db.Unscoped().Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE NOT bot AND account_id = $1", r.account)
 	require.NoError(t, err)
 	res, _ = r.ask("GET", path, "")
 	require.Equal(t, 410, res.StatusCode)
@@ -327,7 +397,7 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 	r.remove(t, "/api/v1/access-links/"+deleted)
 	_, used := r.link(`,"max_views":1`)
 	r.open(used, "{}")
-	_, err = db.Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes'")
+	_, err = db.Exec(t.Context(), "UPDATE sessions SET last_active_at = now() - interval '31 minutes' WHERE account_id = $1", r.account)
 	require.NoError(t, err)
 	empty := r.user.magnet(t)
 	bare := r.post(t, "/api/v1/access-links", fmt.Sprintf(`{"lead_magnet_id":%q,"email":"ada@example.com"}`, empty.ID)).object(t)
@@ -385,7 +455,7 @@ func TestFileOfASession(t *testing.T) {
 	res, _ = r.ask("GET", o.File, "", "If-None-Match", tag)
 	require.Equal(t, 304, res.StatusCode)
 
-	other := pdftest.New(5, 0)
+	other := pdftest.Strip(5, 0)
 	put := r.send(t, "PUT", "/api/v1/lead-magnets/"+r.magnet.ID+"/file", bytes.NewReader(other), "Content-Type", "application/pdf")
 	require.Equal(t, 200, put.status)
 	_, whole = r.ask("GET", o.File, "")
@@ -465,7 +535,7 @@ func TestPreviewCountsNowhere(t *testing.T) {
 	require.Empty(t, r.ears.all())
 	require.Zero(t, r.openedCount(id))
 	var rows int
-	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(), "SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM downloads)").Scan(&rows))
+	require.NoError(t, r.fixture.db.Unscoped().QueryRow(t.Context(), "SELECT (SELECT count(*) FROM sessions WHERE account_id = $1) + (SELECT count(*) FROM downloads WHERE account_id = $1)", r.account).Scan(&rows))
 	require.Zero(t, rows)
 	status, _ = r.open(path, `{"preview":"rubbish"}`)
 	require.Equal(t, 410, status)
@@ -477,7 +547,7 @@ func TestPreviewCountsNowhere(t *testing.T) {
 // Who asks for links that do not exist has to wait, and others with the same address read on.
 func TestGuessingIsSlow(t *testing.T) {
 	t.Parallel()
-	r := newReading(t, 0)
+	r := newReadingAlone(t, 0)
 	_, path := r.link("")
 	last := 0
 	for i := range 40 {

@@ -41,7 +41,7 @@ func (f *fixture) replay(t *testing.T) {
 func TestAnAccountThatIsDeletedTwice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := start(t, withLog(dir))
+	f := startAlone(t, withLog(dir))
 	u, log := f.user(t, account.Team), openLog(t, dir)
 	require.NoError(t, log.Append(t.Context(), person.Entry{Version: 1, ID: uuid.New(), AccountID: u.account, ErasedAt: time.Now()}))
 	_, err := f.db.Unscoped().Exec(t.Context(), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''the disk is full''; END';
@@ -74,7 +74,7 @@ func TestAnAccountThatIsDeletedTwice(t *testing.T) {
 func TestStatisticsOfAnAccountThatIsDeletedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := start(t, withLog(dir))
+	f := startAlone(t, withLog(dir))
 	u := f.user(t, account.Team)
 	u.magnet(t)
 	f.user(t, account.Team).magnet(t) // of an empty table, Postgres keeps the statistics that it has
@@ -92,7 +92,7 @@ func TestStatisticsOfAnAccountThatIsDeletedAgain(t *testing.T) {
 // A deletion that waits for a transaction that waits for it goes through all the same.
 func TestAnAccountIsDeletedInSpiteOfADeadlock(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	u.magnet(t)
 	var wg sync.WaitGroup
@@ -121,7 +121,7 @@ func TestAnAccountIsDeletedInSpiteOfADeadlock(t *testing.T) {
 func TestErasedLinksAreOnRecordWithoutTheirRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := start(t, withLog(dir))
+	f := startAlone(t, withLog(dir))
 	u := f.user(t, account.Team)
 	link := u.link(t, u.file(t))
 	f.fillIn(t, link.Slug, "ada@example.com")
@@ -157,7 +157,7 @@ func TestErasedLinksAreOnRecordWithoutTheirRows(t *testing.T) {
 func TestAnEntryThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := start(t, withLog(dir))
+	f := startAlone(t, withLog(dir))
 	u := f.user(t, account.Team)
 	known := u.erased(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, known+".json"), []byte("{"), 0o600))
@@ -191,7 +191,7 @@ func TestAnEntryThatCannotBeRead(t *testing.T) {
 // A Postgres that is restored under a running crud is compared with the log again.
 func TestARestoreUnderARunningCrud(t *testing.T) {
 	t.Parallel()
-	f := start(t, withLog(t.TempDir()))
+	f := startAlone(t, withLog(t.TempDir()))
 	u := f.user(t, account.Team)
 	gone := u.erased(t)
 	erasures := f.service.Erasures()

@@ -53,35 +53,31 @@ func (f *fixture) backUp(t *testing.T) (restore func()) {
 // A database of before is served again all the same, also if the site was lost before the other entries were written.
 func TestALargeAccountStaysDeletedAfterARestore(t *testing.T) {
 	t.Parallel()
-	for name, written := range map[string]int{"in full": 3, "in part": 1} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			f := start(t, withLog(dir))
-			u, other := f.user(t, account.Team), f.user(t, account.Team)
-			m, kept := u.magnet(t), other.magnet(t)
-			u.link(t, m.ID)
-			other.accessLink(t, kept.ID)
-			_, err := f.db.Unscoped().Exec(t.Context(), `INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-				SELECT gen_random_uuid(), $1, $2, n || '@example.com', n || '@example.com', gen_random_uuid()::text FROM generate_series(1, 2500) AS n`, u.account, m.ID)
-			require.NoError(t, err)
-			restore := f.backUp(t)
-			require.NoError(t, person.DeleteAccount(t.Context(), f.db, openLog(t, dir), u.account))
-			entries := f.revoked(t, dir)
-			require.Len(t, entries, 3)
-			for _, lost := range entries[written:] {
-				require.NoError(t, os.Remove(lost))
-			}
-
-			_, err = f.db.Unscoped().Exec(t.Context(), "DELETE FROM accounts")
-			require.NoError(t, err)
-			restore()
-			require.Equal(t, 2501, f.count(t, "access_links"))
-			f.replay(t)
-			require.Equal(t, 1, f.count(t, "accounts"))
-			require.Equal(t, 1, f.count(t, "lead_magnets"))
-			require.Equal(t, 1, f.count(t, "access_links"))
-		})
+	dir := t.TempDir()
+	f := startAlone(t, withLog(dir))
+	u, other := f.user(t, account.Team), f.user(t, account.Team)
+	m, kept := u.magnet(t), other.magnet(t)
+	u.link(t, m.ID)
+	other.accessLink(t, kept.ID)
+	_, err := f.db.Unscoped().Exec(t.Context(), `INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
+		SELECT gen_random_uuid(), $1, $2, n || '@example.com', n || '@example.com', gen_random_uuid()::text FROM generate_series(1, 2500) AS n`, u.account, m.ID)
+	require.NoError(t, err)
+	restore := f.backUp(t)
+	require.NoError(t, person.DeleteAccount(t.Context(), f.db, openLog(t, dir), u.account))
+	entries := f.revoked(t, dir)
+	require.Len(t, entries, 3)
+	for _, written := range []int{3, 1} {
+		for _, lost := range entries[written:] {
+			require.NoError(t, os.Remove(lost))
+		}
+		_, err = f.db.Unscoped().Exec(t.Context(), "DELETE FROM accounts")
+		require.NoError(t, err)
+		restore()
+		require.Equal(t, 2501, f.count(t, "access_links"))
+		f.replay(t)
+		require.Equal(t, 1, f.count(t, "accounts"))
+		require.Equal(t, 1, f.count(t, "lead_magnets"))
+		require.Equal(t, 1, f.count(t, "access_links"))
 	}
 }
 
@@ -89,7 +85,7 @@ func TestALargeAccountStaysDeletedAfterARestore(t *testing.T) {
 func TestAForeignFileAmongRevocations(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := start(t, withLog(dir))
+	f := startAlone(t, withLog(dir))
 	u := f.user(t, account.Team)
 	gone := u.accessLink(t, u.magnet(t).ID)
 	restore := f.backUp(t)

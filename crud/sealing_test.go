@@ -84,7 +84,7 @@ func (u *user) at(t *testing.T, s *crud.Service) *user {
 func (u *user) file(t *testing.T) string {
 	t.Helper()
 	m := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.New(1, 0)))
+	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
 	require.NoError(t, err)
 	return m.ID
 }
@@ -101,7 +101,7 @@ func (f *fixture) seal(t *testing.T, s *crud.Service, done func() bool) {
 // Links of a release before, whose tokens were in clear, open and are listed as before, until and after their tokens are sealed.
 func TestLinkTokensInClearAreSealedByTheUpgrade(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	m := u.file(t)
 	steps, err := os.ReadFile("../pkg/postgres/migrations/00041_sealed_link_tokens.sql")
@@ -114,7 +114,7 @@ func TestLinkTokensInClearAreSealedByTheUpgrade(t *testing.T) {
 		require.NoError(t, err)
 	}
 	exec(down)
-	const links = 2500 // more than a batch
+	const links = 1200 // more than a batch
 	exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token)
 		SELECT gen_random_uuid(), $1, $2, 'ada' || n || '@example.com', 'ada' || n || '@example.com', 'secretofbefore' || n FROM generate_series(1, $3) AS n`, u.account, m, links)
 	exec(up)
@@ -138,7 +138,7 @@ func TestLinkTokensInClearAreSealedByTheUpgrade(t *testing.T) {
 // their URLs are not shown.
 func TestLinkTokensOutliveTokenKeys(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	first, second := token.NewKeys(1).Keys, token.NewKeys(2).Keys
 	u = u.at(t, f.with(t, first))
@@ -162,7 +162,7 @@ func TestLinkTokensOutliveTokenKeys(t *testing.T) {
 // Tokens that cannot be opened, more than a batch of them, do not keep the others from being sealed with the new key.
 func TestLinkTokensWithoutTheirKeyHoldUpNoOthers(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	first, second := token.NewKeys(1).Keys, token.NewKeys(2).Keys
 	u = u.at(t, f.with(t, first))
@@ -182,7 +182,7 @@ func TestLinkTokensWithoutTheirKeyHoldUpNoOthers(t *testing.T) {
 // A link is found by one look into one index.
 func TestFindingALinkIsOneIndexLookup(t *testing.T) {
 	t.Parallel()
-	f := start(t)
+	f := startAlone(t)
 	u := f.user(t, account.Team)
 	secret := tokenOf(t, u.accessLink(t, u.file(t)))
 	conn, err := f.db.Unscoped().Acquire(t.Context())

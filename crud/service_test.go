@@ -1,7 +1,6 @@
 package crud_test
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -87,19 +86,8 @@ func TestAnalyticsWithoutQueryProcess(t *testing.T) {
 // With Postgres gone every operation says so at once, and works again when it is back.
 func TestPostgresGone(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewPostgres(t, enginetest.Dir(t))
-	require.NoError(t, server.Start(t.Context()))
-	running := true
-	stop := func() {
-		if running {
-			require.NoError(t, server.Stop(context.Background()))
-			running = false
-		}
-	}
-	defer stop()
-	db := enginetest.PostgresPool(t, server.URL())
-	_, err := db.Migrate(t.Context())
-	require.NoError(t, err)
+	_, database, stop := enginetest.RunPostgres(t)
+	db := enginetest.PostgresPool(t, database)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)

@@ -112,7 +112,7 @@ func TestDeleteSubmission(t *testing.T) {
 		require.Equal(t, link.ID, left["generic_link_id"])
 	}
 	require.Zero(t, f.count(t, "webhook_deliveries WHERE submission_id = '"+ada+"' AND body_sealed IS NOT NULL"))
-	require.NotZero(t, f.count(t, "webhook_deliveries WHERE submission_id IS NOT NULL AND body_sealed IS NOT NULL"))
+	require.NotZero(t, f.count(t, "webhook_deliveries WHERE account_id = '"+u.account.String()+"' AND submission_id IS NOT NULL AND body_sealed IS NOT NULL"))
 
 	// The address is not remembered: it is a new submission.
 	page, err := f.http.PostForm(f.url+"/l/"+link.Slug, url.Values{"email": {"ada@example.com"}})
@@ -275,7 +275,7 @@ func TestSubmissionWalkWhileAdding(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
 		before := map[string]bool{}
-		rows, err := f.db.Unscoped().Query(t.Context(), "SELECT id::text FROM submissions")
+		rows, err := f.db.Unscoped().Query(t.Context(), "SELECT id::text FROM submissions WHERE account_id = $1", u.account)
 		require.NoError(t, err)
 		for rows.Next() {
 			var id string

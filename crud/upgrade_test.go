@@ -1,6 +1,7 @@
 package crud_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"net/http"
 	"net/url"
@@ -69,7 +70,7 @@ func TestAnOldInstallationIsUpgraded(t *testing.T) {
 		_, err := db.Unscoped().Exec(t.Context(), sql, args...)
 		require.NoError(t, err, sql)
 	}
-	otherMagnet, file := uuid.New(), pdftest.New(3, 0)
+	otherMagnet, file := uuid.New(), pdftest.Strip(3, 0)
 	for id, magnet := range map[uuid.UUID]uuid.UUID{b.mine: b.magnet, b.other: otherMagnet} {
 		b.insert("INSERT INTO accounts (id, name, plan, notify, notify_email) VALUES ($1, 'Old', 'team', 'each', 'owner@bücher.example')", id)
 		b.insert("INSERT INTO lead_magnets (id, account_id, title, file_version) VALUES ($1, $2, 'The Old Guide', 1)", magnet, id)
@@ -125,6 +126,10 @@ func TestAnOldInstallationIsUpgraded(t *testing.T) {
 			uuid.New(), b.mine, key[:12], hash[:], scopes)
 	}
 
+	require.NoError(t, db.WithMigrationLock(t.Context(), func(ctx context.Context) error {
+		_, err := db.Migrate(ctx)
+		return err
+	}))
 	f := startOn(t, db)
 	reader := &user{Client: clienttest.New(client.Config{URL: f.url, Key: reads.Text, HTTP: f.http}), fixture: f, account: b.mine, key: reads.Text}
 	owner := &user{Client: clienttest.New(client.Config{URL: f.url, Key: writes.Text, HTTP: f.http}), fixture: f, account: b.mine, key: writes.Text}
