@@ -36,7 +36,7 @@ func (s site) question(account uuid.UUID, body string) answer {
 // Who has used up the processor time of a minute waits until it is over; others do not.
 func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	t.Parallel()
-	pool := enginetest.PostgresPool(t, enginetest.MigratedPostgresURL(t))
+	pool := enginetest.SharedPostgres(t)
 	c := config()
 	c.ProcessorSeconds = 1
 	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), pool)
@@ -47,7 +47,7 @@ func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	// What is counted late is not waited for, and a minute may end at any time: then another account tries.
 	require.Eventually(t, func() bool {
 		account = querytest.ID(t)
-		querytest.Fill(t, conn, account, 1000, 100_000)
+		querytest.Fill(t, conn, account, 1000, 20_000)
 		if budget.Charge(t.Context(), account, 999) != nil || s.question(account, body).status != 200 {
 			return false
 		}
@@ -72,18 +72,18 @@ func TestReportsThatTakeTooMuchMemory(t *testing.T) {
 	t.Parallel()
 	c := config()
 	c.MaxMemoryBytes = 16 << 20
-	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.PostgresPool(t, enginetest.MigratedPostgresURL(t)))
+	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account, conn := querytest.ID(t), querytest.Conn(t)
-	filled := querytest.Fill(t, conn, account, 5000, 300_000)
+	filled := querytest.Fill(t, conn, account, 5000, 150_000)
 	ctx := native.Context(t.Context(), native.WithSettings(native.Settings{"max_block_size": 65_536, "min_insert_block_size_rows": 65_536}), native.WithParameters(native.Parameters{"account": account.String(), "magnet": filled.Magnets[0].String(), "link": filled.Links[0].String()}))
 	// As much is of one document, by as many access links, and by one; and it was just read.
 	const id = "reinterpret(sipHash128({account:UUID}, number), 'UUID')"
 	for _, link := range []string{id, "{link:UUID}"} {
 		require.NoError(t, conn.Exec(ctx, `INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type, magnet_version, page, duration_ms, created_at, received_at)
 			SELECT {account:UUID}, {magnet:UUID}, `+link+`, generateUUIDv4(1), generateUUIDv4(2), 'page_viewed', 1, number % 100 + 1, 1000 + number, now64(3), now64(3) + 60
-			FROM numbers(300000)`))
+			FROM numbers(150000)`))
 	}
-	require.NoError(t, conn.Exec(ctx, "INSERT INTO lodestone.access_links (id, account_id, source, version) SELECT "+id+", {account:UUID}, 'api', 1 FROM numbers(300000)"))
+	require.NoError(t, conn.Exec(ctx, "INSERT INTO lodestone.access_links (id, account_id, source, version) SELECT "+id+", {account:UUID}, 'api', 1 FROM numbers(150000)"))
 	magnet := "?lead_magnet_id=" + filled.Magnets[0].String()
 	for path, less := range map[string]string{
 		"pages" + magnet: "ask for less time", "funnel": "one lead magnet", "retention" + magnet: "ask for later readers", "now": "ask for fewer minutes",

@@ -17,7 +17,7 @@ func TestExportTakesLittleMemoryOfTheServer(t *testing.T) {
 	t.Parallel()
 	c := config()
 	c.MaxMemoryBytes = 64 << 20
-	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, c, enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account := querytest.ID(t)
 	querytest.Fill(t, querytest.Conn(t), account, 1000, 1_000_000)
 	for _, format := range []string{"csv", "ndjson", "parquet"} {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -130,7 +131,7 @@ func storeAwkward(t *testing.T, n int) (account uuid.UUID, links []uuid.UUID, ma
 
 func serveExports(t *testing.T) site {
 	t.Helper()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	return s
 }
 
@@ -299,8 +300,20 @@ func TestParametersOfAnExport(t *testing.T) {
 	}
 }
 
-// many is enough that a client which does not read holds up the export.
-const many = 400_000
+// many events are several groups of rows of a Parquet file.
+const many = 140_000
+
+// storeLong stores events for an account with so many random bytes each: of enough of them, a client that does not read holds up
+// the export.
+func storeLong(t *testing.T, account uuid.UUID, events, size int) {
+	t.Helper()
+	ctx := native.Context(t.Context(), native.WithSettings(native.Settings{"max_block_size": 65_536, "min_insert_block_size_rows": 65_536}),
+		native.WithParameters(native.Parameters{"account": account.String()}))
+	require.NoError(t, querytest.Conn(t).Exec(ctx, fmt.Sprintf(`INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, session_id, event_id, event_type,
+			event_data, created_at, received_at)
+		SELECT {account:UUID}, {account:UUID}, {account:UUID}, {account:UUID}, generateUUIDv4(), 'page_viewed', concat('{"x":"', hex(randomString(%d)), '"}'), now64(3), now64(3)
+		FROM numbers(%d)`, size, events)))
+}
 
 // stalled begins an export that does not go on until its body is read.
 func (s site) stalled(account uuid.UUID, format string) *http.Response {
@@ -319,8 +332,9 @@ func TestExportsAtATime(t *testing.T) {
 	t.Parallel()
 	s := serveExports(t)
 	one, two, three := querytest.ID(t), querytest.ID(t), querytest.ID(t)
+	const events = 40_000
 	for _, account := range []uuid.UUID{one, two} {
-		querytest.Fill(t, querytest.Conn(t), account, 100, many)
+		storeLong(t, account, events, 1000)
 	}
 	running := []*http.Response{s.stalled(one, "csv"), s.stalled(one, "csv")} //nolint:bodyclose // stalled closes it at the end
 	got := s.export(one, "csv", nil)
@@ -335,7 +349,7 @@ func TestExportsAtATime(t *testing.T) {
 	}
 	rows, err := csv.NewReader(running[0].Body).ReadAll()
 	require.NoError(t, err)
-	require.Len(t, rows, many+1, "the one that goes on is complete")
+	require.Len(t, rows, events+1, "the one that goes on is complete")
 	require.Eventually(t, func() bool { return s.export(three, "csv", nil).status == http.StatusOK }, enginetest.Timeout, 50*time.Millisecond)
 }
 
@@ -351,7 +365,7 @@ func TestExportThatIsCutOffLooksBroken(t *testing.T) {
 	t.Parallel()
 	s := serveExports(t)
 	account := querytest.ID(t)
-	querytest.Fill(t, querytest.Conn(t), account, 100, 3*many)
+	storeLong(t, account, many, 250)
 	for _, format := range []string{"csv", "ndjson", "parquet"} {
 		got := s.stalled(account, format) //nolint:bodyclose // stalled closes it at the end
 		begun, err := io.ReadAll(io.LimitReader(got.Body, 1<<20))
@@ -369,6 +383,26 @@ func TestExportThatIsCutOffLooksBroken(t *testing.T) {
 			require.Contains(t, text, "Not a Parquet file")
 		}
 	}
+	s.curlFails(account)
+}
+
+// curlFails breaks off an export that is read by curl, which scripts use: it fails with the code of a transfer that is not complete.
+func (s site) curlFails(account uuid.UUID) {
+	t := s.t
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "events.csv")
+	cmd := exec.CommandContext(t.Context(), "curl", "-sS", "--limit-rate", "4M", "-o", file, "-H", "Authorization: Bearer read:"+account.String(), s.url+exportPath+"?format=csv")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool {
+		info, err := os.Stat(file)
+		return err == nil && info.Size() > 1<<20
+	}, enginetest.Timeout, 20*time.Millisecond)
+	kill(t, account)
+	var exit *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &exit)
+	require.Equal(t, 18, exit.ExitCode(), stderr.String())
 }
 
 // insertParquet sends a file to a table.
@@ -385,27 +419,6 @@ func insertParquet(t *testing.T, table string, file []byte) (status int, text st
 	require.NoError(t, err)
 	require.NoError(t, got.Body.Close())
 	return got.StatusCode, string(body)
-}
-
-// curl, which scripts use, fails with the code of a transfer that is not complete.
-func TestCurlSeesAnExportThatIsCutOff(t *testing.T) {
-	t.Parallel()
-	s := serveExports(t)
-	account := querytest.ID(t)
-	querytest.Fill(t, querytest.Conn(t), account, 100, 3*many)
-	file := filepath.Join(t.TempDir(), "events.csv")
-	cmd := exec.CommandContext(t.Context(), "curl", "-sS", "--limit-rate", "4M", "-o", file, "-H", "Authorization: Bearer read:"+account.String(), s.url+exportPath+"?format=csv")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool {
-		info, err := os.Stat(file)
-		return err == nil && info.Size() > 1<<20
-	}, enginetest.Timeout, 20*time.Millisecond)
-	kill(t, account)
-	var exit *exec.ExitError
-	require.ErrorAs(t, cmd.Wait(), &exit)
-	require.Equal(t, 18, exit.ExitCode(), stderr.String())
 }
 
 // ClickHouse reads the Parquet file that it wrote into columns of the same types.
@@ -432,7 +445,7 @@ func TestClickHouseReadsTheParquetFile(t *testing.T) {
 
 func TestExportWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	s, _ := serveWith(t, config(), query.Deps{ClickHouse: enginetest.MigratedClickHouse(t), Postgres: enginetest.MigratedPostgres(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
+	s, _ := serveWith(t, config(), query.Deps{ClickHouse: enginetest.MigratedClickHouse(t), Postgres: enginetest.SharedPostgres(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 	got := s.export(querytest.ID(t), "csv", nil)
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Contains(t, string(got.body), "--clickhouse-http-url")

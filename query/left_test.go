@@ -36,7 +36,7 @@ func TestAReportThatItsClientLeftEndsInClickHouse(t *testing.T) {
 	c.Timeout = enginetest.Timeout // a statement does not end by its time while the test waits for it
 	s, _ := serveWith(t, c, query.Deps{
 		ClickHouse: ch, ClickHouseHTTP: server.HTTPURL(), Log: querytest.Log(), Registerer: prometheus.NewRegistry(),
-		Postgres: enginetest.PostgresPool(t, enginetest.MigratedPostgresURL(t)),
+		Postgres: enginetest.SharedPostgres(t),
 	})
 	running := func() (n uint64) {
 		const sql = "SELECT count() FROM system.processes WHERE Settings['log_comment'] LIKE 'lodestone query: %'"

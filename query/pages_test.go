@@ -17,7 +17,7 @@ import (
 
 func TestPageReport(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account, magnet, link := querytest.ID(t), querytest.ID(t), querytest.ID(t)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	topic := querytest.ID(t)

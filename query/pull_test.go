@@ -59,7 +59,7 @@ func (s site) pull(account uuid.UUID, after string) (ids map[string]bool, next s
 func TestPullsMissNothing(t *testing.T) {
 	t.Parallel()
 	conn := querytest.Conn(t)
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account, newest := play(t, 7)
 	seen, next := s.pull(account, "")
 	require.Len(t, seen, len(newest))

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -168,7 +169,7 @@ func values(pairs ...string) url.Values {
 func TestEventFields(t *testing.T) {
 	t.Parallel()
 	conn := querytest.Conn(t)
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	stored := querytest.Stored{
 		Event: event.Event{
 			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
@@ -232,7 +233,7 @@ func (p page) ids() []string {
 
 func TestPagesAndCursors(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account, newest := play(t, 57)
 
 	first := s.list(account, nil)
@@ -273,7 +274,7 @@ func TestPagesAndCursors(t *testing.T) {
 
 func TestCursorIsRefused(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account, _ := play(t, 30)
 	cursor := *s.list(account, values("event_type", "page_viewed")).Pagination.NextCursor
 	require.Len(t, s.list(account, values("event_type", "page_viewed", "cursor", cursor)).Data, 10)
@@ -308,7 +309,7 @@ func TestCursorIsRefused(t *testing.T) {
 
 func TestEventFilters(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account, magnet, link := querytest.ID(t), querytest.ID(t), querytest.ID(t)
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	e := func(offset int64, change func(*event.Event)) querytest.Stored {
@@ -374,7 +375,7 @@ func TestEventFilters(t *testing.T) {
 
 func TestBadParameters(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account := querytest.ID(t)
 	const events, email = "/api/v1/analytics", "/api/v1/analytics/email"
 	for _, c := range []struct {
@@ -436,7 +437,7 @@ func TestBadParameters(t *testing.T) {
 
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account := querytest.ID(t)
 	for path, scope := range map[string]string{"/api/v1/analytics": "read", "/api/v1/analytics/email?email=a@b.de": "leads"} {
 		key := "Bearer " + scope + ":" + account.String()
@@ -457,7 +458,7 @@ func TestWhoMayAsk(t *testing.T) {
 func TestEmailSummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	pool := enginetest.MigratedPostgres(t)
+	pool := enginetest.SharedPostgres(t)
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), pool)
 	account, magnet, link := querytest.ID(t), querytest.ID(t), querytest.ID(t)
 
@@ -493,15 +494,17 @@ func TestEmailSummary(t *testing.T) {
 	require.Contains(t, string(got.body), `"total_links":0`)
 }
 
+// Without ClickHouse, what needs it says so. The header of a stream does not wait for it, and a stream that began while it was down
+// goes on when it is back.
 func TestClickHouseGone(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
-	server := enginetest.NewClickHouse(t, enginetest.Dir(t))
+	ctx, dir := context.Background(), enginetest.Dir(t)
+	server := enginetest.NewClickHouse(t, dir)
 	require.NoError(t, server.Start(ctx))
 	ch := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(ctx, ch)
 	require.NoError(t, err)
-	s, service := serve(t, config(), ch, enginetest.MigratedPostgres(t))
+	s, service := serve(t, config(), ch, enginetest.SharedPostgres(t))
 	account := querytest.ID(t)
 	require.NoError(t, service.Ready(ctx))
 	require.Equal(t, http.StatusOK, s.get(account, "/api/v1/analytics", nil).status)
@@ -514,6 +517,21 @@ func TestClickHouseGone(t *testing.T) {
 	code, _ := got.problem(t)
 	require.Equal(t, "unavailable", code)
 	require.Equal(t, http.StatusOK, s.get(account, "/api/v1/analytics/email", values("email", "a@b.de")).status, "needs no views")
+
+	waiting, cancel := context.WithTimeout(t.Context(), enginetest.Timeout)
+	defer cancel()
+	res := s.connect(waiting, account, "", nil) //nolint:bodyclose // connect has it closed at the end of the test
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+
+	again := enginetest.NewClickHouse(t, dir)
+	enginetest.Run(t, again)
+	require.Equal(t, server.URL(), again.URL(), "it keeps its address")
+	e := viewed(t, account, querytest.ID(t), 0)
+	querytest.Store(t, enginetest.Open(t, clickhouse.Config{URL: again.URL()}), e)
+	st := &stream{t: t, body: bufio.NewReader(res.Body)}
+	require.NotEmpty(t, st.next().id)
+	require.Contains(t, st.next().data, e.EventID.String())
 }
 
 func TestPostgresGone(t *testing.T) {

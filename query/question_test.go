@@ -14,7 +14,7 @@ import (
 // A question that cannot be answered is refused, and the answer names the field.
 func TestQuestionsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.MigratedPostgres(t))
+	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account := querytest.ID(t)
 	for _, refused := range []struct{ field, body string }{
 		{"from", `"from":""`}, {"to", `"to":""`}, {"timezone", `"timezone":""`}, {"from", `"from":null`},

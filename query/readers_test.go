@@ -35,7 +35,7 @@ type readersAccount struct {
 func newReadersAccount(t *testing.T) *readersAccount {
 	t.Helper()
 	a := &readersAccount{
-		t: t, pool: enginetest.MigratedPostgres(t), account: querytest.ID(t), magnet: querytest.ID(t), generic: querytest.ID(t),
+		t: t, pool: enginetest.SharedPostgres(t), account: querytest.ID(t), magnet: querytest.ID(t), generic: querytest.ID(t),
 		submission: querytest.ID(t), link: querytest.ID(t), ada: uuid.New(),
 	}
 	a.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", a.account)

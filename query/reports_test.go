@@ -30,7 +30,7 @@ type reporting struct {
 
 func newReporting(t *testing.T) *reporting {
 	t.Helper()
-	pool := enginetest.MigratedPostgres(t)
+	pool := enginetest.SharedPostgres(t)
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), pool)
 	r := &reporting{site: s, t: t, pool: pool, account: querytest.ID(t), magnet: querytest.ID(t), link: querytest.ID(t)}
 	for _, statement := range []struct {

@@ -3,10 +3,12 @@
 package eventlist
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/event"
@@ -71,5 +73,33 @@ func TestNoPairOfFiltersScans(t *testing.T) {
 				require.LessOrEqual(t, left, 36+of, "ten hours: %s", plan)
 			})
 		}
+	}
+}
+
+// A list of a link or a magnet reads the granules that may have its events, and few others. When the index errs
+// for an id, it does so in many granules at once, since each has much the same ids: so several are asked for,
+// and the one in their middle counts.
+func TestGranulesWithoutWhatIsAskedForAreSkipped(t *testing.T) {
+	t.Parallel()
+	conn, ch := querytest.Conn(t), querytest.Scoped(t)
+	account := querytest.ID(t)
+	querytest.Fill(t, conn, account, 2000, 200_000) // some 200 granules
+	for name, f := range map[string]func(id *uuid.UUID) Filter{
+		"access_link": func(id *uuid.UUID) Filter { return Filter{AccessLinkID: id} },
+		"lead_magnet": func(id *uuid.UUID) Filter { return Filter{LeadMagnetID: id} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var excess []int
+			for range 9 {
+				id := uuid.New()
+				plan := explain(t, ch, account, pageStatement(f(&id), span{}, 0, 21))
+				require.Contains(t, plan, "Name: "+name)
+				left, of := chosen(t, plan)
+				excess = append(excess, left-of)
+			}
+			slices.Sort(excess)
+			require.LessOrEqual(t, excess[len(excess)/2], 12, "granules left beyond one a part: %v", excess)
+		})
 	}
 }

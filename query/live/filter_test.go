@@ -19,14 +19,15 @@ func TestEveryFilterOfTheList(t *testing.T) {
 	t.Parallel()
 	account, link, magnet, topic := querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t)
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
-	conn, ch := querytest.Conn(t), querytest.Scoped(t)
+	ch := querytest.Scoped(t)
 	var offset int64
+	var events []querytest.Stored
 	for _, l := range []uuid.UUID{link, querytest.ID(t)} {
 		for _, m := range []uuid.UUID{magnet, querytest.ID(t)} {
 			for _, kind := range event.Types() {
 				for _, bot := range []string{"", "a rule"} {
 					for _, after := range []time.Duration{0, time.Millisecond, time.Second} {
-						querytest.Store(t, conn, querytest.Stored{Event: event.Event{
+						events = append(events, querytest.Stored{Event: event.Event{
 							AccountID: account, LeadMagnetID: m, AccessLinkID: l, EventID: querytest.ID(t), Type: kind, Bot: bot,
 							CreatedAt: at.Add(after).UnixMilli(), ReceivedAt: at.UnixMilli(),
 						}, TopicID: topic, Offset: offset, StoredAt: at.Add(after)})
@@ -36,6 +37,7 @@ func TestEveryFilterOfTheList(t *testing.T) {
 			}
 		}
 	}
+	querytest.Store(t, querytest.Conn(t), events...)
 	stored, err := read(t.Context(), ch, []uuid.UUID{account}, Position{}.until(at.Add(-time.Hour)).window(at.Add(time.Hour), nil), 1000)
 	require.NoError(t, err)
 	require.Len(t, stored, int(offset))

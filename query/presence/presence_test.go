@@ -138,7 +138,7 @@ func TestManyReaders(t *testing.T) {
 // Addresses are those of the account's own links that still exist.
 func TestEmailsOfReaders(t *testing.T) {
 	t.Parallel()
-	pool, now := enginetest.MigratedPostgres(t), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	pool, now := enginetest.SharedPostgres(t), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	account, stranger := newAccount(t, pool), newAccount(t, pool)
 	ann, theirs, deleted := newLink(t, pool, account, "ann@example.com"), newLink(t, pool, stranger, "bob@example.com"), querytest.ID(t)
 	var stored []querytest.Stored

@@ -5,6 +5,7 @@ package querytest
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,10 +20,23 @@ import (
 	"lodestone/query/scope"
 )
 
-// Conn returns a connection that sees everything.
+var shared struct {
+	sync.Mutex
+	conn driver.Conn
+}
+
+// Conn returns a connection that sees everything, which all tests of a package share.
 func Conn(t testing.TB) driver.Conn {
 	t.Helper()
-	return enginetest.Open(t, enginetest.MigratedClickHouse(t))
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.conn == nil {
+		conn, err := clickhouse.Open(enginetest.MigratedClickHouse(t), 8)
+		require.NoError(t, err)
+		enginetest.AtEnd(func() { _ = conn.Close() })
+		shared.conn = conn
+	}
+	return shared.conn
 }
 
 // Limits are generous: tests run on busy machines.

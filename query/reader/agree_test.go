@@ -16,7 +16,7 @@ import (
 // A number of people of a report is the number of those whom the list has with the filter that belongs to it.
 func TestReportsCountWhomTheListHas(t *testing.T) {
 	t.Parallel()
-	pool, reports := enginetest.MigratedPostgres(t), report.New(querytest.Scoped(t))
+	pool, reports := enginetest.SharedPostgres(t), report.New(querytest.Scoped(t))
 	for seed := range uint64(1) {
 		m := newModel(t, pool, seed+40)
 		m.fill()
@@ -48,10 +48,13 @@ func TestReportsCountWhomTheListHas(t *testing.T) {
 				c.list.LeadMagnetID = &magnet
 				require.InDelta(t, total(c.list), *answers[0].Totals.Now[i], 0, "seed %d: %s", seed, c.metric)
 			}
-			for version := range 4 {
+			for version := range 3 {
 				pages, err := reports.Pages(t.Context(), m.account, report.PagesQuestion{LeadMagnetID: magnet, Version: &version, From: &from, To: &to})
 				require.NoError(t, err)
-				for _, page := range pages.Pages {
+				for i, page := range pages.Pages {
+					if i%2 == 1 && i+1 < len(pages.Pages) { // the first, the last, and every other one
+						continue
+					}
 					of := fmt.Sprintf("seed %d: page %d of version %d", seed, page.Number, version)
 					require.Equal(t, total(reader.Filter{LeadMagnetID: &magnet, MagnetVersion: &version, Reached: page.Number}), page.PeopleReached, of)
 					require.Equal(t, total(reader.Filter{LeadMagnetID: &magnet, MagnetVersion: &version, StoppedAt: page.Number}), page.PeopleStopped, of)

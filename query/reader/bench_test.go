@@ -15,7 +15,7 @@ import (
 func BenchmarkPage(b *testing.B) {
 	conn, account := querytest.Conn(b), uuid.New()
 	querytest.Fill(b, conn, account, 20_000, 1_000_000)
-	readers := reader.New(enginetest.MigratedPostgres(b), querytest.Scoped(b))
+	readers := reader.New(enginetest.SharedPostgres(b), querytest.Scoped(b))
 	for b.Loop() {
 		page, err := readers.Page(b.Context(), account, reader.Filter{Order: "-score"}, 0, 20)
 		require.NoError(b, err)

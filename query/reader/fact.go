@@ -36,12 +36,12 @@ func (r *Readers) facts(ctx context.Context, account uuid.UUID) facts {
 	return func(fn func(tx pgx.Tx) error) error { return r.postgres.Account(ctx, account, fn) }
 }
 
-// matching returns the access links whose address has the text in it, without regard to case.
-func matching(ctx context.Context, account uuid.UUID, from facts, text string) (links []uuid.UUID, err error) {
+// matching returns the access links whose address has the text in it, without regard to case: at most so many.
+func matching(ctx context.Context, account uuid.UUID, from facts, text string, most int) (links []uuid.UUID, err error) {
 	var found []byte
 	if err := from(func(tx pgx.Tx) (err error) {
 		found, err = store.New(tx).LinksMatching(ctx, store.LinksMatchingParams{
-			AccountID: account, Typed: email.Normal(text), Key: email.Key(text), RowLimit: maxLinks + 1,
+			AccountID: account, Typed: email.Normal(text), Key: email.Key(text), RowLimit: int64(most) + 1,
 		})
 		return err
 	}); err != nil {
@@ -50,8 +50,8 @@ func matching(ctx context.Context, account uuid.UUID, from facts, text string) (
 	for id := range slices.Chunk(found, len(uuid.UUID{})) {
 		links = append(links, uuid.UUID(id))
 	}
-	if len(links) > maxLinks {
-		return nil, TooManyError{maxLinks}
+	if len(links) > most {
+		return nil, TooManyError{most}
 	}
 	return links, nil
 }

@@ -165,7 +165,7 @@ func (f Filter) statement(s span) scope.Statement {
 // read calls each with every row of a part of a list. Addresses and sources are not in them.
 func (r *Readers) read(ctx context.Context, account uuid.UUID, from facts, f Filter, s span, each func(row) error) error {
 	if f.Text != "" {
-		links, err := matching(ctx, account, from, f.Text)
+		links, err := matching(ctx, account, from, f.Text, r.maxLinks)
 		if err != nil || len(links) == 0 {
 			return err
 		}

@@ -99,15 +99,15 @@ func (m *model) walk(f reader.Filter, limit int64) (people []reader.Person, page
 // Every list is that of the reference, page by page, for two accounts beside each other.
 func TestListsAgainstTheReference(t *testing.T) {
 	t.Parallel()
-	pool := enginetest.MigratedPostgres(t)
-	for seed := range uint64(4) {
+	pool := enginetest.SharedPostgres(t)
+	for seed := range uint64(3) {
 		models := []*model{newModel(t, pool, seed), newModel(t, pool, seed+100)}
 		models[0].fill()
 		models[1].fill()
 		for n := range 12 {
 			m := models[n%2]
 			f := m.filter()
-			got, pages := m.walk(f, int64(1+m.random.IntN(5)))
+			got, pages := m.walk(f, int64(2+m.random.IntN(6)))
 			want, bots := m.list(f, pages[0].AsOf)
 			require.Equal(t, want, got, "seed %d: %+v", seed, f)
 			for _, page := range pages {
@@ -154,7 +154,7 @@ func (m *model) recipient(email string) link {
 // An address that changes while all people are read is still the one of the beginning.
 func TestAllAddressesAreOfOneState(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, enginetest.MigratedPostgres(t), 2)
+	m := newModel(t, enginetest.SharedPostgres(t), 2)
 	const readers = 1500
 	var ids []uuid.UUID
 	for range readers {
@@ -183,7 +183,7 @@ func TestAllAddressesAreOfOneState(t *testing.T) {
 // A walk through the pages shows each person once, although people read meanwhile, and would move to its front.
 func TestAWalkIsOfOneState(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, enginetest.MigratedPostgres(t), 1)
+	m := newModel(t, enginetest.SharedPostgres(t), 1)
 	var links []link
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		l := m.recipient(name + "@example.com")
@@ -212,7 +212,7 @@ func TestAWalkIsOfOneState(t *testing.T) {
 // Each part of the score has its steps, and all of them together are 100.
 func TestScore(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, enginetest.MigratedPostgres(t), 2)
+	m := newModel(t, enginetest.SharedPostgres(t), 2)
 	day := 24 * time.Hour
 	last := m.pages[m.magnets[0]][0]
 	for email, events := range map[string]func(l link) []event.Event{
@@ -254,7 +254,7 @@ func TestScore(t *testing.T) {
 // The links of one address are one person, as long as they are there. A deleted one stands for a person without address.
 func TestAPersonIsAnAddress(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, enginetest.MigratedPostgres(t), 3)
+	m := newModel(t, enginetest.SharedPostgres(t), 3)
 	one, two := m.recipient("ann@example.com"), m.recipient("Ann@Example.com")
 	gone := link{id: querytest.ID(t), person: one.person, magnet: m.magnets[1], email: "ann@example.com", origin: "api", created: ago(time.Hour), deleted: true}
 	m.addLink(gone, m.generics[1], "")
@@ -291,7 +291,7 @@ func TestAPersonIsAnAddress(t *testing.T) {
 // A filter is the text itself, whatever signs it has: none of them is an escape or a pattern.
 func TestFiltersAreExact(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, enginetest.MigratedPostgres(t), 8)
+	m := newModel(t, enginetest.SharedPostgres(t), 8)
 	texts := []string{
 		`\`, `mail\`, `mail\\`, `mail\new`, `mail\\new`, "mail\new", "mail\tnew", `\N`,
 		"%", "mail%", "_", "mai_", "mail", "'", `"`,
@@ -335,7 +335,7 @@ func TestFiltersAreExact(t *testing.T) {
 // A text that is part of very many addresses is refused, with what to do.
 func TestATextOfTooManyAddresses(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, enginetest.MigratedPostgres(t), 6)
+	m := newModel(t, enginetest.SharedPostgres(t), 6)
 	l := m.recipient("ann@example.com")
 	m.add(m.view(l, 1, ago(time.Hour), time.Second))
 	m.store()
@@ -344,9 +344,10 @@ func TestATextOfTooManyAddresses(t *testing.T) {
 			SELECT gen_random_uuid(), $1, $2, n || '@example.com', n || '@example.com', gen_random_uuid()::text FROM generate_series(1, $3::int) AS n`,
 			m.account, m.magnets[0], n)
 	}
-	more(99_999)
+	m.readers.SetMaxLinks(1000)
+	more(999)
 	people, _ := m.walk(reader.Filter{Text: "example.com"}, 10)
-	require.Len(t, people, 1, "100,000 access links are looked up")
+	require.Len(t, people, 1, "as many access links as there may be are looked up")
 	more(1)
 	_, err := m.readers.Page(t.Context(), m.account, reader.Filter{Text: "example.com"}, 0, 10)
 	require.ErrorAs(t, err, &reader.TooManyError{})

@@ -37,7 +37,8 @@ type model struct {
 	links             []link
 	submissions       []submission
 	events            []querytest.Stored
-	stored            int // of the events
+	stored            int              // of the events
+	rows              map[string][]any // of ClickHouse, by their statement, which store stores
 }
 
 // link is an access link. Its address is one of a person's spellings of it.
@@ -62,7 +63,7 @@ func newModel(t *testing.T, pool *postgres.Pool, seed uint64) *model {
 	t.Helper()
 	m := &model{
 		t: t, random: rand.New(rand.NewPCG(seed, 23)), pool: pool, conn: querytest.Conn(t), readers: reader.New(pool, querytest.Scoped(t)),
-		account: querytest.ID(t), pages: map[uuid.UUID][]uint32{},
+		account: querytest.ID(t), pages: map[uuid.UUID][]uint32{}, rows: map[string][]any{},
 	}
 	m.postgres("INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", m.account)
 	for i := range 2 {
@@ -84,11 +85,8 @@ func (m *model) postgres(sql string, args ...any) {
 	require.NoError(m.t, err, sql)
 }
 
-func (m *model) clickhouse(sql string, args ...any) {
-	m.t.Helper()
-	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0}))
-	require.NoError(m.t, m.conn.Exec(ctx, sql, args...))
-}
+// clickhouse keeps a row for store, of a statement that ends with the values of one row.
+func (m *model) clickhouse(sql string, row ...any) { m.rows[sql] = append(m.rows[sql], row...) }
 
 // ago is a time before now, in whole milliseconds.
 func ago(d time.Duration) time.Time { return time.Now().Add(-d).UTC().Truncate(time.Millisecond) }
@@ -205,6 +203,14 @@ func (m *model) add(e event.Event) {
 
 func (m *model) store() {
 	m.t.Helper()
-	querytest.Store(m.t, m.conn, m.events[m.stored:]...)
+	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0}))
+	for sql, args := range m.rows {
+		values := sql[strings.LastIndex(sql, "VALUES")+len("VALUES"):]
+		require.NoError(m.t, m.conn.Exec(ctx, sql+strings.Repeat(","+values, len(args)/strings.Count(values, "?")-1), args...))
+	}
+	clear(m.rows)
+	if m.stored < len(m.events) {
+		querytest.Store(m.t, m.conn, m.events[m.stored:]...)
+	}
 	m.stored = len(m.events)
 }

@@ -20,10 +20,13 @@ type Readers struct {
 	postgres *postgres.Pool
 	ch       *scope.ClickHouse
 	settled  *settled.Clock
+	maxLinks int
 }
 
 // New returns Readers.
-func New(p *postgres.Pool, ch *scope.ClickHouse) *Readers { return &Readers{p, ch, settled.New(p, ch)} }
+func New(p *postgres.Pool, ch *scope.ClickHouse) *Readers {
+	return &Readers{p, ch, settled.New(p, ch), maxLinks}
+}
 
 // Person is one person, and what they did in the events that are asked for.
 type Person struct {

@@ -73,8 +73,8 @@ func (m *model) sessions(links []uuid.UUID) (list []reader.Session) {
 // other's access links.
 func TestStoriesAgainstTheReference(t *testing.T) {
 	t.Parallel()
-	pool := enginetest.MigratedPostgres(t)
-	for seed := range uint64(2) {
+	pool := enginetest.SharedPostgres(t)
+	for seed := range uint64(1) {
 		models := []*model{newModel(t, pool, seed), newModel(t, pool, seed+100)}
 		models[0].fill()
 		models[1].fill()
@@ -155,7 +155,7 @@ func (m *model) checkStory(l link) {
 // A story is bounded: the newest sessions are there, and their first visits; the numbers count everything.
 func TestALongStoryIsTruncated(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, enginetest.MigratedPostgres(t), 4)
+	m := newModel(t, enginetest.SharedPostgres(t), 4)
 	l := m.recipient("ann@example.com")
 	session := querytest.ID(t)
 	for n := range 4900 {
@@ -193,8 +193,9 @@ func TestALongStoryIsTruncated(t *testing.T) {
 // An access link that no one opened has a story, which is empty.
 func TestAnUnreadStory(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, enginetest.MigratedPostgres(t), 5)
+	m := newModel(t, enginetest.SharedPostgres(t), 5)
 	l := m.recipient("ann@example.com")
+	m.store()
 	got, err := m.readers.Story(t.Context(), m.account, l.id)
 	require.NoError(t, err)
 	require.Equal(t, "ann@example.com", *got.Email)

@@ -35,6 +35,7 @@ type model struct {
 	pages    map[uuid.UUID][]int // of each version from 1 on; 0: not known
 	records  []record
 	stored   []querytest.Stored
+	rows     map[string][]any // what is to be inserted, by its statement
 }
 
 type accessLink struct {
@@ -82,17 +83,17 @@ var noSource = map[string]any{"utm_source": nil, "utm_medium": nil, "utm_campaig
 
 func newModel(t *testing.T, random *rand.Rand, zone *time.Location, from time.Time, days int) *model {
 	t.Helper()
-	m := &model{t: t, random: random, account: querytest.ID(t), zone: zone, from: from, days: days, pages: map[uuid.UUID][]int{}}
+	m := &model{t: t, random: random, account: querytest.ID(t), zone: zone, from: from, days: days, pages: map[uuid.UUID][]int{}, rows: map[string][]any{}}
 	for range 2 {
 		m.magnets = append(m.magnets, querytest.ID(t))
 		m.generics = append(m.generics, querytest.ID(t))
 	}
 	for i, magnet := range m.magnets {
-		m.exec("INSERT INTO lodestone.lead_magnets (id, account_id, title, version) VALUES (?, ?, ?, 1)", magnet, m.account, fmt.Sprint("Magnet ", i))
+		m.add("INSERT INTO lodestone.lead_magnets (id, account_id, title, version) VALUES (?, ?, ?, 1)", magnet, m.account, fmt.Sprint("Magnet ", i))
 		m.pages[magnet] = []int{3 + random.IntN(3), 2, 0}
 		for version, count := range m.pages[magnet] {
 			if count > 0 {
-				m.exec("INSERT INTO lodestone.magnet_versions VALUES (?, ?, ?, ?, 1)", m.account, magnet, version+1, count)
+				m.add("INSERT INTO lodestone.magnet_versions VALUES (?, ?, ?, ?, 1)", m.account, magnet, version+1, count)
 			}
 		}
 	}
@@ -105,9 +106,22 @@ func newModel(t *testing.T, random *rand.Rand, zone *time.Location, from time.Ti
 	for range random.IntN(60) {
 		m.addView()
 	}
+	m.insert()
 	querytest.Store(t, querytest.Conn(t), m.stored...)
 	m.markOpened()
 	return m
+}
+
+// add keeps a row for insert, of a statement that ends with the values of one row.
+func (m *model) add(sql string, row ...any) { m.rows[sql] = append(m.rows[sql], row...) }
+
+// insert stores all rows, those of a statement as one block.
+func (m *model) insert() {
+	m.t.Helper()
+	for sql, args := range m.rows {
+		values := sql[strings.LastIndex(sql, "VALUES")+len("VALUES"):]
+		m.exec(sql+strings.Repeat(","+values, len(args)/strings.Count(values, "?")-1), args...)
+	}
 }
 
 func (m *model) exec(sql string, args ...any) {
@@ -172,10 +186,10 @@ func (m *model) addLink() {
 		submission, origin = l.submission, m.pick("form", "mail")
 	}
 	l.api = origin == "api" && !l.deleted
-	m.exec(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, source, email_domain, person_id, utm_source, utm_campaign, referrer, version)
+	m.add(`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, source, email_domain, person_id, utm_source, utm_campaign, referrer, version)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, l.id, m.account, m.magnets[generic], m.generics[generic], submission, origin, domain, l.person, source, campaign, referrer)
 	if l.deleted {
-		m.exec("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id, m.account)
+		m.add("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id, m.account)
 		l.source, l.person = noSource, l.id
 	}
 	m.links = append(m.links, l)
@@ -190,7 +204,7 @@ func (m *model) addSubmission(l accessLink, generic int, source, campaign, refer
 		confirmed = at.Add(time.Duration(m.random.IntN(100)) * time.Hour)
 		verifiedAt = confirmed
 	}
-	m.exec(`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, email_domain, person_id, verification_required, verified,
+	m.add(`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, email_domain, person_id, verification_required, verified,
 		utm_source, utm_campaign, referrer, submitted_at, verified_at, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'), ?, 1)`,
 		l.submission, m.account, m.magnets[generic], m.generics[generic], domain, l.person, required, required && verified, source, campaign, referrer, at.UnixMilli(),
 		verifiedTime(verifiedAt))
@@ -300,9 +314,9 @@ func (m *model) addView() {
 	require.NoError(m.t, err)
 	origin := m.visitor(agent, r.dims)
 	m.records = append(m.records, r)
-	m.exec(`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, url, referrer, ip_hash, user_agent, agent_names, origin,
-		bot, created_at) VALUES (?, ?, ?, generateUUIDv4(), ?, '', unhex(?), ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'))`,
-		m.account, m.magnets[generic], m.generics[generic], url, hash, agent, stored(agent), origin.String(), bot, r.at.UnixMilli())
+	m.add(`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, url, referrer, ip_hash, user_agent, agent_names, origin,
+		bot, created_at) VALUES (?, ?, ?, ?, ?, '', unhex(?), ?, ?, ?, ?, fromUnixTimestamp64Milli(toInt64(?), 'UTC'))`,
+		m.account, m.magnets[generic], m.generics[generic], querytest.ID(m.t), url, hash, agent, stored(agent), origin.String(), bot, r.at.UnixMilli())
 }
 
 // markOpened marks the submissions with an access link, not deleted, by which a person viewed a page, and by which anyone did.
@@ -494,8 +508,7 @@ func TestAnswersAgainstTheReference(t *testing.T) {
 		{"America/Havana", "2026-03-01"}, {"America/Havana", "2026-10-20"}, {"Asia/Kolkata", "2026-06-01"}, {"Asia/Beirut", "2026-03-20"},
 	}
 	reporter := report.New(querytest.Scoped(t))
-	for seed := range 12 {
-		place := places[seed%len(places)]
+	for seed, place := range places {
 		t.Run(fmt.Sprint(seed, " ", place.zone, " ", place.from), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 19))
@@ -504,12 +517,12 @@ func TestAnswersAgainstTheReference(t *testing.T) {
 			from, err := time.Parse(time.DateOnly, place.from)
 			require.NoError(t, err)
 			models := []*model{newModel(t, random, zone, from, 20), newModel(t, random, zone, from, 20)}
-			for batch := range 6 {
+			for batch := range 4 {
 				m := models[batch%2]
 				var questions []report.Question
 				var want []reference
 				var paths []string
-				for range 1 + random.IntN(6) {
+				for range 1 + random.IntN(5) {
 					q, now, before := m.ask()
 					questions, paths, want = append(questions, q), append(paths, ""), append(want, m.answer(q, now, before))
 				}

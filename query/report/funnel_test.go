@@ -204,7 +204,7 @@ func (c *campaign) funnel(a funnelAsk) report.Funnel {
 func TestFunnelAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	reporter := report.New(querytest.Scoped(t))
-	for seed := range uint64(5) {
+	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 23))
 		campaigns := []*campaign{newCampaign(t, random), newCampaign(t, random)}
 		for ask := range 6 {

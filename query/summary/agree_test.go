@@ -92,7 +92,7 @@ func viewsOf(s Summary) Summary {
 // Whatever events come or go, late or of others, a summary is what plain SQL counts.
 func TestSummaryAgreesWithPlainSQL(t *testing.T) {
 	t.Parallel()
-	ctx, pool, conn := context.Background(), enginetest.MigratedPostgres(t), querytest.Conn(t)
+	ctx, pool, conn := context.Background(), enginetest.SharedPostgres(t), querytest.Conn(t)
 	synchronous := native.Context(ctx, native.WithSettings(native.Settings{"mutations_sync": 1}))
 	reader := New(pool, querytest.Scoped(t))
 	for seed := range uint64(1) {

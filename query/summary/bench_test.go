@@ -11,7 +11,7 @@ import (
 
 // BenchmarkRead is the summary of an address with 1,000 of an account's 5,000 links, which have 800,000 events.
 func BenchmarkRead(b *testing.B) {
-	pool, conn := enginetest.MigratedPostgres(b), querytest.Conn(b)
+	pool, conn := enginetest.SharedPostgres(b), querytest.Conn(b)
 	r, account := New(pool, querytest.Scoped(b)), newAccount(b, pool)
 	filled := querytest.Fill(b, conn, account, 5000, 800_000)
 	storeLinks(b, pool, account, filled, func(link int) string {
