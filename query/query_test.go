@@ -499,7 +499,7 @@ func TestEmailSummary(t *testing.T) {
 func TestClickHouseGone(t *testing.T) {
 	t.Parallel()
 	ctx, dir := context.Background(), enginetest.Dir(t)
-	server := enginetest.NewClickHouse(t, dir)
+	server := enginetest.NewMigratedClickHouse(t, dir)
 	require.NoError(t, server.Start(ctx))
 	ch := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(ctx, ch)

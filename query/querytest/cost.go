@@ -18,7 +18,7 @@ import (
 // one with as many: for tests of what statements read, which depends on everything that is stored.
 func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Filled) {
 	t.Helper()
-	server := enginetest.NewClickHouse(t, t.TempDir())
+	server := enginetest.NewMigratedClickHouse(t, t.TempDir())
 	enginetest.Run(t, server)
 	c := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(context.Background(), c)
