@@ -76,12 +76,12 @@ func TestManyBlocksOfManyPartitionsAreStoredOnce(t *testing.T) {
 	r := newRig(t, 4)
 	r.consume(r.config())
 	for partition := range int32(4) {
-		r.produce(partition, r.events(2_500)...)
+		r.produce(partition, r.events(800)...)
 	}
 	for partition := range int32(4) {
-		r.awaitCommit(partition, 2_500)
+		r.awaitCommit(partition, 800)
 	}
-	r.requireStored(10_000)
+	r.requireStored(3_200)
 }
 
 func TestRepeatsAreDroppedAlsoAcrossARestart(t *testing.T) {
@@ -167,8 +167,8 @@ func TestARebalanceUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	total := 0
 	produce := func() {
 		for partition := range int32(6) {
-			r.produce(partition, r.events(300)...)
-			total += 300
+			r.produce(partition, r.events(150)...)
+			total += 150
 		}
 	}
 	produce()

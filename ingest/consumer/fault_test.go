@@ -19,6 +19,10 @@ import (
 // Errors of the protocol that a broker rarely gives, each of them several times while events flow.
 func TestRareErrorsOfKafkaLoseAndDoubleNothing(t *testing.T) {
 	t.Parallel()
+	broker := enginetest.NewKafka(t, t.TempDir())
+	enginetest.Run(t, broker)
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 2}))
+	total := 0
 	for _, c := range []struct {
 		request kmsg.Key
 		err     *kerr.Error
@@ -34,25 +38,20 @@ func TestRareErrorsOfKafkaLoseAndDoubleNothing(t *testing.T) {
 		{kmsg.Heartbeat, kerr.UnknownMemberID},
 		{kmsg.ListOffsets, kerr.LeaderNotAvailable},
 	} {
-		t.Run(fmt.Sprintf("%s %s", c.request.Name(), c.err.Message), func(t *testing.T) {
-			t.Parallel()
-			broker := enginetest.NewKafka(t, t.TempDir())
-			enginetest.Run(t, broker)
-			r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 2}))
-			broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{c.request}, Err: c.err, Count: 3})
-			r.consume(r.config())
-			total := 0
-			for range 5 {
-				for partition := range int32(2) {
-					r.produce(partition, r.events(150)...)
-					total += 150
-				}
-			}
+		broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{c.request}, Err: c.err, Count: 3})
+		stop := r.consume(r.config())
+		total += 300
+		for range 2 {
 			for partition := range int32(2) {
-				r.awaitCommit(partition, int64(total/2))
+				r.produce(partition, r.events(75)...)
 			}
-			r.requireStored(total)
-		})
+		}
+		for partition := range int32(2) {
+			r.awaitCommit(partition, int64(total/2))
+		}
+		rows, offsets := r.counts()
+		require.Equal(t, []uint64{uint64(total), uint64(total)}, []uint64{rows, offsets}, "%s %s", c.request.Name(), c.err.Message)
+		stop()
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // reads fails. After it is back, every event is stored once, and SQL users of either server see all of them.
 func TestPartitionsOfAShardThatIsAwayWait(t *testing.T) {
 	t.Parallel()
-	const partitions, each = 4, 300
+	const partitions, each = 4, 100
 	shards := enginetest.NewShards(t, 2)
 	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: partitions, Shards: shards}))
 	stop := r.consume(r.config())

@@ -49,7 +49,7 @@ func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	stopConsumer := func() { require.NoError(t, c.Stop(context.Background())) } // twice is harmless
 	r := &rig{Stack: s, t: t, log: log, stopConsumer: stopConsumer}
 	r.create = func() service.Service {
-		return counter.New(counter.Config{Interval: 20 * time.Millisecond}, counter.Deps{Group: "g", Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
+		return counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	}
 	r.account, r.magnet = s.Magnet()
 	return r

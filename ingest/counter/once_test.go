@@ -134,23 +134,3 @@ func TestLateViewsOfLandingPagesCountOnce(t *testing.T) {
 	r.awaitLanded(mark, 1)
 	r.awaitLanded(link, 4)
 }
-
-// The activity of a session that began under the release before is what its events say, not what is added to what that release wrote.
-func TestSessionsOfTheReleaseBefore(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	link := r.link(nil)
-	session := r.session(link, noon)
-	page := func(page, duration uint32) {
-		r.send(link, func(e *event.Event) { e.SessionID, e.Page, e.DurationMS = session, page, duration })
-	}
-	page(3, 1000)
-	r.awaitStored()
-	r.Exec("UPDATE count_conversion SET links_before = now() + interval '1 hour', finished = false")
-	r.Exec("UPDATE sessions SET pages = '{3}', duration_ms = 1000, last_active_at = $1", noon.Add(time.Second))
-	r.start()
-	page(1, 500)
-	want := activity{noon.Add(2 * time.Second), []int32{1, 3}, 1500}
-	require.Eventually(t, func() bool { return r.activity(session).Last.Equal(want.Last) }, waitLimit, 20*time.Millisecond)
-	require.Equal(t, want, r.activity(session))
-}
