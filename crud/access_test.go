@@ -173,21 +173,6 @@ func (f *fixture) described() map[string]*api.DescribedOperation {
 	return found
 }
 
-// An operation that is added is tried as well by all that follows.
-func TestEveryOperationIsTried(t *testing.T) {
-	t.Parallel()
-	f := start(t)
-	var tried []string
-	for _, o := range operations(t, f.user(t, account.Team)) {
-		tried = append(tried, o.id)
-		d := f.described()[o.id]
-		require.NotNil(t, d, o.id)
-		require.Equal(t, d.Method, o.method)
-		require.Regexp(t, "^"+regexp.MustCompile(`\{\w+\}`).ReplaceAllString(d.Path, "([0-9a-f-]{36}|[0-9]+)")+"$", o.path)
-	}
-	require.ElementsMatch(t, slices.Collect(maps.Keys(f.described())), tried)
-}
-
 func (u *user) run(t *testing.T, o operation, header ...string) reply {
 	t.Helper()
 	if o.kind != "" {
@@ -221,22 +206,22 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 	unknown := *owner
 	unknown.key = auth.NewKey().Text
 	all := operations(t, owner)
+	var tried []string // an operation that is added is tried as well, here and by all that follows
+	for _, o := range all {
+		tried = append(tried, o.id)
+		d := f.described()[o.id]
+		require.NotNil(t, d, o.id)
+		require.Equal(t, d.Method, o.method)
+		require.Regexp(t, "^"+regexp.MustCompile(`\{\w+\}`).ReplaceAllString(d.Path, "([0-9a-f-]{36}|[0-9]+)")+"$", o.path)
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(f.described())), tried)
 	secrets := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`).FindAllString(f.dump(t, owner.account), -1)
 	slices.Sort(secrets)
 	secrets = slices.Compact(secrets)
 	require.Greater(t, len(secrets), 20)
+	before := f.dump(t, owner.account)
 	for _, o := range all {
-		name := o.method + " " + o.path
-		scoped, other := only[o.scope], without[o.scope]
-		if needs := slices.Concat(granted[o.id], f.described()[o.id].Also); len(needs) > 0 {
-			require.Equal(t, problem.Forbidden, scoped.run(t, o).problem(t).Code, name)
-			scoped = f.userOf(t, owner.account, append(needs, o.scope)...)
-		}
-		if slices.Contains([]string{"end-session", "get-weekly-report", "set-weekly-report"}, o.id) { // it is another's
-			require.Equal(t, problem.NotFound, scoped.run(t, o).problem(t).Code)
-			scoped = overseer
-		}
-		before := f.dump(t, owner.account)
+		name, other := o.method+" "+o.path, without[o.scope]
 		for _, u := range []*user{revoked, &typo, &mistyped, &unknown} {
 			r := u.run(t, o)
 			require.Equal(t, problem.Unauthorized, r.problem(t).Code, name)
@@ -276,7 +261,17 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 			}
 		}
 		require.Equal(t, before, f.dump(t, owner.account), name)
-
+	}
+	for _, o := range all {
+		name, scoped := o.method+" "+o.path, only[o.scope]
+		if needs := slices.Concat(granted[o.id], f.described()[o.id].Also); len(needs) > 0 {
+			require.Equal(t, problem.Forbidden, scoped.run(t, o).problem(t).Code, name)
+			scoped = f.userOf(t, owner.account, append(needs, o.scope)...)
+		}
+		if slices.Contains([]string{"end-session", "get-weekly-report", "set-weekly-report"}, o.id) { // it is another's
+			require.Equal(t, problem.NotFound, scoped.run(t, o).problem(t).Code)
+			scoped = overseer
+		}
 		require.Less(t, scoped.run(t, o).status, 300, name)
 	}
 }
@@ -286,8 +281,9 @@ func TestEveryOperationWithBadInput(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t)
 	u := f.user(t, account.Team)
-	for _, o := range operations(t, u) {
-		before := f.dump(t)
+	all := operations(t, u)
+	before := f.dump(t)
+	for _, o := range all {
 		name := o.method + " " + o.path
 		query := "?"
 		p := u.run(t, operation{o.id, o.method, o.path + query + "colour=red", o.body, o.kind, o.scope}).problem(t)
@@ -397,8 +393,9 @@ func TestEveryFieldWithBadValues(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t)
 	u := f.user(t, account.Team)
-	tried := 0
-	for _, o := range operations(t, u) {
+	tried, all := 0, operations(t, u)
+	before := f.dump(t)
+	for _, o := range all {
 		d := f.described()[o.id]
 		if d.RequestBody == nil || d.RequestBody.Content["application/json"] == nil {
 			continue
@@ -406,7 +403,6 @@ func TestEveryFieldWithBadValues(t *testing.T) {
 		schema := d.RequestBody.Content["application/json"].Schema.Resolve()
 		var good map[string]jsontext.Value
 		require.NoError(t, json.Unmarshal([]byte(o.body), &good))
-		before := f.dump(t)
 		for field, s := range schema.Properties {
 			for _, value := range wrongValues(s) {
 				members := []string{`"` + field + `":` + value}

@@ -19,7 +19,7 @@ import (
 // A client that leaves takes its statement along: ClickHouse goes on with none that no one waits for.
 func TestAReportThatItsClientLeftEndsInClickHouse(t *testing.T) {
 	t.Parallel()
-	server := enginetest.NewClickHouse(t, t.TempDir())
+	server := enginetest.NewMigratedClickHouse(t, t.TempDir())
 	enginetest.Run(t, server)
 	ch := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(t.Context(), ch)
@@ -62,9 +62,9 @@ func TestAReportThatItsClientLeftEndsInClickHouse(t *testing.T) {
 			}
 			left <- err
 		}()
-		require.Eventually(t, func() bool { return running() > 0 }, enginetest.Timeout, time.Millisecond, report.path)
+		require.Eventually(t, func() bool { return running() > 0 }, enginetest.Timeout, 20*time.Millisecond, report.path)
 		leave()
 		<-left
-		require.Eventually(t, func() bool { return running() == 0 }, enginetest.Timeout/2, time.Millisecond, report.path)
+		require.Eventually(t, func() bool { return running() == 0 }, enginetest.Timeout/2, 20*time.Millisecond, report.path)
 	}
 }

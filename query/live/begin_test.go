@@ -20,12 +20,12 @@ import (
 func TestAListenerMissesNothingFromTheStart(t *testing.T) {
 	t.Parallel()
 	conn, l := querytest.Conn(t), start(t, querytest.Scoped(t), plenty)
-	for n := range 12 {
+	for n := range 6 {
 		account, topic := querytest.ID(t), querytest.ID(t)
 		before := row(t, account, topic, 0, 0)
 		before.StoredAt = time.Now().Add(-time.Minute)
 		querytest.Store(t, conn, before)
-		if n == 6 {
+		if n == 3 {
 			others := listen(t, l, querytest.ID(t), eventlist.Filter{}, nil) // from here on, the reader never stops
 			t.Cleanup(others.Close)
 		}

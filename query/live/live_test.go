@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "12") // each takes a dozen statements; the command line may say otherwise
+	_ = flag.Set("rapid.checks", "8") // each takes a dozen statements; the command line may say otherwise
 	enginetest.Main(m)
 }
 
@@ -43,7 +43,7 @@ func startWith(t testing.TB, ch *scope.ClickHouse, c live.Config, r prometheus.R
 
 var (
 	plenty = live.Config{Streams: 1000, StreamsPerAccount: 1000}
-	often  = live.Config{Streams: 1000, StreamsPerAccount: 1000, Every: 30 * time.Millisecond}
+	often  = live.Config{Streams: 1000, StreamsPerAccount: 1000, Every: 60 * time.Millisecond}
 )
 
 // within ends what does not happen.

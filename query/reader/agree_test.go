@@ -29,7 +29,7 @@ func TestReportsCountWhomTheListHas(t *testing.T) {
 			require.NoError(t, err)
 			return page.Total
 		}
-		for _, magnet := range m.magnets {
+		for _, magnet := range m.magnets[:1] {
 			yes, no := true, false
 			counted := []struct {
 				metric string

@@ -104,7 +104,7 @@ func TestListsAgainstTheReference(t *testing.T) {
 		models := []*model{newModel(t, pool, seed), newModel(t, pool, seed+100)}
 		models[0].fill()
 		models[1].fill()
-		for n := range 12 {
+		for n := range 8 {
 			m := models[n%2]
 			f := m.filter()
 			got, pages := m.walk(f, int64(2+m.random.IntN(6)))
@@ -311,11 +311,13 @@ func TestFiltersAreExact(t *testing.T) {
 		require.Len(t, people, 1, "%q", text)
 		require.Equal(t, fmt.Sprintf("reader%d@example.com", i), *people[0].Email, "%q", text)
 	}
-	for _, text := range append(texts, `none\`, "none%", "none_") {
-		people, _ := m.walk(reader.Filter{ReferrerHost: new("none" + text)}, 10)
-		require.Empty(t, people, "a host: %q", text)
-		people, _ = m.walk(reader.Filter{Device: new("none" + text)}, 10)
-		require.Empty(t, people, "a device: %q", text)
+	for i, text := range append(texts, `none\`, "none%", "none_") {
+		f := reader.Filter{ReferrerHost: new("none" + text)}
+		if i%2 == 1 {
+			f = reader.Filter{Device: new("none" + text)}
+		}
+		people, _ := m.walk(f, 10)
+		require.Empty(t, people, "%q", text)
 	}
 
 	// The same holds for a part of an address.
