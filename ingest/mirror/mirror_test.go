@@ -60,7 +60,7 @@ func (r *rig) exec(sql string, args ...any) {
 // start starts a mirror and returns what stops it.
 func (r *rig) start(emails bool) (stop func()) {
 	r.t.Helper()
-	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: emails}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond, Emails: emails}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, m.Start(r.t.Context()))
 	stop = func() { require.NoError(r.t, m.Stop(context.Background())) }
 	r.t.Cleanup(stop)
@@ -99,7 +99,7 @@ func TestARestoredPostgresIsNotCopied(t *testing.T) {
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", uuid.New(), r.account)
 	r.exec("UPDATE erasure_comparison SET written_by = '3'")
 	log := &warnings{logged: make(chan string, 100)}
-	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
+	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, m.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
 	require.Contains(t, <-log.logged, "log of erasures")
@@ -215,7 +215,7 @@ func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	metrics := prometheus.NewRegistry()
-	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	enginetest.Run(t, m)
 	magnet := uuid.New()
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'before')", magnet, r.account)
@@ -268,7 +268,7 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 			VALUES ($1, $2, $3, $4, 'ada@example.com', 'ada@example.com', $5, now() + interval '1 hour', 3)`, uuid.New(), r.account, magnet, link, fmt.Sprint(i))
 	}
 	metrics := prometheus.NewRegistry()
-	m := mirror.New(mirror.Config{Interval: 20 * time.Millisecond, Emails: true}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond, Emails: true}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	enginetest.Run(t, m)
 	titles := "SELECT arrayStringConcat(arraySort(groupArray(title)), ' ') FROM analytics.lead_magnets"
 	addresses := "SELECT toString(count(email)) FROM analytics.access_links"

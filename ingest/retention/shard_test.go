@@ -58,3 +58,19 @@ func TestViewsThatAreOnTwoShardsLeaveOnce(t *testing.T) {
 	require.Equal(t, retention.Result{Dropped: []uint32{r.yyyymm(4)}}, r.expire(3))
 	recount(6, 6, r.month(0).Add(2*time.Hour))
 }
+
+// Months are dropped on every shard: here events are on the first one, and link views on the second.
+func TestMonthsAreDroppedOnEveryShard(t *testing.T) {
+	t.Parallel()
+	shards := enginetest.NewShards(t, 2)
+	r := newRigOn(t, enginetest.StackConfig{Partitions: 1, Shards: shards})
+	id, _, err := kafka.Topic(t.Context(), r.Client, event.LinkViewTopic)
+	require.NoError(t, err)
+	r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 2)", id, event.LinkViewTopic)
+	countersStay(t, r)
+	for i, left := range []struct{ events, views uint64 }{{3, 0}, {0, 2}} {
+		var n struct{ events, views uint64 }
+		require.NoError(t, shards.Conn(t, i).QueryRow(t.Context(), "SELECT (SELECT count() FROM lodestone.events), (SELECT count() FROM lodestone.link_views)").Scan(&n.events, &n.views))
+		require.Equal(t, left, n, "shard %d", i+1)
+	}
+}

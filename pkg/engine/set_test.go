@@ -200,32 +200,30 @@ func tree(t *testing.T, root int) []int {
 }
 
 // Whatever is killed first, and however soon the next start comes: it needs no one.
-func TestStartsAgainAtOnceAfterTheKillOfEveryProcess(t *testing.T) { //nolint:tparallel // each starts every engine: one at a time
+func TestStartsAgainAtOnceAfterTheKillOfEveryProcess(t *testing.T) {
 	t.Parallel()
-	orders := map[string]func(up, clickhouse, postgres int, all []int) []int{
-		"parent first":     func(up, _, _ int, all []int) []int { return append([]int{up}, all...) },
-		"grandchildren":    func(up, _, _ int, all []int) []int { slices.Reverse(all); return append(all, up) },
-		"postgres, parent": func(up, _, postgres int, _ []int) []int { return []int{postgres, up} },
-		"clickhouse":       func(up, clickhouse, _ int, _ []int) []int { return []int{clickhouse, up} },
-	}
-	for name, order := range orders {
-		t.Run(name, func(t *testing.T) {
-			dir := enginetest.Dir(t)
-			process, at := up(t, dir)
-			run(t, at.Postgres, "SET synchronous_commit = on", "CREATE TABLE t (x int)")
-			for round := range 2 {
-				run(t, at.Postgres, "SET synchronous_commit = on", fmt.Sprintf("INSERT INTO t VALUES (%d)", round))
-				for _, pid := range order(process.Process.Pid, pidOf(t, dir, "clickhouse"), pidOf(t, dir, "postgres"), tree(t, process.Process.Pid)) {
-					_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with one before
-				}
-				require.Error(t, process.Wait())
-				var again running
-				process, again = up(t, dir)
-				require.Equal(t, at, again, "addresses and passwords stay")
-				require.Equal(t, round+1, scan[int](t, at.Postgres, "SELECT count(*) FROM t"))
-				must(t, at.HTTP, "SELECT 1")
-			}
-		})
+	dir := enginetest.Dir(t)
+	process, at := up(t, dir)
+	run(t, at.Postgres, "SET synchronous_commit = on", "CREATE TABLE t (x int)")
+	for round, order := range []struct {
+		name string
+		of   func(up, clickhouse, postgres int, all []int) []int
+	}{
+		{"parent first", func(up, _, _ int, all []int) []int { return append([]int{up}, all...) }},
+		{"grandchildren", func(up, _, _ int, all []int) []int { slices.Reverse(all); return append(all, up) }},
+		{"postgres, parent", func(up, _, postgres int, _ []int) []int { return []int{postgres, up} }},
+		{"clickhouse", func(up, clickhouse, _ int, _ []int) []int { return []int{clickhouse, up} }},
+	} {
+		run(t, at.Postgres, "SET synchronous_commit = on", fmt.Sprintf("INSERT INTO t VALUES (%d)", round))
+		for _, pid := range order.of(process.Process.Pid, pidOf(t, dir, "clickhouse"), pidOf(t, dir, "postgres"), tree(t, process.Process.Pid)) {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with one before
+		}
+		require.Error(t, process.Wait(), order.name)
+		var again running
+		process, again = up(t, dir)
+		require.Equal(t, at, again, "%s: addresses and passwords stay", order.name)
+		require.Equal(t, round+1, scan[int](t, at.Postgres, "SELECT count(*) FROM t"), order.name)
+		must(t, at.HTTP, "SELECT 1")
 	}
 }
 
