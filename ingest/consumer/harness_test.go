@@ -164,7 +164,7 @@ func (r *rig) awaitCommit(partition int32, next int64) {
 	require.Eventually(r.t, func() bool {
 		at, intent := r.committed(partition)
 		return at == next && intent == stream.NoIntent
-	}, waitLimit, 20*time.Millisecond, "partition %d does not get to offset %d", partition, next)
+	}, waitLimit, 50*time.Millisecond, "partition %d does not get to offset %d", partition, next)
 }
 
 // requireStored fails unless exactly so many rows are stored, none of them twice.

@@ -92,7 +92,7 @@ func (r *rig) consume() {
 	n := counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, c.Start(r.t.Context()))
 	require.NoError(r.t, n.Start(r.t.Context()))
-	require.Eventually(r.t, func() bool { return r.behind() == 0 }, waitLimit, 20*time.Millisecond)
+	require.Eventually(r.t, func() bool { return r.behind() == 0 }, waitLimit, 100*time.Millisecond)
 	require.NoError(r.t, n.Stop(context.Background()))
 	require.NoError(r.t, c.Stop(context.Background()))
 }
