@@ -67,6 +67,7 @@ func (m *Magnets) picture(ctx context.Context, f store.LeadMagnetFile) error {
 	if err != nil {
 		return fmt.Errorf("make pictures of lead magnet %s: %w", f.LeadMagnetID, err)
 	}
+	kept := false
 	err = m.deps.Postgres.Account(ctx, f.AccountID, func(tx pgx.Tx) error {
 		row, err := store.New(tx).LockMagnet(ctx, f.LeadMagnetID)
 		if errors.Is(err, pgx.ErrNoRows) || err == nil && row.FileVersion != f.Version {
@@ -75,10 +76,21 @@ func (m *Magnets) picture(ctx context.Context, f store.LeadMagnetFile) error {
 		if err != nil {
 			return fmt.Errorf("lock lead magnet: %w", err)
 		}
+		now, err := store.New(tx).GetFileVersion(ctx, store.GetFileVersionParams{LeadMagnetID: f.LeadMagnetID, Version: f.Version})
+		if err != nil {
+			return fmt.Errorf("look whether the file has pictures: %w", err)
+		}
+		if now.Pictured {
+			return nil // by another process: pages may show its pictures
+		}
+		kept = true
 		return read.pictures.StoreForFile(ctx, tx, f.AccountID, f.LeadMagnetID, f.Version, read.outline)
 	})
 	if err != nil {
 		return fmt.Errorf("keep pictures of lead magnet %s: %w", f.LeadMagnetID, err)
+	}
+	if !kept {
+		return nil
 	}
 	m.deps.Log.Info("created pictures of an older file", "lead_magnet_id", f.LeadMagnetID, "pictures", len(read.pictures))
 	return nil
