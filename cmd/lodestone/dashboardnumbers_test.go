@@ -208,8 +208,8 @@ func (v *owner) overview(t *testing.T, p span) {
 			}
 			require.Equal(t, total.column(metric), found, "the table behind the chart of %s", metric)
 		}
+		v.magnetList(t, s, p)
 		if chosen == "" {
-			v.magnetList(t, s, p)
 			v.sortedMagnets(t, p)
 		}
 		require.Equal(t, []string{exact(now.Readers)}, shown(s.root, "readers_now"))

@@ -47,7 +47,7 @@ async function send(form: HTMLFormElement, submitter: HTMLElement | null): Promi
   const here = location.pathname + location.search;
   const asked = new URL(here, location.href).href;
   const hasFile = form.enctype === fileForm;
-  const answer = await ask(asked, hasFile ? undefined : AbortSignal.timeout(soon)).catch(() => undefined);
+  const answer = answersForm() ? undefined : await ask(asked, hasFile ? undefined : AbortSignal.timeout(soon)).catch(() => undefined);
   if (answer?.ended && (hasFile || answer.out)) {
     ended(form, answer.ended);
     return;
@@ -55,6 +55,15 @@ async function send(form: HTMLFormElement, submitter: HTMLElement | null): Promi
   if (answer?.ok) renew(form, answer.page?.querySelector<HTMLInputElement>("input[name=csrf]")?.value);
   checked.add(form); // without an answer the browser says what is wrong
   form.requestSubmit(submitter);
+}
+
+/**
+ * answersForm reports whether the screen came as the answer to a form that was not taken. Its address is then that of the form, which no one
+ * can ask for.
+ */
+function answersForm(): boolean {
+  const [load] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  return load !== undefined && load.responseStatus >= 400 && new URL(load.name).pathname === location.pathname;
 }
 
 /** renew puts the token of the session into a form: the person may have signed in again in another tab. */
