@@ -19,7 +19,7 @@ export function startForms(): void {
   document.addEventListener("submit", (e) => {
     const form = e.target as HTMLFormElement;
     if (e.defaultPrevented || form.method !== "post") return;
-    if ((form.enctype === fileForm || unsaved.has(form)) && !checked.delete(form)) {
+    if ((form.enctype === fileForm || unsaved.has(form)) && !checked.delete(form) && !answersForm()) {
       e.preventDefault();
       if (asking.has(form)) return; // pressed twice
       asking.add(form);
@@ -47,7 +47,7 @@ async function send(form: HTMLFormElement, submitter: HTMLElement | null): Promi
   const here = location.pathname + location.search;
   const asked = new URL(here, location.href).href;
   const hasFile = form.enctype === fileForm;
-  const answer = answersForm() ? undefined : await ask(asked, hasFile ? undefined : AbortSignal.timeout(soon)).catch(() => undefined);
+  const answer = await ask(asked, hasFile ? undefined : AbortSignal.timeout(soon)).catch(() => undefined);
   if (answer?.ended && (hasFile || answer.out)) {
     ended(form, answer.ended);
     return;
