@@ -151,7 +151,7 @@ setup-all: ## Install what `make test-all` needs besides
 	@.ci/setup all
 	@$(MAKE) dbt-tools client-tools $(SITE)/web/node_modules/.package-lock.json
 
-test: setup ## Install what is missing, then check and test what a change can break (twelve minutes is the goal; about 25)
+test: setup ## Install what is missing, then check and test what a change can break (twelve minutes is the goal; about 20)
 	@ALL_SECONDS=2000 PACKAGE_SECONDS=150 .ci/groups build web-check web-test check unit programs browser-once
 
 # What a release needs: everything that `make test` does, the long forms of tests, and the parts of the repository that have modules of their own.
