@@ -3,6 +3,7 @@ package clickhouse_test
 import (
 	"fmt"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,6 +113,24 @@ func TestNoConditionSeesAnotherAccount(t *testing.T) {
 		for i := 0; i < len(columns); i += 3 {
 			a.reveals("moved_as_it_is", revealingForms[0], view, columns[i])
 		}
+	}
+}
+
+// Settings of the profile keep conditions of a user behind PREWHERE, and the views have the account there wherever they read a table: either
+// by itself keeps rows of others from the conditions above.
+func TestViewsReadRowsOfTheAccount(t *testing.T) {
+	t.Parallel()
+	a := shareAnalytics(t)
+	reads := regexp.MustCompile(`(?:FROM|JOIN) lodestone\.(\w+)(?: AS \w+)?(?: FINAL)?(.{0,60})`)
+	for _, view := range clickhouse.Views() {
+		found := 0
+		for _, read := range reads.FindAllStringSubmatch(a.must(a.own, "SELECT create_table_query FROM system.tables WHERE database = 'analytics' AND name = '"+view+"' FORMAT TSVRaw"), -1) {
+			if read[1] != "sql_accounts" {
+				found++
+				require.True(t, strings.HasPrefix(read[2], " PREWHERE empty(accounts) OR has(accounts, account_id)"), "%s: %s", view, read[0])
+			}
+		}
+		require.NotZero(t, found, view)
 	}
 }
 
