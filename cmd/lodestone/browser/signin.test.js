@@ -259,7 +259,7 @@ longTest('sign-in: whoever signs out sees it, even if the page finds out first t
 for (const o of [{}, { scripts: false }]) {
   longTest(`sign-in: nothing typed is lost if the session ends, ${JSON.stringify(o)}`, async (t) => {
     const magnet = await newMagnet({ title: 'Kept', pages: 1 });
-    const v = await visitor(t, 'desktop', o);
+    const v = await visitor(t, 'desktop', { ...o, expected: [/status of 401 .*\/links\/new/] }); // the form asks for the session first
     const email = await person('owner');
     await v.page.goto(asks);
     await enter(v, email);
