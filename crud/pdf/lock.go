@@ -59,6 +59,9 @@ func isStrange(file io.ReaderAt, size int64) bool {
 		return false
 	}
 	filter := says(streamsOf)
+	if filter == "Identity" && filter == says(stringsOf) {
+		return false // its attachments alone are locked
+	}
 	method := regexp.MustCompile(`/` + regexp.QuoteMeta(filter) + `\s*<<[^>]*?` + methodOf.String())
 	return filter != says(stringsOf) || !slices.Contains(knownMethods, says(method))
 }

@@ -72,6 +72,19 @@ func TestUnknownLocksAreNamed(t *testing.T) {
 	require.Greater(t, tried, 100)
 }
 
+// A file whose attachments alone are locked can be read.
+func TestLocksOfAttachments(t *testing.T) {
+	t.Parallel()
+	const lock = "5 0 obj\n<< /Filter /Standard /V 4 /R 4 /CF << /StdCF << /CFM /AESV2 >> >> /StmF /%s /StrF /%s /EFF /StdCF >>\nendobj\ntrailer << /Encrypt 5 0 R >>"
+	strange := func(stream, text string) bool {
+		file := fmt.Sprintf(lock, stream, text)
+		return isStrange(strings.NewReader(file), int64(len(file)))
+	}
+	require.False(t, strange("StdCF", "StdCF"))
+	require.True(t, strange("Identity", "StdCF"))
+	require.False(t, strange("Identity", "Identity"))
+}
+
 // withStream returns a file whose table of objects, at its end, is a stream.
 func withStream(t *testing.T, file []byte) []byte {
 	t.Helper()
