@@ -40,7 +40,7 @@ func TestRunningOutOfDescriptorsEndsNothing(t *testing.T) {
 	t.Cleanup(restore)
 	client := exhaust(t, s.Addr().String(), before)
 	require.Eventually(t, func() bool { return s.metric(t, "lodestone_collector_accept_failures_total") > 0 }, waitLimit, time.Millisecond)
-	require.Contains(t, s.log.String(), "cannot accept connections")
+	require.Eventually(t, func() bool { return strings.Contains(s.log.String(), "cannot accept connections") }, waitLimit, time.Millisecond)
 	select {
 	case err := <-s.Failed():
 		require.Fail(t, "the collector ended", "%v", err)

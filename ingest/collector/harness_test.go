@@ -49,18 +49,23 @@ const waitLimit = enginetest.Timeout
 var now = time.Date(2026, 3, 14, 15, 9, 26, 535_000_000, time.UTC)
 
 // stack is a collector with everything it needs: a Kafka broker of its own, so that a test can
-// provoke its errors, and a database of its own.
+// provoke its errors, and the database and the keys that all collectors of the package share.
 type stack struct {
 	*collector.Collector
-	url      string
-	database *postgres.Pool
-	cluster  *kfake.Cluster
-	ring     *token.Ring
-	log      *enginetest.Log
-	metrics  *prometheus.Registry
-	claims   token.Claims
-	token    string
+	url     string
+	cluster *kfake.Cluster
+	ring    *token.Ring
+	log     *enginetest.Log
+	metrics *prometheus.Registry
+	claims  token.Claims
+	token   string
 }
+
+// Collectors that share a database have the same keys. Rules have no state.
+var (
+	keys  = sync.OnceValues(token.NewKeys(1).Ring)
+	rules = sync.OnceValues(bot.NewRules)
+)
 
 type option func(*collector.Config, *collector.Deps)
 
@@ -79,12 +84,10 @@ func newStack(t *testing.T, options ...option) *stack {
 	require.NoError(t, err)
 	enginetest.Run(t, p)
 
-	s.ring, err = token.NewKeys(1).Ring()
+	s.ring, err = keys()
 	require.NoError(t, err)
-	s.database = enginetest.MigratedPostgres(t)
-	salts := newSaltsUnder(t, s.ring, s.database, func() time.Time { return now })
-	runSalts(t, salts, now)
-	bots, err := bot.NewRules()
+	salts := newSalts(t, s.ring, enginetest.SharedPostgres(t))
+	bots, err := rules()
 	require.NoError(t, err)
 	s.claims = claims()
 	s.token = s.ring.Sign(s.claims)
@@ -125,20 +128,18 @@ type noHasher struct{}
 
 func (noHasher) Hash(uuid.UUID, netip.Addr, time.Time) (out [16]byte, ok bool) { return out, false }
 
-// runSalts runs salts until there is one for the time: they start without, should Postgres take its time.
-func runSalts(t *testing.T, s *iphash.Salts, at time.Time) {
+// newSalts returns salts that run and have one for the time of the tests: they start without, should Postgres take its time.
+func newSalts(t *testing.T, ring *token.Ring, pool *postgres.Pool) *iphash.Salts {
 	t.Helper()
-	enginetest.Run(t, s)
+	salts, err := iphash.NewSalts(iphash.Deps{
+		Postgres: pool, Tokens: ring, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+	})
+	require.NoError(t, err)
+	enginetest.Run(t, salts)
 	require.Eventually(t, func() bool {
-		_, ok := s.Hash(uuid.Nil, netip.MustParseAddr("203.0.113.1"), at)
+		_, ok := salts.Hash(uuid.Nil, netip.MustParseAddr("203.0.113.1"), now)
 		return ok
 	}, waitLimit, 20*time.Millisecond)
-}
-
-func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *iphash.Salts {
-	t.Helper()
-	salts, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: keys, Now: clock, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
-	require.NoError(t, err)
 	return salts
 }
 

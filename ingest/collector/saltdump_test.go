@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"lukechampine.com/blake3"
 
+	"lodestone/ingest/collector"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 )
 
@@ -19,25 +21,29 @@ import (
 // so the attack of this test works.
 func TestADumpOfPostgresReversesNoAddress(t *testing.T) {
 	t.Parallel()
-	s := newStack(t)
+	ring, err := keys()
+	require.NoError(t, err)
+	database := enginetest.MigratedPostgres(t)
+	salts := newSalts(t, ring, database)
+	s := newStack(t, func(_ *collector.Config, d *collector.Deps) { d.Addresses = salts })
 	require.Equal(t, 202, s.post(t, s.event()).status)
 	stored := s.stored(t)
 	require.NotZero(t, stored.IPHash)
 	attack := func(dump []byte) (netip.Addr, bool) { return reverse(dump, stored.IPHash, stored.AccountID) }
 
-	dumped := dump(t, s.database)
+	dumped := dump(t, database)
 	require.Contains(t, string(dumped), now.Format(time.DateOnly), "the row of the day is in the dump")
 	_, found := attack(dumped)
 	require.False(t, found)
 
 	// The same row as it would be without the encryption.
 	var sealed []byte
-	require.NoError(t, s.database.Unscoped().QueryRow(t.Context(), "SELECT sealed FROM ip_salts WHERE day = $1", now).Scan(&sealed))
-	opened, err := s.ring.Open("salts of the address hash", sealed, []byte(now.Format(time.DateOnly)))
+	require.NoError(t, database.Unscoped().QueryRow(t.Context(), "SELECT sealed FROM ip_salts WHERE day = $1", now).Scan(&sealed))
+	opened, err := ring.Open("salts of the address hash", sealed, []byte(now.Format(time.DateOnly)))
 	require.NoError(t, err)
-	_, err = s.database.Unscoped().Exec(t.Context(), "CREATE TABLE leak AS SELECT $1::bytea AS salt", opened)
+	_, err = database.Unscoped().Exec(t.Context(), "CREATE TABLE leak AS SELECT $1::bytea AS salt", opened)
 	require.NoError(t, err)
-	addr, found := attack(dump(t, s.database))
+	addr, found := attack(dump(t, database))
 	require.True(t, found)
 	require.Equal(t, "127.0.0.1", addr.String())
 }
