@@ -208,7 +208,7 @@ func MigratedPostgres(t testing.TB) *postgres.Pool {
 // MigratedPostgresURL returns the address of such a database.
 func MigratedPostgresURL(t testing.TB) string {
 	t.Helper()
-	url := createDatabase(t, " TEMPLATE "+templateDatabase)
+	url := copyDatabase(t, templateDatabase)
 	adopt(t, url)
 	return url
 }

@@ -139,7 +139,7 @@ func (t template) keep(kept string) (err error) {
 		return err
 	}
 	for _, dir := range old {
-		if !strings.HasPrefix(filepath.Base(dir), t.name+"-new-") { // of a process that makes it, too
+		if dir != kept && !strings.HasPrefix(filepath.Base(dir), t.name+"-new-") { // of processes that were faster, or still make it
 			err = errors.Join(err, engine.RemoveDir(dir))
 		}
 	}
