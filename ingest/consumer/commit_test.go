@@ -19,11 +19,9 @@ import (
 func TestPartitionsCommitTogether(t *testing.T) {
 	t.Parallel()
 	const partitions = 6
-	broker := enginetest.NewKafka(t, t.TempDir())
-	enginetest.Run(t, broker)
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: partitions}))
+	r := newRig(t, partitions)
 	most := make(chan int, 1000)
-	broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Count: -1, When: func(req kmsg.Request) bool {
+	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Count: -1, When: func(req kmsg.Request) bool {
 		n := 0
 		for _, topic := range req.(*kmsg.OffsetCommitRequest).Topics {
 			n += len(topic.Partitions)
@@ -61,10 +59,8 @@ func TestPartitionsCommitTogether(t *testing.T) {
 func TestACommitThatIsRefusedIsRepeatedAlone(t *testing.T) {
 	t.Parallel()
 	const partitions = 3
-	broker := enginetest.NewKafka(t, t.TempDir())
-	enginetest.Run(t, broker)
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: partitions}))
-	broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.UnknownTopicOrPartition, Topic: event.Topic, Partitions: []int32{1}, Count: 3})
+	r := newRig(t, partitions)
+	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.UnknownTopicOrPartition, Topic: event.Topic, Partitions: []int32{1}, Count: 3})
 	for partition := range int32(partitions) {
 		r.produce(partition, r.events(10)...)
 	}

@@ -71,19 +71,6 @@ func TestEveryFieldOfAnEventArrivesInItsRow(t *testing.T) {
 	require.Equal(t, offset, at)
 }
 
-func TestManyBlocksOfManyPartitionsAreStoredOnce(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 4)
-	r.consume(r.config())
-	for partition := range int32(4) {
-		r.produce(partition, r.events(800)...)
-	}
-	for partition := range int32(4) {
-		r.awaitCommit(partition, 800)
-	}
-	r.requireStored(3_200)
-}
-
 func TestRepeatsAreDroppedAlsoAcrossARestart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -160,16 +147,17 @@ func TestThePoisonMayBeAsLargeAsKafkaTakesIt(t *testing.T) {
 
 func TestARebalanceUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 6)
+	const partitions, each = 4, 30
+	r := newRig(t, partitions)
 	c := r.config()
-	c.BlockRows = 75
+	c.BlockRows = 15
 	r.consume(c)
 	total := 0
 	produce := func() {
-		for partition := range int32(6) {
-			r.produce(partition, r.events(150)...)
-			total += 150
+		for partition := range int32(partitions) {
+			r.produce(partition, r.events(each)...)
 		}
+		total += each
 	}
 	produce()
 	second := r.consume(c)
@@ -180,8 +168,8 @@ func TestARebalanceUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	produce()
 	third()
 	produce()
-	for partition := range int32(6) {
-		r.awaitCommit(partition, int64(total/6))
+	for partition := range int32(partitions) {
+		r.awaitCommit(partition, int64(total))
 	}
-	r.requireStored(total)
+	r.requireStored(partitions * total)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 )
 
@@ -44,11 +43,9 @@ func TestALogWhoseLeaderEpochEndsBelowTheCommitStandsStill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			broker := enginetest.NewKafka(t, t.TempDir())
-			enginetest.Run(t, broker)
-			r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 2}))
+			r := newRig(t, 2)
 			r.produce(0, r.events(10)...)
-			require.NoError(t, broker.Cluster().MoveTopicPartition(event.Topic, 0, 0)) // a new epoch
+			require.NoError(t, r.Broker.Cluster().MoveTopicPartition(event.Topic, 0, 0)) // a new epoch
 			r.produce(0, r.events(5)...)
 			r.commitEpoch(c.next, c.epoch)
 			r.requireHalted(haltedLog, c.message)
@@ -61,16 +58,14 @@ func TestALogWhoseLeaderEpochEndsBelowTheCommitStandsStill(t *testing.T) {
 // The epochs of a log that is whole are no reason to stand still, however many leaders it had.
 func TestALogOfSeveralLeadersGoesOn(t *testing.T) {
 	t.Parallel()
-	broker := enginetest.NewKafka(t, t.TempDir())
-	enginetest.Run(t, broker)
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 1}))
+	r := newRig(t, 1)
 	for epoch := range int32(3) {
 		stop := r.consume(r.config())
 		r.produce(0, r.events(10)...)
 		r.awaitCommit(0, 10*int64(epoch+1))
 		stop()
 		require.Equal(t, epoch, r.committedEpoch())
-		require.NoError(t, broker.Cluster().MoveTopicPartition(event.Topic, 0, 0))
+		require.NoError(t, r.Broker.Cluster().MoveTopicPartition(event.Topic, 0, 0))
 	}
 	r.expire(0, 30) // the log is empty, and its epochs are gone
 	r.consume(r.config())

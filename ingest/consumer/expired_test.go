@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 
 	"lodestone/ingest/logbook"
+	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
@@ -29,9 +30,8 @@ func (r *rig) losses(partition int32) (lost []kafka.Range) {
 	all, err := logbook.New(r.Postgres).Losses(r.t.Context(), true)
 	require.NoError(r.t, err)
 	for _, l := range all {
-		require.Equal(r.t, event.Topic, l.Topic)
-		require.Equal(r.t, r.TopicID, l.TopicID)
-		if l.Partition == partition {
+		if l.TopicID == r.TopicID && l.Partition == partition {
+			require.Equal(r.t, event.Topic, l.Topic)
 			lost = append(lost, l.Offsets)
 		}
 	}
@@ -73,7 +73,7 @@ func TestOfWhatExpiredOnlyWhatIsNotStoredIsLost(t *testing.T) {
 // A consumer may die after it recorded the loss and before it committed, and Kafka deletes more meanwhile.
 func TestALossIsRecordedOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 1)
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1})) // a database of its own: all losses are looked at
 	r.produce(0, r.events(40)...)
 	for _, before := range []int64{10, 10, 25} {
 		r.expire(0, before)

@@ -65,17 +65,15 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 // A consumer of the group before may have been stopped for a while, and come back after the hand-over.
 func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
 	t.Parallel()
-	broker := enginetest.NewKafka(t, t.TempDir())
-	enginetest.Run(t, broker)
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 1}))
+	r := newRig(t, 1)
 	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	enginetest.Run(t, c)
 	r.produce(0, r.events(10)...)
 	r.awaitCommit(0, 10)
-	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topic_groups SET consumer_group = 'other'")
+	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topic_groups SET consumer_group = 'other' WHERE topic_id = $1", r.TopicID)
 	require.NoError(t, err)
-	broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1}) // it joins again
+	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1}) // it joins again
 	select {
 	case err := <-c.Failed():
 		require.True(t, config.IsInvalid(err), "%v", err)

@@ -80,9 +80,9 @@ func requireHandOver(t *testing.T, brokers []string) {
 	produce := func() {
 		t.Helper()
 		for partition := range int32(partitions) {
-			r.produce(partition, r.events(150)...)
+			r.produce(partition, r.events(20)...)
 		}
-		stored, next = stored+partitions*150, next+150
+		stored, next = stored+partitions*20, next+20
 	}
 	await := func() {
 		t.Helper()

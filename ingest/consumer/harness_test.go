@@ -42,7 +42,14 @@ type rig struct {
 
 func newRig(t *testing.T, partitions int32) *rig {
 	t.Helper()
-	return newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: partitions}))
+	return newRigOn(t, newStack(t, partitions))
+}
+
+// newStack returns a stack with a broker of its own, so that a test can provoke its errors. What consumers keep in Postgres is of their
+// topics.
+func newStack(t *testing.T, partitions int32) *enginetest.Stack {
+	t.Helper()
+	return enginetest.NewStack(t, enginetest.StackConfig{Partitions: partitions, SharedPostgres: true})
 }
 
 func newRigOn(t *testing.T, s *enginetest.Stack) *rig {

@@ -109,24 +109,6 @@ func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {
 	require.NoError(r.t, wrong.Check(r.t.Context()))
 }
 
-func TestAConsumerJoinsWhenTheSchemaIsThere(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 1)
-	server := enginetest.NewClickHouse(t, t.TempDir())
-	enginetest.Run(t, server)
-	r.ClickHouse = clickhouse.Config{URL: server.URL()}
-	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
-	require.NoError(t, err)
-	require.Error(t, c.probe(t.Context()))
-	started := r.start(c)
-	r.produce(0, r.events(10)...)
-	_, err = clickhouse.Migrate(t.Context(), r.ClickHouse)
-	require.NoError(t, err)
-	require.NoError(t, <-started)
-	r.awaitCommit(0, 10)
-	r.requireStored(10)
-}
-
 // Whose ClickHouse is away for long leaves its partitions to others, and comes back.
 func TestAConsumerThatCannotWriteLeavesItsPartitionsToOthers(t *testing.T) {
 	t.Parallel()

@@ -8,24 +8,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"lodestone/pkg/engine/enginetest"
 )
 
 // The leader of the topic of dead letters dies and stays away. The client waits for the answer to an idempotent batch, whatever becomes of its
 // context; the consumer does not, so that it gives its partitions back.
 func TestAConsumerStopsWhileNoBrokerAnswersItsDeadLetters(t *testing.T) {
 	t.Parallel()
-	broker := enginetest.NewKafka(t, t.TempDir())
-	enginetest.Run(t, broker)
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: broker.Brokers(), Partitions: 1}))
+	r := newRig(t, 1)
 	r.produceRaw(0, []byte("noise"))
 	asked := make(chan struct{})
 	first := sync.OnceFunc(func() { close(asked) })
 	var back atomic.Bool
-	defer back.Store(true)                                                                             // a test that fails ends
-	broker.Cluster().ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) { // the consumer writes nothing else
-		broker.Cluster().KeepControl()
+	defer back.Store(true)                                                                               // a test that fails ends
+	r.Broker.Cluster().ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) { // the consumer writes nothing else
+		r.Broker.Cluster().KeepControl()
 		first()
 		return nil, nil, !back.Load()
 	})

@@ -52,6 +52,8 @@ type StackConfig struct {
 	Shards *Shards
 	// Copies are used instead of one server, and are migrated.
 	Copies *Copies
+	// SharedPostgres stands for SharedPostgres instead of a database of the test's own.
+	SharedPostgres bool
 }
 
 // Shards are two or more servers of the test's own that store events together.
@@ -103,8 +105,14 @@ func (s *Shards) Conn(t testing.TB, i int) driver.Conn {
 // NewStack returns a stack; the end of the test stops what it started.
 func NewStack(t testing.TB, c StackConfig) *Stack {
 	t.Helper()
-	s := &Stack{t: t, Kafka: kafka.Config{Brokers: c.Brokers}, ClickHouse: clickhouse.Config{URL: c.ClickHouse}, PostgresURL: MigratedPostgresURL(t)}
-	s.Postgres = PostgresPool(t, s.PostgresURL)
+	s := &Stack{t: t, Kafka: kafka.Config{Brokers: c.Brokers}, ClickHouse: clickhouse.Config{URL: c.ClickHouse}}
+	if c.SharedPostgres {
+		s.Postgres = SharedPostgres(t)
+		s.PostgresURL = s.Postgres.Unscoped().Config().ConnString()
+	} else {
+		s.PostgresURL = MigratedPostgresURL(t)
+		s.Postgres = PostgresPool(t, s.PostgresURL)
+	}
 	if c.Brokers == nil {
 		s.Broker = NewKafka(t, t.TempDir())
 		Run(t, s.Broker)
