@@ -69,6 +69,7 @@ type program struct {
 	exited chan struct{}
 	err    error  // of Wait, after exited
 	admin  string // the admin address of a process that processes.serve started
+	shared bool   // with other tests, which need it
 }
 
 // launch starts a process of the program that the test's end kills if it still runs.
@@ -80,6 +81,19 @@ func launch(t *testing.T, dir string, env []string, args ...string) *program {
 // launchFile does so with another program.
 func launchFile(t *testing.T, file, dir string, env []string, args ...string) *program {
 	t.Helper()
+	p := begin(t, file, dir, env, args...)
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("%v printed:\n%s", args, p.out)
+		}
+	})
+	return p
+}
+
+// begin does so with one that outlives the test.
+func begin(t *testing.T, file, dir string, env []string, args ...string) *program {
+	t.Helper()
 	p := &program{t: t, cmd: exec.Command(file, args...), out: &enginetest.Log{}, exited: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
@@ -90,17 +104,12 @@ func launchFile(t *testing.T, file, dir string, env []string, args ...string) *p
 		p.err = p.cmd.Wait()
 		close(p.exited)
 	}()
-	t.Cleanup(func() {
-		p.kill()
-		if t.Failed() {
-			t.Logf("%v printed:\n%s", args, p.out)
-		}
-	})
 	return p
 }
 
 // kill ends the process without warning.
 func (p *program) kill() {
+	require.False(p.t, p.shared, "other tests need it")
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.exited
 }
@@ -108,6 +117,7 @@ func (p *program) kill() {
 // interrupt sends Ctrl-C and waits for the end, which must be an orderly one.
 func (p *program) interrupt(within time.Duration) {
 	p.t.Helper()
+	require.False(p.t, p.shared, "other tests need it")
 	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGINT))
 	select {
 	case <-p.exited:
@@ -138,11 +148,14 @@ type up struct {
 	more  []string // settings besides
 	empty bool     // the first start finds no data: else it finds those of another one, which takes a quarter of the time
 	env   map[string]string
+	owner string // the address of the account's owner
+
+	lasting bool // it outlives the test
 }
 
 func newUp(t *testing.T) *up {
 	t.Helper()
-	u := &up{t: t, dir: enginetest.Dir(t)}
+	u := &up{t: t, dir: enginetest.Dir(t), owner: demoOwner}
 	for i := range u.ports {
 		u.ports[i] = enginetest.FreePort(t)
 	}
@@ -200,7 +213,11 @@ func (u *up) prepare() {
 func (u *up) start() {
 	u.t.Helper()
 	u.prepare()
-	u.program = launch(u.t, u.dir, nil, u.args()...)
+	run := launchFile
+	if u.lasting {
+		run = begin
+	}
+	u.program = run(u.t, filepath.Join(binaries(u.t), "lodestone"), u.dir, nil, u.args()...)
 	require.Eventually(u.t, func() bool {
 		select {
 		case <-u.exited:

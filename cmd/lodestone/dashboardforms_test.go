@@ -5,18 +5,15 @@ import (
 	"encoding/json"
 	"mime/multipart"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"lodestone/cmd/lodestone/demo"
 	"lodestone/crud/account"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 )
 
@@ -26,11 +23,9 @@ const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'--{{.}}
 // signInByKey signs in a browser with an API key.
 func signInByKey(t *testing.T, site, key string) *owner {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	v := &owner{t: t, site: site, key: key, http: &http.Client{Jar: secureJar{jar}, Timeout: time.Minute}}
-	s := v.send(v.open("/dashboard"), "/dashboard/sign-in/key", url.Values{"key": {key}})
-	require.Equal(t, "/dashboard", s.path, s.text)
+	v := newOwner(t, site, key)
+	form := v.open("/dashboard/sign-in").filled("/dashboard/sign-in/key", url.Values{"key": {key}})
+	v.enter(v.still().PostForm(site+"/dashboard/sign-in/key", form))
 	return v
 }
 
@@ -62,9 +57,7 @@ func (v *owner) upload(s screen, path, file string, content []byte, values map[s
 // An owner publishes a PDF, changes it and takes it away, without a terminal and without scripts.
 func TestDashboardPublishes(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.more = []string{"--no-sample"}
-	u.start()
+	u := sharedUp(t)
 	v := signIn(t, u)
 	site := v.site
 
@@ -111,7 +104,6 @@ func TestDashboardPublishes(t *testing.T) {
 	require.Empty(t, v.magnetsList())
 	require.Equal(t, http.StatusNotFound, v.open(self).status)
 	require.Contains(t, v.open(self).text, "Open the dashboard")
-	u.interrupt(enginetest.Timeout)
 }
 
 // change edits the lead magnet in two windows at a time.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/engine/enginetest"
 )
 
 // object is an answer of the API.
@@ -53,26 +51,30 @@ func (v *owner) api(method, path string, body any) (status int, answer object) {
 func (v *owner) signInWithKey(scopes ...string) *owner {
 	v.t.Helper()
 	_, made := v.api("POST", "/api/v1/keys", object{"name": strings.Join(scopes, " "), "scopes": scopes})
-	jar, err := cookiejar.New(nil)
-	require.NoError(v.t, err)
-	other := &owner{t: v.t, site: v.site, key: v.key, http: &http.Client{Jar: secureJar{jar}, Timeout: time.Minute}}
-	s := other.send(other.open("/dashboard/sign-in"), "/dashboard/sign-in/key", url.Values{"key": {made["key"].(string)}})
-	require.Contains(v.t, []int{http.StatusOK, http.StatusForbidden}, s.status, "signed in, even if the overview is not for this key")
-	require.Equal(v.t, "/dashboard", s.path)
+	other := signInByKey(v.t, v.site, made["key"].(string))
+	other.key = v.key
 	return other
 }
 
 // forge posts a form that no screen showed, with the token of the session.
 func (v *owner) forge(action string, values url.Values) screen {
 	v.t.Helper()
-	for _, form := range v.open("/dashboard/links").find("form", "") {
-		if token := fields(form).Get("csrf"); token != "" {
-			values.Set("csrf", token)
-		}
-	}
+	values.Set("csrf", v.token())
 	res, err := v.http.PostForm(v.site+action, values) //nolint:bodyclose // read closes it
 	require.NoError(v.t, err)
 	return v.read(res)
+}
+
+// token returns the session's token of forms, from a screen that is cheap and has one.
+func (v *owner) token() string {
+	v.t.Helper()
+	for _, form := range v.open(settings+"/sessions").find("form", "") {
+		if token := fields(form).Get("csrf"); token != "" {
+			return token
+		}
+	}
+	require.Fail(v.t, "no token")
+	return ""
 }
 
 // has asserts that the HTML of a screen has a text; lacks that it has not. The last words are why.
@@ -128,8 +130,7 @@ func (u *up) newGuide(title string) client.LeadMagnet {
 // A link is made, changed, closed and deleted in the dashboard, and the API has what was typed.
 func TestDashboardLinks(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.start()
+	u := sharedUp(t)
 	v := signIn(t, u)
 	magnet := u.newGuide("The Guide " + evil)
 	v.open("/dashboard/links").has("New link")
@@ -193,7 +194,6 @@ func TestDashboardLinks(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 	require.Equal(t, http.StatusNotFound, v.open(path).status)
 	require.Equal(t, http.StatusNotFound, v.open("/dashboard/links/nothing").status)
-	u.interrupt(enginetest.Timeout)
 }
 
 func pick(o object, names ...string) object {

@@ -22,7 +22,6 @@ import (
 	"lodestone/crud/catalogue"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/client"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/locale"
 )
 
@@ -31,8 +30,7 @@ const settings = "/dashboard/settings"
 // What is changed in the settings is in the API, and what the API refuses is beside its field.
 func TestDashboardSettings(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.start()
+	u := sharedUp(t)
 	v := signIn(t, u)
 	v.looks(t)
 	v.keys(t)
@@ -44,7 +42,6 @@ func TestDashboardSettings(t *testing.T) {
 	v.auditLog(t)
 	v.roles(t)
 	v.sessions(t)
-	u.interrupt(enginetest.Timeout)
 }
 
 func (v *owner) looks(t *testing.T) {

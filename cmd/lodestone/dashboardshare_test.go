@@ -8,23 +8,19 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"lodestone/pkg/engine/enginetest"
 )
 
 // Links that show statistics, addresses for campaigns, and the form on other sites are handled in the dashboard.
 func TestDashboardShares(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.start()
+	u := sharedUp(t)
 	v := signIn(t, u)
 	magnet := u.newGuide("The Guide " + evil)
-	_, link := v.api("POST", "/api/v1/generic-links", object{"lead_magnet_id": magnet.ID, "slug": "spring"})
+	_, link := v.api("POST", "/api/v1/generic-links", object{"lead_magnet_id": magnet.ID, "slug": "winter"})
 	v.shares(magnet.ID)
 	v.pagePictures(magnet.ID)
 	v.campaigns("/dashboard/links/" + link["id"].(string))
 	v.ownSite("/dashboard/links/"+link["id"].(string), link["id"].(string))
-	u.interrupt(enginetest.Timeout)
 }
 
 // shares makes a link that shows statistics, and revokes it.
@@ -96,7 +92,7 @@ func (v *owner) campaigns(path string) {
 	s.has("None is saved.")
 	s = v.open(path + "?" + url.Values{"utm_source": {"news & views"}, "utm_term": {evil}}.Encode())
 	s.harmless()
-	want := v.site + "/l/spring?utm_source=news+%26+views&utm_term=" + url.QueryEscape(evil)
+	want := v.site + "/l/winter?utm_source=news+%26+views&utm_term=" + url.QueryEscape(evil)
 	require.Equal(t, want, textOf(s.byID("address")))
 	for _, n := range s.find("img", "") {
 		res, err := v.http.Get(v.site + attr(n, "src"))
@@ -138,7 +134,7 @@ func (v *owner) ownSite(path, id string) {
 	require.Contains(t, text, "No site may show the form yet.")
 	v.open(path).has("Put the form on your own site")
 	s := v.open(path + "/site")
-	require.Contains(t, textOf(s.byID("snippet")), `data-link="spring"`)
+	require.Contains(t, textOf(s.byID("snippet")), `data-link="winter"`)
 
 	s = v.send(s, path+"/site", url.Values{"allowed_origins": {"https://example.com/with/a/path"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
@@ -152,7 +148,7 @@ func (v *owner) ownSite(path, id string) {
 	require.Contains(t, text, "No page has shown the form yet.")
 
 	ask := func(origin string) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.site+"/embed/spring", http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.site+"/embed/winter", http.NoBody)
 		require.NoError(t, err)
 		req.Header.Set("Origin", origin)
 		res, err := http.DefaultClient.Do(req)

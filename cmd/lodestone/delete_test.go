@@ -20,8 +20,7 @@ import (
 // events, including later reports about it. A revoked key stops everywhere.
 func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.start()
+	u := sharedUp(t)
 	c := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	const address = "ada@example.com"
 	var magnets []client.LeadMagnet
@@ -84,5 +83,4 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 		_, keys := other.Keys(t.Context(), client.Paging{})
 		return problem.Is(events, problem.Unauthorized) && problem.Is(keys, problem.Unauthorized)
 	}, enginetest.Timeout, interval)
-	u.interrupt(enginetest.Timeout)
 }

@@ -92,8 +92,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 // An agent gets the numbers of the API, which are those of SQL; it changes nothing unless that is allowed twice; and no log has a secret.
 func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.start()
+	u := sharedUp(t)
 	data := filepath.Join(u.dir, "data")
 	require.Zero(t, launch(t, u.dir, nil, "demo", "--data", data, "--visitors", "12").wait())
 	url, key := u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]
@@ -132,7 +131,7 @@ func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, byAPI, byAgent)
 	sql := launch(t, u.dir, nil, "sql", "--data", data, "--format", "tsv",
-		"SELECT count(), countIf(event_type = 'page_viewed'), countIf(event_type = 'download_completed') FROM events")
+		"SELECT count(), countIf(event_type = 'page_viewed'), countIf(event_type = 'download_completed') FROM events WHERE account_id = '"+accountID(t, url, key)+"'")
 	require.Zero(t, sql.wait())
 	fields := strings.Fields(sql.out.String())
 	var bySQL []float64

@@ -15,8 +15,7 @@ import (
 // An owner makes a link in the terminal, sees who asked for the document, and gets the numbers.
 func TestOwnersCommands(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.start()
+	u := sharedUp(t)
 	data := filepath.Join(u.dir, "data")
 	require.Zero(t, launch(t, u.dir, nil, "demo", "--data", data, "--visitors", "8").wait())
 	run := func(args ...string) string {

@@ -66,9 +66,7 @@ func (s stores) requireAll(t *testing.T, event map[string]any) {
 // address.
 func TestExportOfAPerson(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.more = []string{"--no-sample"}
-	u.start()
+	u := sharedUp(t)
 	site := u.env["LODESTONE_URL"]
 	c := clienttest.New(client.Config{URL: site, Key: u.env["LODESTONE_API_KEY"]})
 	owner := asker{site, u.env["LODESTONE_API_KEY"]}
@@ -143,5 +141,4 @@ func TestExportOfAPerson(t *testing.T) {
 	logged, err := json.Marshal(log)
 	require.NoError(t, err)
 	require.NotContains(t, strings.ToLower(string(logged)), "ada@example.com")
-	u.interrupt(enginetest.Timeout)
 }
