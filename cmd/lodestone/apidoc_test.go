@@ -114,7 +114,7 @@ func TestAPIDocument(t *testing.T) {
 			return levelled(got) == levelled(wanted)
 		}
 		if !asked() { // events become visible a little after the collector's answer
-			require.Eventually(t, asked, enginetest.Timeout, interval, "%s\n%s\nIf that is right, `make generate` writes it.", block, got)
+			require.Eventually(t, asked, enginetest.Timeout, seldom, "%s\n%s\nIf that is right, `make generate` writes it.", block, got)
 		}
 		if *update {
 			parts[i+2] = "json\n" + got

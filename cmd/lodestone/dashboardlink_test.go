@@ -176,11 +176,11 @@ func TestDashboardLinks(t *testing.T) {
 	_, l = v.api("GET", api, nil)
 	require.Equal(t, "Summer", l["title"])
 
-	v.send(v.open(path), path+"/active", nil)
+	s = v.send(s, path+"/active", nil)
 	_, l = v.api("GET", api, nil)
 	require.Equal(t, false, l["active"])
-	v.open(path).has("Open the page")
-	v.send(v.open(path), path+"/active", nil)
+	s.has("Open the page")
+	v.send(s, path+"/active", nil)
 
 	v.recipients(path, magnet.ID)
 	v.submissions(path, id)

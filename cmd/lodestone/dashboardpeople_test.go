@@ -93,7 +93,7 @@ func (v *owner) planted(t *testing.T, u *up) {
 	require.Eventually(t, func() bool {
 		total = v.ask("{" + allMetrics + only + p.bounds() + "}")
 		return total.Totals["people"] == 4.0 && total.Totals["people_downloaded"] == 1.0 && total.Totals["submissions"] == 3.0 && total.Totals["visitors"] == 1.0 && total.ExcludedBots > 0
-	}, enginetest.Timeout, interval, "%v", &total)
+	}, enginetest.Timeout, seldom, "%v", &total)
 	for metric, want := range map[string]float64{
 		"verified": 3, "confirmations": 0, "people_finished": 2, "people_without_form": 2, "people_finish_rate": 0.5, "people_download_rate": 0.25, "submission_rate": 3,
 	} {

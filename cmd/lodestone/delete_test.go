@@ -53,7 +53,7 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 			events, err := c.Events(t.Context(), client.EventFilter{})
 			got = []int64{s.TotalLinks, s.TotalViews, s.UniqueLeadMagnets, events.Pagination.Total}
 			return err == nil && slices.Equal(got, want)
-		}, enginetest.Timeout, interval, "%v", &got)
+		}, enginetest.Timeout, seldom, "%v", &got)
 	}
 	for _, l := range links {
 		view(l.TrackingToken)
@@ -82,5 +82,5 @@ func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 		_, events := other.Events(t.Context(), client.EventFilter{})
 		_, keys := other.Keys(t.Context(), client.Paging{})
 		return problem.Is(events, problem.Unauthorized) && problem.Is(keys, problem.Unauthorized)
-	}, enginetest.Timeout, interval)
+	}, enginetest.Timeout, seldom)
 }

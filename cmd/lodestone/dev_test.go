@@ -7,15 +7,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"lodestone/pkg/engine/enginetest"
 )
 
-// The live view and the mailbox are there for the person who started `lodestone up`, and only where nothing else than this machine is served.
-func TestUpKeepsItsPagesToItsOwner(t *testing.T) {
-	t.Parallel()
-	u := newUp(t)
-	u.start()
+// keepsItsPages shows that the live view and the mailbox are there for the person who started `lodestone up`. elsewhere is for a start with a public URL:
+// they are only where nothing else than this machine is served.
+func (u *up) keepsItsPages(t *testing.T) (elsewhere func()) {
+	t.Helper()
 	site, secret := u.env["LODESTONE_URL"], u.env["LODESTONE_DEV_SECRET"]
 	require.NotEmpty(t, secret)
 	info, err := os.Stat(filepath.Join(u.dir, "data", "dev-secret"))
@@ -36,15 +33,13 @@ func TestUpKeepsItsPagesToItsOwner(t *testing.T) {
 	require.NotContains(t, u.out.String(), secret, "only a terminal is shown it")
 	require.NotContains(t, u.out.String(), u.env["LODESTONE_API_KEY"], "the file has it")
 
-	u.kill()
-	u.more = []string{"--public-url=https://links.example.com"}
-	u.start()
-	require.Equal(t, secret, u.env["LODESTONE_DEV_SECRET"], "it stays")
-	require.NotContains(t, u.out.String(), secret)
-	require.NotContains(t, u.out.String(), "Mailbox")
-	for _, path := range paths {
-		status, _ := get(t, "http://"+u.args()[4]+path, secret)
-		require.Equal(t, http.StatusNotFound, status, path)
+	return func() {
+		require.Equal(t, secret, u.env["LODESTONE_DEV_SECRET"], "it stays")
+		require.NotContains(t, u.out.String(), secret)
+		require.NotContains(t, u.out.String(), "Mailbox")
+		for _, path := range paths {
+			status, _ := get(t, "http://"+u.args()[4]+path, secret)
+			require.Equal(t, http.StatusNotFound, status, path)
+		}
 	}
-	u.interrupt(enginetest.Timeout)
 }

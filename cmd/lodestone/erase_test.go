@@ -43,7 +43,7 @@ func TestErasingAPerson(t *testing.T) {
 		require.NoError(t, err)
 		return events.Pagination.Total
 	}
-	require.Eventually(t, func() bool { return total() == 4 }, enginetest.Timeout, interval) // three pages and a download
+	require.Eventually(t, func() bool { return total() == 4 }, enginetest.Timeout, seldom) // three pages and a download
 	s.requirePlanted(t)
 	for _, folder := range []string{"clickhouse", "kafka", "mailbox", "postgres/cluster/data/pg_wal"} {
 		require.NotEmpty(t, u.marked(t, folder), folder)
@@ -61,7 +61,7 @@ func TestErasingAPerson(t *testing.T) {
 	require.Eventually(t, func() bool {
 		done = owner.must(t, "GET", "/api/v1/erasures/"+id, "")
 		return done["events_blanked"] == true && done["records_until"] != nil // which follows
-	}, enginetest.Timeout, interval)
+	}, enginetest.Timeout, seldom)
 	checkReceipt(t, site, done)
 	require.Empty(t, slices.DeleteFunc(s.postgres(t), func(found string) bool { return strings.HasPrefix(found, "pg_stats") }))
 	// A copy that the mirror read before the erasure is removed later.
@@ -83,7 +83,7 @@ func TestErasingAPerson(t *testing.T) {
 	require.Equal(t, http.StatusConflict, planted.repeat(), "a repetition still finds its key")
 	// The link's page may be open still: what it sends is stored blank.
 	u.read(t, planted.link, markedAgent)
-	require.Eventually(t, func() bool { return total() == 5 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return total() == 5 }, enginetest.Timeout, seldom)
 	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, seldom)
 	bob := owner.must(t, "POST", "/api/v1/people/export", `{"email":"bob@example.com"}`)
 	require.Len(t, bob["submissions"], 1)
@@ -120,10 +120,10 @@ func TestErasingAPerson(t *testing.T) {
 	require.EqualValues(t, 1, owner.must(t, "GET", "/api/v1/erasures/"+id, "")["removed"].(map[string]any)["access_links"])
 
 	// What waited in the spool, and a dead letter that is replayed, become blank events.
-	require.Eventually(t, func() bool { return total() == 6 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return total() == 6 }, enginetest.Timeout, seldom)
 	answer = u.command("dead-letters", "replay", "--all")
 	require.Zero(t, answer.code, answer.out)
-	require.Eventually(t, func() bool { return total() == 7 }, enginetest.Timeout, interval)
+	require.Eventually(t, func() bool { return total() == 7 }, enginetest.Timeout, seldom)
 	require.Eventually(t, func() bool { return len(s.clickhouse(t)) == 0 }, enginetest.Timeout, seldom)
 	require.Eventually(t, func() bool { return len(u.marked(t, "spool")) == 0 }, enginetest.Timeout, seldom)
 	answer = u.command("verify", "--person", planted.address)
@@ -142,11 +142,12 @@ func TestErasingAPerson(t *testing.T) {
 // In the dashboard, a person is erased once the address is typed. The page that follows shows what was removed, and has the receipt.
 func TestErasingInTheDashboard(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.start()
+	u := sharedUp(t)
 	v := signIn(t, u)
-	m := u.newGuide("Guide")
-	made, err := clienttest.New(client.Config{URL: v.site, Key: u.env["LODESTONE_API_KEY"]}).CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"ada@example.com"}})
+	c := clienttest.New(client.Config{URL: v.site, Key: u.env["LODESTONE_API_KEY"]})
+	m, err := c.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: "Guide"})
+	require.NoError(t, err)
+	made, err := c.CreateAccessLinks(t.Context(), m.ID, clienttest.NewAccessLinks{Emails: []string{"ada@example.com"}})
 	require.NoError(t, err)
 	path := "/dashboard/readers/" + made[0].ID
 	s := v.send(v.open(path), path+"/erase", url.Values{"confirm": {"bob@example.com"}})

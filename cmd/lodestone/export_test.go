@@ -78,11 +78,10 @@ func (p *program) resetPeak() {
 
 func TestExportOfSubmissionsAndReaders(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.start()
+	u := sharedUp(t)
 	owner := asker{u.env["LODESTONE_URL"], u.env["LODESTONE_API_KEY"]}
-	links := owner.must(t, "GET", "/api/v1/generic-links", "")["data"].([]any)
-	link := links[0].(map[string]any)["id"].(string)
+	magnet := owner.must(t, "POST", "/api/v1/lead-magnets", `{"title":"Guide"}`)["id"].(string)
+	link := owner.must(t, "POST", "/api/v1/generic-links", `{"lead_magnet_id":"`+magnet+`"}`)["id"].(string)
 	path := filepath.Join(u.dir, "submissions.parquet")
 	export := launch(t, u.dir, nil, "export", "submissions", "--data", filepath.Join(u.dir, "data"), "--format", "parquet", "--output", path, link)
 	require.Zero(t, export.wait(), "%s", export.out)
@@ -146,7 +145,7 @@ func TestDailyExport(t *testing.T) {
 	u := newUp(t)
 	u.more = []string{"--no-sample"}
 	u.start()
-	const days = 3
+	const days = 1 // and the beginning of the next
 	account := u.fill(days * 86_400)
 	to := filepath.Join(u.dir, "archive")
 	for range 2 {

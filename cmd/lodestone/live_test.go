@@ -12,15 +12,12 @@ import (
 
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
 )
 
-// What the collector acknowledged arrives in the stream, across a restart of everything, and an open stream does not hold
-// up the end of the process.
-func TestUpStreamsEvents(t *testing.T) {
-	t.Parallel()
-	u := newUp(t)
-	u.start()
+// streams shows that what the collector acknowledged arrives in the stream. ended is for the orderly end of the process, which an open stream does not
+// hold up; again for the next start.
+func (u *up) streams(t *testing.T) (ended, again func()) {
+	t.Helper()
 	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	magnets, err := api.LeadMagnets(t.Context(), client.Paging{})
 	require.NoError(t, err)
@@ -67,13 +64,13 @@ func TestUpStreamsEvents(t *testing.T) {
 		require.Contains(t, data(r), id)
 	}
 
-	u.interrupt(enginetest.Timeout)
-	_, err = io.ReadAll(r)
-	require.NoError(t, err, "the stream ends as it should")
-	require.NotContains(t, u.out.String(), "requests were cut off") // on a busy machine, something else may take longer than it has
-
-	u.start()
-	third := post()
-	require.Contains(t, data(open()), third)
-	u.interrupt(enginetest.Timeout)
+	ended = func() {
+		_, err := io.ReadAll(r)
+		require.NoError(t, err, "the stream ends as it should")
+		require.NotContains(t, u.out.String(), "requests were cut off") // on a busy machine, something else may take longer than it has
+	}
+	return ended, func() {
+		third := post()
+		require.Contains(t, data(open()), third)
+	}
 }

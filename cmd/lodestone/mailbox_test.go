@@ -42,11 +42,10 @@ func (u *up) mailTo(address, subject string) (links []string) {
 	return links
 }
 
-// Mails are shown, survive kills, and wait while the SMTP server is away.
-func TestUpShowsItsMails(t *testing.T) {
-	t.Parallel()
-	u := newUp(t)
-	u.start()
+// showsItsMails shows that mails are shown, survive kills, and wait while the SMTP server is away. away is for a start with an SMTP server that is
+// away; shown for one without.
+func (u *up) showsItsMails(t *testing.T) (away, shown func()) {
+	t.Helper()
 	site := u.env["LODESTONE_URL"]
 	require.NotContains(t, u.out.String(), u.env["LODESTONE_DEV_SECRET"], "a service manager keeps what is printed")
 	api := client.New(client.Config{URL: site, Key: u.env["LODESTONE_API_KEY"]})
@@ -77,24 +76,48 @@ func TestUpShowsItsMails(t *testing.T) {
 	links = u.mailTo(demoOwner, "New lead: jo@example.com")
 	require.True(t, slices.ContainsFunc(links, func(l string) bool { return strings.HasPrefix(l, site+"/notices/") }))
 
-	u.kill()
+	away = func() {
+		status, _ := get(t, site+"/dev/mailbox", u.env["LODESTONE_DEV_SECRET"])
+		require.Equal(t, http.StatusNotFound, status, "mails go to an SMTP server")
+		submit("an@example.com")
+		// Both, and those of before the end if that came before theirs was written down: after two minutes they are sent again.
+		waiting := regexp.MustCompile(`lodestone_queue_jobs\{queue="mail",state="retryable"\} [2-4]\n`)
+		require.Eventually(t, func() bool {
+			_, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
+			return waiting.MatchString(metrics)
+		}, enginetest.Timeout, interval)
+	}
+	return away, func() {
+		u.mailTo("jo@example.com", "Your document")
+		u.mailTo("an@example.com", "Your document")
+		u.mailTo(demoOwner, "New lead: an@example.com")
+		require.NotContains(t, u.out.String(), "@example.com", "a log with an address")
+	}
+}
+
+// What `lodestone up` has for the person who started it, over its starts: an orderly end, two kills, and other settings.
+func TestUpOverItsStarts(t *testing.T) {
+	t.Parallel()
+	u := newUp(t)
+	u.start()
+	ended, streams := u.streams(t)
+	signsIn := u.signsIn(t)
+	elsewhere := u.keepsItsPages(t)
+	away, shown := u.showsItsMails(t)
+	u.interrupt(enginetest.Timeout)
+	ended()
 	u.more = []string{"--smtp-url=smtp://127.0.0.1:1", "--mail-from=hello@example.com"}
 	u.start()
-	status, _ = get(t, site+"/dev/mailbox", u.env["LODESTONE_DEV_SECRET"])
-	require.Equal(t, http.StatusNotFound, status, "mails go to an SMTP server")
-	submit("an@example.com")
-	// Both, and those of before the kill if that came before their end was written down: after two minutes they are sent again.
-	waiting := regexp.MustCompile(`lodestone_queue_jobs\{queue="mail",state="retryable"\} [2-4]\n`)
-	require.Eventually(t, func() bool {
-		_, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
-		return waiting.MatchString(metrics)
-	}, enginetest.Timeout, interval)
+	streams()
+	signsIn()
+	away()
 	u.kill()
 	u.more = nil
 	u.start()
-	u.mailTo("jo@example.com", "Your document")
-	u.mailTo("an@example.com", "Your document")
-	u.mailTo(demoOwner, "New lead: an@example.com")
-	require.NotContains(t, u.out.String(), "@example.com", "a log with an address")
+	shown()
+	u.kill()
+	u.more = []string{"--public-url=https://links.example.com"}
+	u.start()
+	elsewhere()
 	u.interrupt(enginetest.Timeout)
 }

@@ -96,7 +96,7 @@ func TestExportOfAPerson(t *testing.T) {
 	require.Eventually(t, func() bool {
 		events, err := c.Events(t.Context(), client.EventFilter{})
 		return err == nil && events.Pagination.Total >= 2
-	}, enginetest.Timeout, interval)
+	}, enginetest.Timeout, seldom)
 
 	ask := func(address string) (map[string]any, string) {
 		t.Helper()

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"lodestone/pkg/engine/enginetest"
 )
 
 // signedIn opens an address that signs in, as a browser does, and returns the session's cookie. (Go's cookie jar sends no cookie with
@@ -59,11 +57,9 @@ func browse(t *testing.T, address string, cookie *http.Cookie, header ...string)
 	return browsed{res.StatusCode, res.Header, string(text)}
 }
 
-// The address that `up` writes down, and prints to a terminal, signs its owner in once per start.
-func TestUpSignsItsOwnerIn(t *testing.T) {
-	t.Parallel()
-	u := newUp(t)
-	u.start()
+// signsIn shows that the address that `up` writes down, and prints to a terminal, signs its owner in once per start.
+func (u *up) signsIn(t *testing.T) (again func()) {
+	t.Helper()
 	site, address := u.env["LODESTONE_URL"], u.env["LODESTONE_DASHBOARD_URL"]
 	require.NotContains(t, u.out.String(), address, "a service manager keeps what it prints")
 	require.Equal(t, "/dashboard/sign-in?next=%2Fdashboard", browse(t, site+"/dashboard", nil).header.Get("Location"))
@@ -82,9 +78,9 @@ func TestUpSignsItsOwnerIn(t *testing.T) {
 	require.Equal(t, 401, browse(t, site+"/api/v1/account", cookie, "Sec-Fetch-Site", "same-origin").status)
 	require.Equal(t, 401, browse(t, site+"/api/v1/analytics", cookie, "Sec-Fetch-Site", "same-origin").status)
 
-	u.interrupt(enginetest.Timeout)
-	u.start()
-	require.NotEqual(t, address, u.env["LODESTONE_DASHBOARD_URL"])
-	require.Equal(t, 200, browse(t, u.env["LODESTONE_URL"]+"/dashboard", cookie).status, "the session goes on")
-	signedIn(t, u.env["LODESTONE_DASHBOARD_URL"])
+	return func() {
+		require.NotEqual(t, address, u.env["LODESTONE_DASHBOARD_URL"])
+		require.Equal(t, 200, browse(t, u.env["LODESTONE_URL"]+"/dashboard", cookie).status, "the session goes on")
+		signedIn(t, u.env["LODESTONE_DASHBOARD_URL"])
+	}
 }

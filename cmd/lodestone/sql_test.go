@@ -150,9 +150,7 @@ func TestSQLUserOfAnAccount(t *testing.T) {
 // processes of their own: the same function starts the consumer.
 func TestSQLFollowsTheAPI(t *testing.T) {
 	t.Parallel()
-	u := newUp(t)
-	u.more = []string{"--sql-copy-interval=50ms", "--no-sample"}
-	u.start()
+	u := sharedUp(t)
 	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})
 	title := "Guide " + uuid.NewString()
 	magnet, err := api.CreateLeadMagnet(t.Context(), client.NewLeadMagnet{Title: title})
@@ -170,10 +168,9 @@ func TestSQLFollowsTheAPI(t *testing.T) {
 			}
 			text, err := os.ReadFile(path)
 			return err == nil && string(text) == want
-		}, enginetest.Timeout, interval)
+		}, enginetest.Timeout, seldom)
 	}
 	await(title + "\t1\n")
 	require.NoError(t, api.DeleteLeadMagnet(t.Context(), magnet.ID, true))
 	await("")
-	u.interrupt(enginetest.Timeout)
 }

@@ -37,6 +37,10 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	for _, shown := range []string{"LODESTONE_URL", "LODESTONE_COLLECTOR_URL"} {
 		require.Contains(t, u.out.String(), u.env[shown])
 	}
+	landing := u.env["LODESTONE_URL"] + "/l/welcome"
+	require.Contains(t, u.out.String(), landing)
+	status, _ := get(t, landing, "")
+	require.Equal(t, http.StatusOK, status)
 
 	metrics := u.metrics()
 	requireWatched(t, metrics)

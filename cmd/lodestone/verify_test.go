@@ -51,7 +51,7 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	c := launch(t, t.TempDir(), env, "consumer")
 	require.Eventually(t, func() bool {
 		return strings.Contains(lodestone(0, "dead-letters", "list"), "invalid")
-	}, enginetest.Timeout, interval)
+	}, enginetest.Timeout, seldom)
 
 	var origin string
 	for line := range strings.Lines(lodestone(0, "dead-letters", "list", "--since", "1h", "--reason", "invalid")) {
@@ -66,7 +66,7 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	require.Contains(t, lodestone(2, "dead-letters", "replay"), "--all")
 	require.Eventually(t, func() bool { // until the consumer has committed
 		return strings.Contains(lodestone(1, "dead-letters", "replay", "--all"), "still cannot be decoded: 1")
-	}, enginetest.Timeout, interval)
+	}, enginetest.Timeout, seldom)
 	require.Contains(t, lodestone(1, "dead-letters", "show", origin+"0"), "there is no such dead letter")
 	require.Contains(t, lodestone(0, "dead-letters", "discard", origin, "--why", "a test"), "discarded: 1")
 	require.NotContains(t, lodestone(0, "dead-letters", "list"), origin)
