@@ -33,6 +33,7 @@ func TestCountersPauseWhileABacklogIsStored(t *testing.T) {
 				return n
 			}
 			r.send(link, func(*event.Event) {})
+			r.awaitStored()
 			require.Eventually(t, func() bool {
 				return counters.Pass(context.Background(), r.Client, r.Conn, 0) == nil && views() == 1
 			}, waitLimit, 20*time.Millisecond)

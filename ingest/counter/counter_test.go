@@ -3,6 +3,7 @@ package counter_test
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,8 @@ type rig struct {
 	t      *testing.T
 	log    *slog.Logger
 	create func() service.Service // a new counter
+	// consume starts the consumer once: what was sent before is stored in one block.
+	consume func()
 	// stopConsumer lets what comes from now on wait in Kafka.
 	stopConsumer func()
 	n            int64
@@ -35,19 +38,35 @@ type rig struct {
 	account, magnet uuid.UUID
 }
 
+// alone is held by the test that has the shared ClickHouse to itself. Counters count the rows of all topics that their Postgres does
+// not know, so each test would count those of all tests before it.
+var alone sync.Mutex
+
+func newStack(t *testing.T, c enginetest.StackConfig) *enginetest.Stack {
+	t.Helper()
+	alone.Lock()
+	t.Cleanup(alone.Unlock)
+	s := enginetest.NewStack(t, c)
+	for _, table := range []string{"events", "link_views"} {
+		require.NoError(t, s.Conn.Exec(t.Context(), "TRUNCATE TABLE lodestone."+table))
+	}
+	return s
+}
+
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	return newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2}))
+	return newRigOn(t, newStack(t, enginetest.StackConfig{Partitions: 2}))
 }
 
 func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	c := consumertest.New(t, s)
-	enginetest.Run(t, c)
-
-	stopConsumer := func() { require.NoError(t, c.Stop(context.Background())) } // twice is harmless
-	r := &rig{Stack: s, t: t, log: log, stopConsumer: stopConsumer}
+	r := &rig{Stack: s, t: t, log: log, consume: sync.OnceFunc(func() { enginetest.Run(t, c) })}
+	r.stopConsumer = func() {
+		r.consume()
+		require.NoError(t, c.Stop(context.Background())) // twice is harmless
+	}
 	r.create = func() service.Service {
 		return counter.New(counter.Config{Interval: 100 * time.Millisecond}, counter.Deps{Group: "g", Kafka: s.Kafka, ClickHouse: s.ClickHouse, Postgres: s.Postgres, Log: log, Registerer: prometheus.NewRegistry()})
 	}
@@ -57,6 +76,7 @@ func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 
 func (r *rig) start() (stop func()) {
 	r.t.Helper()
+	r.consume()
 	c := r.create()
 	require.NoError(r.t, c.Start(r.t.Context()))
 	stop = func() { require.NoError(r.t, c.Stop(context.Background())) }
@@ -72,7 +92,8 @@ func (r *rig) link(submission *uuid.UUID) uuid.UUID {
 	return id
 }
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+// recently is a time whose rows are found at the first try. The tests of late events have others.
+var recently = time.Now().UTC().Truncate(time.Minute).Add(-5 * time.Minute)
 
 // send produces an event of a link, a second later than the one before.
 func (r *rig) send(link uuid.UUID, change func(e *event.Event)) {
@@ -80,7 +101,7 @@ func (r *rig) send(link uuid.UUID, change func(e *event.Event)) {
 	r.n++
 	e := event.Event{
 		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: link, EventID: uuid.New(), Type: event.PageViewed,
-		CreatedAt: noon.UnixMilli() + r.n*1000, ReceivedAt: noon.UnixMilli() + r.n*1000,
+		CreatedAt: recently.UnixMilli() + r.n*1000, ReceivedAt: recently.UnixMilli() + r.n*1000,
 	}
 	change(&e)
 	record := &kgo.Record{Topic: event.Topic, Partition: partitionOf(link), Key: link[:], Value: e.Append(nil)}
@@ -98,7 +119,7 @@ func (r *rig) await(table string, id uuid.UUID, views int64, first, last int) {
 	var got counts
 	want := counts{Views: views, Viewed: views > 0}
 	if views > 0 {
-		at, until := noon.Add(time.Duration(first)*time.Second), noon.Add(time.Duration(last)*time.Second)
+		at, until := recently.Add(time.Duration(first)*time.Second), recently.Add(time.Duration(last)*time.Second)
 		want.First, want.Last = &at, &until
 	}
 	require.Eventually(r.t, func() bool {
@@ -159,7 +180,7 @@ func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 		views++
 		v := event.LinkView{
 			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), Bot: bot, IPHash: address, UserAgent: []byte(agent),
-			CreatedAt: noon.Add(at).UnixMilli(), ReceivedAt: noon.Add(at).UnixMilli(),
+			CreatedAt: recently.Add(at).UnixMilli(), ReceivedAt: recently.Add(at).UnixMilli(),
 		}
 		record := &kgo.Record{Topic: event.LinkViewTopic, Key: link[:], Value: v.Append(nil)}
 		require.NoError(t, r.Client.ProduceSync(t.Context(), record).FirstErr())
@@ -204,7 +225,7 @@ func TestViewsInTheLastSecondOfAMinuteAreCounted(t *testing.T) {
 	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, $4)", link, r.account, r.magnet, link.String())
 	r.start()
 	for i := range 3 {
-		at := noon.Add(59_400*time.Millisecond + time.Duration(i)*100*time.Millisecond).UnixMilli()
+		at := recently.Add(59_400*time.Millisecond + time.Duration(i)*100*time.Millisecond).UnixMilli()
 		v := event.LinkView{
 			AccountID: r.account, LeadMagnetID: r.magnet, GenericLinkID: link, EventID: uuid.New(), IPHash: [16]byte{1, byte(i)}, UserAgent: []byte("a"), CreatedAt: at, ReceivedAt: at,
 		}

@@ -26,11 +26,11 @@ func TestCountersOfTheReleaseBefore(t *testing.T) {
 	r.Exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug, view_count) VALUES ($1, $2, $3, 'slug', 1)", generic, r.account, r.magnet)
 	r.send(read, func(*event.Event) {})
 	r.send(again, inSession)
-	r.land(generic, noon)
+	r.land(generic, recently)
 	r.awaitStored()
 	// The release before counted everything up to here, in the wide tables.
-	r.Exec("UPDATE access_links SET view_count = 1, viewed = true, first_viewed_at = $2, last_viewed_at = $2 WHERE id = $1", read, noon.Add(time.Second))
-	r.Exec("UPDATE access_links SET view_count = 1, viewed = true, first_viewed_at = $2, last_viewed_at = $2 WHERE id = $1", again, noon.Add(2*time.Second))
+	r.Exec("UPDATE access_links SET view_count = 1, viewed = true, first_viewed_at = $2, last_viewed_at = $2 WHERE id = $1", read, recently.Add(time.Second))
+	r.Exec("UPDATE access_links SET view_count = 1, viewed = true, first_viewed_at = $2, last_viewed_at = $2 WHERE id = $1", again, recently.Add(2*time.Second))
 	for _, topic := range []string{event.Topic, event.LinkViewTopic} {
 		topicID, _, err := kafka.Topic(t.Context(), r.Client, topic)
 		require.NoError(t, err)
@@ -44,8 +44,8 @@ func TestCountersOfTheReleaseBefore(t *testing.T) {
 	r.await("access_links", read, 1, 1, 1)
 	r.send(again, inSession)
 	r.send(again, func(*event.Event) {})
-	r.land(generic, noon.Add(time.Second)) // in the minute that was counted
-	r.land(generic, noon.Add(time.Minute))
+	r.land(generic, recently.Add(time.Second)) // in the minute that was counted
+	r.land(generic, recently.Add(time.Minute))
 	r.start()
 	r.await("access_links", again, 2, 2, 4)
 	r.awaitLanded(generic, 2)
@@ -58,7 +58,7 @@ func TestCountersOfTheReleaseBefore(t *testing.T) {
 	r.await("access_links", read, 1, 1, 1)
 	r.await("access_links", unread, 0, 0, 0)
 	// The consumer of the release before goes on for a while.
-	r.Exec("UPDATE access_links SET view_count = 7, last_viewed_at = $2 WHERE id = $1", again, noon)
+	r.Exec("UPDATE access_links SET view_count = 7, last_viewed_at = $2 WHERE id = $1", again, recently)
 	r.send(again, inSession)
 	r.await("access_links", again, 2, 2, 5)
 }
@@ -68,17 +68,17 @@ func TestSessionsOfTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	link := r.link(nil)
-	session := r.session(link, noon)
+	session := r.session(link, recently)
 	page := func(page, duration uint32) {
 		r.send(link, func(e *event.Event) { e.SessionID, e.Page, e.DurationMS = session, page, duration })
 	}
 	page(3, 1000)
 	r.awaitStored()
 	r.Exec("UPDATE count_conversion SET links_before = now() + interval '1 hour', finished = false")
-	r.Exec("UPDATE sessions SET pages = '{3}', duration_ms = 1000, last_active_at = $1", noon.Add(time.Second))
+	r.Exec("UPDATE sessions SET pages = '{3}', duration_ms = 1000, last_active_at = $1", recently.Add(time.Second))
 	r.start()
 	page(1, 500)
-	want := activity{noon.Add(2 * time.Second), []int32{1, 3}, 1500}
+	want := activity{recently.Add(2 * time.Second), []int32{1, 3}, 1500}
 	require.Eventually(t, func() bool { return r.activity(session).Last.Equal(want.Last) }, waitLimit, 20*time.Millisecond)
 	require.Equal(t, want, r.activity(session))
 }

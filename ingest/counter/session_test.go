@@ -44,7 +44,7 @@ func TestSessionsFollowTheEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	link := r.link(nil)
-	session, other := r.session(link, noon), r.session(link, noon)
+	session, other := r.session(link, recently), r.session(link, recently)
 	page := func(session uuid.UUID, page, duration uint32) {
 		r.send(link, func(e *event.Event) { e.SessionID, e.Page, e.DurationMS = session, page, duration })
 	}
@@ -55,7 +55,7 @@ func TestSessionsFollowTheEvents(t *testing.T) {
 	page(other, 9, 9)                                                                                               // 4
 	r.send(link, func(e *event.Event) { e.SessionID, e.Type = session, event.DownloadStarted })                     // 5
 	r.send(link, func(e *event.Event) { e.SessionID, e.Page, e.DurationMS, e.Bot = session, 7, 5000, "crawler:x" }) // 6
-	want := activity{noon.Add(5 * time.Second), []int32{1, 3}, 1750}
+	want := activity{recently.Add(5 * time.Second), []int32{1, 3}, 1750}
 	require.Eventually(t, func() bool { return r.activity(session).Last.Equal(want.Last) }, waitLimit, 20*time.Millisecond)
 	require.Equal(t, want, r.activity(session))
 	require.Eventually(t, func() bool { return r.activity(other).Duration == 9 }, waitLimit, 20*time.Millisecond)

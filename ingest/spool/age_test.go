@@ -22,7 +22,7 @@ var errKafkaAway = errors.New("away")
 func TestOldRecordsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := settings(t.TempDir())
-		c.MaxAge = 7 * 24 * time.Hour
+		c.MaxAge = 24 * time.Hour
 		kafka := &picky{limit: 500, has: map[string]bool{}}
 		r := &rig{metrics: prometheus.NewRegistry(), disk: &brokenDisk{fast: true}}
 		var err error
@@ -32,10 +32,10 @@ func TestOldRecordsAreDropped(t *testing.T) {
 		large := record(0)
 		large.Value = append(large.Value, make([]byte, 600)...)
 		require.NoError(t, r.Write(t.Context(), []producer.Record{large}))
-		<-time.After(6 * 24 * time.Hour)
+		<-time.After(23 * time.Hour)
 		require.InDelta(t, 1, r.metric(t, "lodestone_spool_refused_records"), 0)
 		require.Zero(t, r.metric(t, "lodestone_spool_expired_records_total"))
-		<-time.After(25 * time.Hour)
+		<-time.After(2 * time.Hour)
 		require.Zero(t, r.metric(t, "lodestone_spool_refused_records"))
 		require.InDelta(t, 1, r.metric(t, "lodestone_spool_expired_records_total"), 0)
 
@@ -43,10 +43,10 @@ func TestOldRecordsAreDropped(t *testing.T) {
 		kafka.away = errKafkaAway
 		kafka.mu.Unlock()
 		require.NoError(t, r.Write(t.Context(), []producer.Record{record(1)}))
-		<-time.After(8 * 24 * time.Hour)
+		<-time.After(26 * time.Hour)
 		require.InDelta(t, 2, r.metric(t, "lodestone_spool_expired_records_total"), 0)
 		require.NoError(t, r.Write(t.Context(), []producer.Record{record(2)}))
-		<-time.After(24 * time.Hour)
+		<-time.After(22 * time.Hour)
 		kafka.mu.Lock()
 		kafka.away = nil
 		kafka.mu.Unlock()

@@ -27,7 +27,7 @@ func share(t *testing.T, n int, stores ...*Store) {
 func TestPartitionsShareConnections(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	const partitions, blocks, rows = 16, 4, 5
+	const partitions, blocks, rows = 8, 2, 5
 	stores := make([]*Store, partitions)
 	for p := range stores {
 		stores[p] = r.store(int32(p))

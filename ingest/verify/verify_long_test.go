@@ -11,7 +11,7 @@ import (
 
 func TestAllIsWellOnApacheKafka(t *testing.T) {
 	t.Parallel()
-	requireWell(t, newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Brokers: enginetest.ApacheKafka(t), Partitions: 2})))
+	requireWell(t, newRigOn(t, newStack(t, enginetest.StackConfig{Brokers: enginetest.ApacheKafka(t), Partitions: 2})))
 }
 
 func TestDifferencesAtTheBordersOfChunksAreFound(t *testing.T) {

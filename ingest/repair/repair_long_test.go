@@ -1,3 +1,5 @@
+//go:build long
+
 package repair_test
 
 import (
