@@ -179,8 +179,7 @@ func (p *process) addAdmin(c adminConfig) {
 func (p *process) run(ctx context.Context) error {
 	err := p.start(ctx)
 	if err == nil {
-		p.addReadinessLog()
-		err = p.stack.Start(ctx)
+		err = p.watchReadiness(ctx)
 	}
 	if err == nil {
 		err = p.stack.Wait(ctx)
@@ -198,6 +197,12 @@ func (p *process) start(ctx context.Context) error {
 	}
 	p.started.Store(true)
 	return nil
+}
+
+// watchReadiness starts what remains once the process is ready. A stop that comes meanwhile is an orderly one, and no start that was interrupted.
+func (p *process) watchReadiness(ctx context.Context) error {
+	p.addReadinessLog()
+	return p.stack.Start(context.WithoutCancel(ctx))
 }
 
 // drain makes the process unready at once, and lets it serve until those in front of it know: a listener that closes first refuses

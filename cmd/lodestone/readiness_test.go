@@ -123,3 +123,23 @@ func TestNoProcessIsReadyBeforeItsListeners(t *testing.T) {
 	cancel()
 	require.NoError(t, <-ended)
 }
+
+// interrupted is a service that is stopped with its process as soon as it has started.
+type interrupted struct {
+	closing
+
+	stop context.CancelFunc
+}
+
+func (s interrupted) Start(context.Context) error {
+	s.stop()
+	return nil
+}
+
+func TestAStopOfAProcessThatHasJustStartedIsOrderly(t *testing.T) {
+	t.Parallel()
+	p := newProcess(processConfig{})
+	ctx, cancel := context.WithCancel(t.Context())
+	p.stack.Add("last", interrupted{closing: func() error { return nil }, stop: cancel})
+	require.NoError(t, p.run(ctx))
+}

@@ -165,8 +165,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 
 	// Engines that cannot be brought back end the process as well.
 	p.stack.Add("engines", watched{engines})
-	p.addReadinessLog()
-	err = p.stack.Start(start)
+	err = p.watchReadiness(start)
 	if err == nil {
 		err = p.stack.Wait(ctx)
 	}
