@@ -174,11 +174,10 @@ func (u *up) args() []string {
 		"--limit-analytics-query-per-minute=1000000"}, u.more...)
 }
 
-// firstStarts are the data of a first start, without and with --no-sample.
+// firstStarts are the directories with the data of a first start, without and with --no-sample.
 var firstStarts [2]struct {
-	once sync.Once
-	dir  string
-	err  error
+	mu  sync.Mutex
+	dir string
 }
 
 // prepare gives it the data of a first start, unless it has data or is to start with none.
@@ -192,20 +191,23 @@ func (u *up) prepare() {
 	if slices.Contains(u.more, "--no-sample") {
 		from, settings = &firstStarts[1], []string{"--no-sample"}
 	}
-	from.once.Do(func() {
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	if from.dir == "" {
 		first := newUp(u.t)
 		first.empty, first.more = true, settings
 		first.start()
 		first.interrupt(enginetest.Timeout)
-		dir, err := enginetest.PackageDir()
-		from.dir = filepath.Join(dir, fmt.Sprint("up", len(settings)))
-		from.err = errors.Join(err, enginetest.CopyDir(filepath.Join(first.dir, "data"), from.dir))
+		parent, err := enginetest.PackageDir()
+		require.NoError(u.t, err)
+		dir := filepath.Join(parent, fmt.Sprint("up", len(settings)))
+		err = enginetest.CopyDir(filepath.Join(first.dir, "data"), dir)
 		for _, engine := range []string{"clickhouse", "kafka", "postgres"} { // each copy has ports of its own
-			from.err = errors.Join(from.err, os.Remove(filepath.Join(from.dir, engine, "ports.json")))
+			err = errors.Join(err, os.Remove(filepath.Join(dir, engine, "ports.json")))
 		}
-	})
-	require.NoError(u.t, from.err)
-	require.NotEmpty(u.t, from.dir, "the first start failed, in another test")
+		require.NoError(u.t, err)
+		from.dir = dir
+	}
 	require.NoError(u.t, enginetest.CopyDir(from.dir, data))
 }
 

@@ -22,7 +22,7 @@ import (
 
 // running is the `lodestone up` that tests of the package share. It starts with the first that asks for it, and ends with the last test.
 var running struct {
-	once sync.Once
+	mu   sync.Mutex
 	up   *up
 	pool *postgres.Pool
 }
@@ -32,25 +32,7 @@ var running struct {
 // looks at all accounts starts its own.
 func sharedUp(t *testing.T) *up {
 	t.Helper()
-	running.once.Do(func() {
-		dir, err := enginetest.PackageDir()
-		require.NoError(t, err)
-		require.NoError(t, os.Mkdir(filepath.Join(dir, "shared"), 0o755)) // PostgreSQL runs as another user
-		u := &up{t: t, dir: filepath.Join(dir, "shared"), lasting: true, more: []string{"--no-sample"}}
-		for i := range u.ports {
-			u.ports[i] = enginetest.FreePort(t)
-		}
-		u.start()
-		pool, err := postgres.Open(context.Background(), postgres.Config{URL: strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"), MaxConns: 4})
-		require.NoError(t, err)
-		enginetest.AtEnd(func() {
-			pool.Close()
-			u.kill()
-		})
-		running.up, running.pool = u, pool
-	})
-	require.NotNil(t, running.up, "it did not start, in another test")
-	all := running.up
+	all := runShared(t)
 	u := &up{t: t, dir: enginetest.Dir(t), ports: all.ports, env: maps.Clone(all.env), owner: "owner-" + uuid.NewString()[:8] + "@example.com"}
 	u.program = &program{t: t, cmd: all.cmd, out: all.out, exited: all.exited, shared: true}
 	t.Cleanup(func() {
@@ -73,5 +55,31 @@ func sharedUp(t *testing.T) *up {
 	require.NoError(t, err)
 	settings := strings.NewReplacer(all.env["LODESTONE_API_KEY"], key, all.env["LODESTONE_DASHBOARD_URL"], u.env["LODESTONE_DASHBOARD_URL"]).Replace(string(text))
 	require.NoError(t, os.WriteFile(filepath.Join(data, "lodestone.env"), []byte(settings), 0o600))
+	return u
+}
+
+// runShared starts it if it does not run yet.
+func runShared(t *testing.T) *up {
+	t.Helper()
+	running.mu.Lock()
+	defer running.mu.Unlock()
+	if running.up != nil {
+		return running.up
+	}
+	parent, err := enginetest.PackageDir()
+	require.NoError(t, err)
+	dir, err := os.MkdirTemp(parent, "shared")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711)) // PostgreSQL runs as another user
+	u := &up{t: t, dir: dir, lasting: true, more: []string{"--no-sample"}}
+	for i := range u.ports {
+		u.ports[i] = enginetest.FreePort(t)
+	}
+	u.start()
+	enginetest.AtEnd(u.kill)
+	pool, err := postgres.Open(context.Background(), postgres.Config{URL: strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"), MaxConns: 4})
+	require.NoError(t, err)
+	enginetest.AtEnd(pool.Close)
+	running.up, running.pool = u, pool
 	return u
 }

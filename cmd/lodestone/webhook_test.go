@@ -220,7 +220,7 @@ func (u *up) post(t *testing.T, path string, body, into any) {
 func (u *up) confirmation(t *testing.T, to string) (address string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		_, text := get(t, u.env["LODESTONE_URL"]+"/dev/mailbox.json", u.env["LODESTONE_DEV_SECRET"])
+		_, text := get(t, u.env["LODESTONE_URL"]+"/dev/mailbox.json?to="+to, u.env["LODESTONE_DEV_SECRET"])
 		var box struct {
 			Mails []struct {
 				To    string

@@ -54,8 +54,23 @@ export const picture = (of, options) => of.screenshot({ ...options, timeout: 20_
 /** Waits until a page has nothing to do. @param {import('playwright-core').Page} page */
 export const idle = (page) => page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
 
-/** Signs a visitor in to the dashboard with a key of the API, for a screen. */
+/** Cookies of a session by its key. @type {Map<string, Promise<import('playwright-core').Cookie[]>>} */
+const sessions = new Map();
+
+/** Signs a visitor in to the dashboard with a key of the API, for a screen. Visitors of a key share the session: who ends it signs in by signInAnew. */
 export async function signIn(v, key, screen = '/dashboard') {
+  if (!sessions.has(key)) {
+    sessions.set(key, signInAnew(v, key, screen).then(async () => (await v.context.cookies()).filter((c) => c.name.startsWith('__Host-lodestone'))
+      .map(({ name, value, secure, httpOnly, sameSite }) => ({ name, value, secure, httpOnly, sameSite, url: site.replace('http:', 'https:') }))));
+    await sessions.get(key);
+    return;
+  }
+  await v.context.addCookies(await sessions.get(key));
+  await v.page.goto(site + screen);
+}
+
+/** Signs in with a session of its own. */
+export async function signInAnew(v, key, screen = '/dashboard') {
   await v.page.goto(site + screen);
   await v.page.getByText('Use an API key instead').click();
   await v.page.locator('#key').fill(key);
@@ -217,7 +232,7 @@ export class Visitor {
    */
   async accessible(page = this.page, except = () => false) {
     if (this.options.scripts === false) return this.#accessibleCopy(page);
-    await page.evaluate(axe.source);
+    if (!await page.evaluate(() => Boolean(globalThis.axe))) await page.evaluate(axe.source); // half a megabyte
     const { violations } = await page.evaluate(() => {
       // What fades in has its contrast at the end.
       for (const a of document.getAnimations()) if (a.effect?.getComputedTiming().endTime !== Infinity) a.finish();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { guide } from './api.js';
-import { newDesktop, newVisitor, signIn } from './browser.js';
+import { newDesktop, newVisitor, signIn, signInAnew } from './browser.js';
 import { measure, note } from './measure.js';
 import { eventually, longTest, setting, site, test } from './suite.js';
 
@@ -252,7 +252,7 @@ longTest('dashboard: a chosen file outlives the session', async (t) => {
   await v.accessible();
   await v.screenshot('dashboard-session-ended');
   const tab = await v.context.newPage();
-  await signIn({ page: tab }, setting('LODESTONE_API_KEY'));
+  await signInAnew({ page: tab }, setting('LODESTONE_API_KEY'));
   await tab.close();
   await v.page.getByRole('button', { name: 'Publish' }).click();
   await v.page.locator('[role=status] a.address').waitFor();

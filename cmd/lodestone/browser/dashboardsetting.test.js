@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { api, newAccessLink, newLink, newMagnet } from './api.js';
 import { newDesktop, newVisitor } from './browser.js';
 import { linkOf, mailTo } from './mail.js';
-import { eventually, longTest, site, taken, test } from './suite.js';
+import { eventually, every, longTest, site, test } from './suite.js';
 
 const logo = new Uint8Array(await readFile(new URL('../demo/logo.png', import.meta.url)));
 
@@ -36,7 +36,7 @@ const scene = () => (story ??= (async () => {
 })());
 
 const looks = [['phone', {}], ['phone', { dark: true }], ['desktop', {}], ['desktop', { dark: true }], ['phone', { scripts: false }], ['desktop', { scripts: false }]];
-for (const [device, o] of taken(looks)) {
+for (const [device, o] of every ? looks : [['desktop', {}]]) {
   test(`links and settings: every screen, ${device} ${JSON.stringify(o)}`, async (t) => {
     const { link, hook } = await scene();
     const v = await newVisitor(t, device, { ...o, expected: [/422/] });
@@ -44,6 +44,7 @@ for (const [device, o] of taken(looks)) {
     const look = async (name, path) => {
       if (path) await v.page.goto(site + path);
       await v.page.locator('h1').first().waitFor();
+      if (!every) return v.look(`dashboard-${name}`); // on a phone and at a desktop
       await v.accessible();
       await v.fits();
       await v.screenshot(`dashboard-${name}`, { full: true });
@@ -61,7 +62,9 @@ for (const [device, o] of taken(looks)) {
     await look('link-site', `/dashboard/links/${link.id}/site`);
     for (const section of ['', '/notices', '/people', '/keys', '/webhooks', `/webhooks/${hook.id}`, '/sessions', '/audit', '/usage']) {
       await look(`settings${section.replace(hook.id, 'one').replaceAll('/', '-')}`, `/dashboard/settings${section}`);
-      if (device === 'phone') { // rows are cards: every cell has its label, and nothing is cut off at the side
+      const size = v.page.viewportSize();
+      if (!every) await v.page.setViewportSize({ width: 360, height: 640 });
+      if (device === 'phone' || !every) { // rows are cards: every cell has its label, and nothing is cut off at the side
         const cards = await v.page.locator('main table:not(.use)').evaluateAll((all) => all.map((t) => ({
           row: getComputedStyle(t.querySelector('tbody tr')).display, cut: t.parentElement.scrollWidth > t.parentElement.clientWidth + 1,
           bare: [...t.querySelectorAll('tbody td:not(:has(form))')].filter((c) => !/\w/.test(getComputedStyle(c, '::before').content)).length,
@@ -69,12 +72,10 @@ for (const [device, o] of taken(looks)) {
         for (const card of cards) assert.deepEqual(card, { row: 'block', cut: false, bare: 0 }, section);
         if (section.startsWith('/webhooks/')) assert.equal(cards.length, 1);
       }
+      await v.page.setViewportSize(size);
       const closed = await v.page.locator('main summary.link').all();
       for (const summary of closed) await summary.click();
-      if (closed.length > 0) {
-        await v.accessible();
-        await v.fits();
-      }
+      if (closed.length > 0) await look(`settings${section.replace(hook.id, 'one').replaceAll('/', '-')}-forms`);
     }
   });
 }

@@ -3,7 +3,7 @@ import { eventually, setting, site } from './suite.js';
 
 /** Returns the mails to an address so far, the newest first. */
 export async function mailsTo(address) {
-  const { mails } = await (await fetch(`${site}/dev/mailbox.json`, { headers: { authorization: `Bearer ${setting('LODESTONE_DEV_SECRET')}` } })).json();
+  const { mails } = await (await fetch(`${site}/dev/mailbox.json?${new URLSearchParams({ to: address })}`, { headers: { authorization: `Bearer ${setting('LODESTONE_DEV_SECRET')}` } })).json();
   return mails.filter((m) => m.to === address);
 }
 

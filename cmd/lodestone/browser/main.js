@@ -17,7 +17,7 @@ const alone = ['publish', 'weight', 'outage', 'tls'];
 
 // Where not every look is taken: files that together show each page once, and what only a browser can show of it.
 const brief = ['beacon', 'campaign', 'dashboard', 'dashboardisland', 'dashboardsetting', 'dashboardstate', 'embed', 'home', 'hostile', 'landing', 'share',
-  'signin', 'state', 'story', 'verify', 'viewer'];
+  'signin', 'state', 'verify', 'viewer'];
 
 const here = new URL('.', import.meta.url);
 const wanted = process.argv.slice(2);

@@ -40,7 +40,7 @@ export async function eventually(look, what = 'it') {
       last = error;
     }
     if (Date.now() > end) throw new Error(`${what} does not happen`, { cause: last });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 200)); // most looks ask ClickHouse
   }
 }
 
