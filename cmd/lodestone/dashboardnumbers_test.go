@@ -349,7 +349,11 @@ func (v *owner) magnets(t *testing.T, p span) {
 		if p.days() != 30 {
 			break // all of them, and the lists below, are asked for in one period
 		}
+		if checked > 1 {
+			continue // and the lists of one
+		}
 		v.magnet(t, p, m.ID, "1", total)
+		v.open("/dashboard/magnets/" + m.ID + "?" + p.query).requireListsWhomItCounts(v)
 		query := p.times(url.Values{"lead_magnet_id": {m.ID}})
 		for _, only := range []string{"finished=false", "downloaded=true", "from_form=false", "reached=2", "stopped_at=2&magnet_version=1", "utm_source=newsletter", "without=utm_source", "device=mobile", "magnet_version=1"} {
 			var people struct{ Pagination struct{ Total float64 } }
@@ -377,9 +381,6 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	require.NotEmpty(t, s.linkTo("/dashboard/readers?", "finished=false", id), "a step leads to the people who stopped there")
 	tiles := screen{t: t, root: s.find("section", "tiles")[0]}
 	require.NotEmpty(t, tiles.linkTo("/dashboard/links?", "magnet="+id), "forms lead to the landing pages that have them")
-	if p.days() == 30 && version == "" {
-		s.requireListsWhomItCounts(v)
-	}
 	for _, of := range []string{"generic_link_id=", "utm_source=", "without=utm_source", "device=", "magnet_version="} {
 		require.NotEmpty(t, s.linkTo("/dashboard/readers?", of, id), "a row leads to its readers")
 	}
@@ -632,7 +633,9 @@ func (v *owner) sharedNumbers(t *testing.T) {
 				require.Equal(t, median, shown(figures[2], "median_page_ms"))
 			}
 			s.requireAllCompared()
-			compared++
+			if compared++; m.ID != list.Data[0].ID {
+				break // each period once
+			}
 		}
 	}
 	require.NotZero(t, compared)
