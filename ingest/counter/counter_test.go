@@ -38,19 +38,12 @@ type rig struct {
 	account, magnet uuid.UUID
 }
 
-// alone is held by the test that has the shared ClickHouse to itself. Counters count the rows of all topics that their Postgres does
-// not know, so each test would count those of all tests before it.
-var alone sync.Mutex
-
+// newStack has no rows of other tests. Counters count the rows of all topics that their Postgres does not know, so each test would count
+// those of all tests before it.
 func newStack(t *testing.T, c enginetest.StackConfig) *enginetest.Stack {
 	t.Helper()
-	alone.Lock()
-	t.Cleanup(alone.Unlock)
-	s := enginetest.NewStack(t, c)
-	for _, table := range []string{"events", "link_views"} {
-		require.NoError(t, s.Conn.Exec(t.Context(), "TRUNCATE TABLE lodestone."+table))
-	}
-	return s
+	enginetest.EmptyClickHouse(t)
+	return enginetest.NewStack(t, c)
 }
 
 func newRig(t *testing.T) *rig {

@@ -30,23 +30,17 @@ type rig struct {
 	conn    driver.Conn
 	pool    *postgres.Pool
 	account uuid.UUID
-
-	dir            string // of ClickHouse
-	stopClickHouse func()
 }
 
-// newRig has a ClickHouse of its own: a mirror looks whether tables there are empty.
+// newRig has ClickHouse to itself: a mirror looks whether tables there are empty.
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), account: uuid.New()}
-	server := enginetest.NewMigratedClickHouse(t, r.dir)
-	enginetest.Run(t, server)
-	r.stopClickHouse = func() { require.NoError(t, server.Stop(context.Background())) } // twice is harmless
-	r.store = clickhouse.Config{URL: server.URL()}
-	_, err := clickhouse.Migrate(t.Context(), r.store)
-	require.NoError(t, err)
-	r.conn = enginetest.Open(t, r.store)
-	r.pool = enginetest.MigratedPostgres(t)
+	return newRigOn(t, enginetest.EmptyClickHouse(t))
+}
+
+func newRigOn(t *testing.T, store clickhouse.Config) *rig {
+	t.Helper()
+	r := &rig{t: t, store: store, conn: enginetest.Open(t, store), pool: enginetest.MigratedPostgres(t), account: uuid.New()}
 	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'a', 'team')", r.account)
 	return r
 }
@@ -213,19 +207,25 @@ func TestTheLastStateCounts(t *testing.T) {
 // Changes while ClickHouse is down are copied later.
 func TestNothingIsForgottenWhileClickHouseIsAway(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	dir := t.TempDir()
+	server := enginetest.NewMigratedClickHouse(t, dir)
+	stopClickHouse := enginetest.Run(t, server)
+	store := clickhouse.Config{URL: server.URL()}
+	_, err := clickhouse.Migrate(t.Context(), store)
+	require.NoError(t, err)
+	r := newRigOn(t, store)
 	metrics := prometheus.NewRegistry()
 	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	enginetest.Run(t, m)
 	magnet := uuid.New()
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'before')", magnet, r.account)
 	r.await("before/0/0", magnets)
-	r.stopClickHouse()
+	stopClickHouse()
 	r.exec("UPDATE lead_magnets SET title = 'meanwhile' WHERE id = $1", magnet)
 	require.Eventually(t, func() bool {
 		return value(t, metrics, "lodestone_mirror_errors_total") > 0 && value(t, metrics, "lodestone_mirror_lag_seconds") > 0
 	}, waitLimit, 20*time.Millisecond, "whoever watches sees it")
-	server := enginetest.NewClickHouse(t, r.dir)
+	server = enginetest.NewClickHouse(t, dir)
 	enginetest.Run(t, server)
 	require.Equal(t, r.store.URL, server.URL())
 	r.await("meanwhile/0/0", magnets)

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -38,19 +37,12 @@ type rig struct {
 	account, magnet, generic, submission, link, other uuid.UUID
 }
 
-// alone is held by the test that has the shared ClickHouse to itself. Counters and the check look at the rows of all topics that their
-// Postgres does not know, so each test would look at those of all tests before it.
-var alone sync.Mutex
-
+// newStack has no rows of other tests. Counters and the check look at the rows of all topics that their Postgres does not know, so each
+// test would look at those of all tests before it.
 func newStack(t *testing.T, c enginetest.StackConfig) *enginetest.Stack {
 	t.Helper()
-	alone.Lock()
-	t.Cleanup(alone.Unlock)
-	s := enginetest.NewStack(t, c)
-	for _, table := range []string{"events", "link_views"} {
-		require.NoError(t, s.Conn.Exec(t.Context(), "TRUNCATE TABLE lodestone."+table))
-	}
-	return s
+	enginetest.EmptyClickHouse(t)
+	return enginetest.NewStack(t, c)
 }
 
 func newRig(t *testing.T) *rig {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,6 +189,31 @@ func MigratedClickHouse(t testing.TB) clickhouse.Config {
 		_, err := clickhouse.Migrate(context.Background(), c)
 		return err
 	})
+	return c
+}
+
+// alone is held by the test that has the shared ClickHouse to itself.
+var alone sync.Mutex
+
+// EmptyClickHouse is MigratedClickHouse without events and copies, which the test has to itself until it ends: for what works on
+// the rows of all accounts. No other test of the package may use the server beside it. Not for what looks at the parts of tables:
+// TRUNCATE may leave empty ones for a while.
+func EmptyClickHouse(t testing.TB) clickhouse.Config {
+	t.Helper()
+	c := MigratedClickHouse(t)
+	alone.Lock()
+	t.Cleanup(alone.Unlock)
+	conn := Open(t, c)
+	var tables []string
+	if err := conn.QueryRow(t.Context(), `SELECT groupArray(name) FROM system.tables
+		WHERE database = 'lodestone' AND engine LIKE '%MergeTree' AND name NOT IN ('goose_db_version', 'shard', 'pulse')`).Scan(&tables); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if err := conn.Exec(t.Context(), "TRUNCATE TABLE lodestone."+table); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return c
 }
 
