@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -96,42 +95,6 @@ func (f *fixture) seal(t *testing.T, s *crud.Service, done func() bool) {
 	require.NoError(t, sealing.Start(t.Context()))
 	require.Eventually(t, done, testTimeout, 20*time.Millisecond)
 	require.NoError(t, sealing.Stop(t.Context()))
-}
-
-// Links of a release before, whose tokens were in clear, open and are listed as before, until and after their tokens are sealed.
-func TestLinkTokensInClearAreSealedByTheUpgrade(t *testing.T) {
-	t.Parallel()
-	f := startAlone(t)
-	u := f.user(t, account.Team)
-	m := u.file(t)
-	steps, err := os.ReadFile("../pkg/postgres/migrations/00041_sealed_link_tokens.sql")
-	require.NoError(t, err)
-	up, down, found := strings.Cut(string(steps), "-- +goose Down")
-	require.True(t, found)
-	exec := func(sql string, args ...any) {
-		t.Helper()
-		_, err := f.db.Unscoped().Exec(t.Context(), sql, args...)
-		require.NoError(t, err)
-	}
-	exec(down)
-	const links = 1200 // more than a batch
-	exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token)
-		SELECT gen_random_uuid(), $1, $2, 'ada' || n || '@example.com', 'ada' || n || '@example.com', 'secretofbefore' || n FROM generate_series(1, $3) AS n`, u.account, m, links)
-	exec(up)
-	address := "ada7@example.com"
-	check := func() {
-		t.Helper()
-		list, err := u.AccessLinks(t.Context(), client.AccessLinkFilter{Email: address})
-		require.NoError(t, err)
-		require.Equal(t, "secretofbefore7", tokenOf(t, list.Data[0]))
-		f.opens(t, "secretofbefore7")
-	}
-	check()
-	f.seal(t, f.service, func() bool { return f.count(t, "access_links WHERE token_clear IS NOT NULL") == 0 })
-	check()
-	dump := f.table(t, "access_links")
-	require.Equal(t, links, strings.Count(dump, "@example.com,")/2)
-	hides(t, dump, "secretofbefore")
 }
 
 // Tokens are sealed with a new first key, and after that the key before it is not needed. Without their key links open all the same;

@@ -75,6 +75,9 @@ func migrateServer(ctx context.Context, c Config, several, replicated bool) (app
 	}
 	db := native.OpenDB(o)
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := checkOrigin(ctx, db); err != nil {
+		return nil, err
+	}
 	if err := createFunctions(ctx, db); err != nil {
 		return nil, err
 	}
@@ -146,6 +149,16 @@ func functionsError(err error) error {
 		return fmt.Errorf("create ClickHouse functions: the user needs CREATE FUNCTION and DROP FUNCTION ON *.* (docs/operations.md, rights in ClickHouse): %w", err)
 	}
 	return fmt.Errorf("create ClickHouse functions: %w", err)
+}
+
+// checkOrigin returns an *schema.Error if a checkout from before the first release made the schema.
+func checkOrigin(ctx context.Context, db *sql.DB) error {
+	var version int64
+	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM lodestone.goose_db_version WHERE is_applied = 1").Scan(&version)
+	if code, _ := IsException(err); err != nil && code != unknownTable {
+		return fmt.Errorf("read the version of the ClickHouse schema: %w", err)
+	}
+	return schema.CompareOrigin("ClickHouse", version, migrations)
 }
 
 // CheckSchema returns an error unless ClickHouse answers and its schema suits this program. schema.IsMismatch

@@ -102,11 +102,8 @@ func Pending(ctx context.Context, c Config) ([]schema.Migration, error) {
 	for version, n := range everywhere {
 		done[version] = n == len(servers)
 	}
-	return schema.Pending(migrations, done, firstBeside)
+	return schema.Pending(migrations, done)
 }
-
-// firstBeside is the first migration that programs of the release before it can run beside. Those before it are older than the first release.
-const firstBeside = 20
 
 // applied returns the numbers of the migrations of a server, each once.
 func applied(ctx context.Context, c Config) (versions []int64, err error) {

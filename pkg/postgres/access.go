@@ -27,9 +27,14 @@ func (p *Pool) RepairAccess(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return missing, p.Transaction(ctx, func(tx pgx.Tx) error {
+	return missing, p.grantAccess(ctx)
+}
+
+// grantAccess makes what of the role of accounts, its policies and its rights is missing.
+func (p *Pool) grantAccess(ctx context.Context) error {
+	return p.Transaction(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, accessRules); err != nil {
-			return fmt.Errorf("repair the rights of accounts: %w", err)
+			return fmt.Errorf("grant the rights of accounts: %w", err)
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 -- What accounts may reach: the role lodestone_account, the policies that let it see the rows of one account, and its rights. `lodestone
 -- migrate` runs this each time, since the role belongs to the cluster and no dump of the database has it: a dump that is restored where
--- the role is missing loses every policy and every right. The migrations made the same state step by step; a test compares the two.
--- It locks a table only if something is missing.
+-- the role is missing loses every policy and every right. It locks a table only if something is missing.
 
 DO $$
 DECLARE

@@ -3,12 +3,11 @@ package postgres_test
 import (
 	"os"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/enginetest"
@@ -27,13 +26,12 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 		_, err := pool.Unscoped().Exec(t.Context(), sql, args...)
 		require.NoError(t, err, sql)
 	}
-	// As the schema was before the migration that adds a column to this table.
-	std := stdlib.OpenDBFromPool(pool.Unscoped())
-	before, err := goose.NewProvider(goose.DialectPostgres, std, os.DirFS("migrations"))
+	first, err := os.ReadFile("migrations/00200_schema.sql")
 	require.NoError(t, err)
-	_, err = before.DownTo(t.Context(), 90)
-	require.NoError(t, err)
-	require.NoError(t, std.Close())
+	migrations := fstest.MapFS{
+		"migrations/00200_schema.sql": {Data: first},
+		"migrations/00201_column.sql": {Data: []byte("-- +goose Up\nALTER TABLE event_usage ADD COLUMN warned boolean NOT NULL DEFAULT false;\n")},
+	}
 	account := uuid.New()
 	exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'A', 'team')", account)
 	exec("INSERT INTO event_usage (account_id, month, events) VALUES ($1, '2026-03-01', 0)", account)
@@ -44,7 +42,7 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 	require.NoError(t, err)
 	done := make(chan []int64, 1)
 	go func() {
-		applied, err := pool.Migrate(t.Context())
+		applied, err := pool.MigrateBy(t.Context(), migrations)
 		if err != nil {
 			t.Error(err)
 		}
@@ -61,10 +59,10 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 	}
 	require.Empty(t, done)
 	require.NoError(t, reader.Rollback(t.Context()))
-	require.Contains(t, <-done, int64(91))
+	require.Contains(t, <-done, int64(201))
 	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
 		var events int
-		require.NoError(t, tx.QueryRow(t.Context(), "SELECT events FROM event_usage WHERE NOT exceeded").Scan(&events))
+		require.NoError(t, tx.QueryRow(t.Context(), "SELECT events FROM event_usage WHERE NOT warned").Scan(&events))
 		require.Equal(t, 3, events)
 		var limit string // of this transaction: the migration's is gone with it
 		require.NoError(t, tx.QueryRow(t.Context(), "SHOW lock_timeout").Scan(&limit))

@@ -77,22 +77,25 @@ func (p *Pool) tryMigrationLock(ctx context.Context, fn func(ctx context.Context
 // A migration that needs the lock of a table waits a second for it, since all who use the table wait behind it. Then it lets them go
 // first, and tries again until ctx ends.
 func (p *Pool) Migrate(ctx context.Context) (applied []int64, err error) {
-	return p.migrate(ctx, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.Up(ctx) })
+	return p.migrate(ctx, migrations, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.Up(ctx) })
 }
 
 // MigrateTo is Migrate up to a version, to restore what was stored under the schema of that version.
 func (p *Pool) MigrateTo(ctx context.Context, version int64) (applied []int64, err error) {
-	return p.migrate(ctx, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.UpTo(ctx, version) })
+	return p.migrate(ctx, migrations, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.UpTo(ctx, version) })
 }
 
-func (p *Pool) migrate(ctx context.Context, up func(*goose.Provider) ([]*goose.MigrationResult, error)) (applied []int64, err error) {
-	files, err := fs.Sub(migrations, "migrations")
+func (p *Pool) migrate(ctx context.Context, all fs.FS, up func(*goose.Provider) ([]*goose.MigrationResult, error)) (applied []int64, err error) {
+	if err := p.checkOrigin(ctx); err != nil {
+		return nil, err
+	}
+	files, err := fs.Sub(all, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("read Postgres migrations: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(p.pool)
 	defer func() { _ = db.Close() }() // closes the wrapper only, which cannot fail
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, bounded{files}, goose.WithGoMigrations(asciiDomains()))
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, bounded{files})
 	if err != nil {
 		return nil, fmt.Errorf("read Postgres migrations: %w", err)
 	}
@@ -103,6 +106,9 @@ func (p *Pool) migrate(ctx context.Context, up func(*goose.Provider) ([]*goose.M
 		}
 		for _, r := range results {
 			applied = append(applied, r.Source.Version)
+		}
+		if err == nil && len(applied) > 0 {
+			err = p.grantAccess(ctx)
 		}
 		if err == nil {
 			return applied, nil

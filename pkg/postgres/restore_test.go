@@ -164,9 +164,9 @@ func TestCheckSchema(t *testing.T) {
 			"UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)",
 			"UPDATE goose_db_version SET is_applied = true", "lodestone migrate",
 		},
-		"of before releases": {
-			"ALTER TABLE schema_floor RENAME TO later; UPDATE goose_db_version SET is_applied = version_id < 16",
-			"ALTER TABLE later RENAME TO schema_floor; UPDATE goose_db_version SET is_applied = true", "schema 15",
+		"of a checkout before releases": {
+			"UPDATE goose_db_version SET version_id = 153 WHERE version_id = 200", "UPDATE goose_db_version SET version_id = 200 WHERE version_id = 153",
+			"schema 153, of a checkout from before the first release",
 		},
 		"too new": {"UPDATE schema_floor SET release = release + 1", "UPDATE schema_floor SET release = release - 1", "newer"},
 		"incomplete": {
@@ -182,6 +182,12 @@ func TestCheckSchema(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, pool.CheckSchema(t.Context()), name)
 	}
+	_, err = pool.Unscoped().Exec(t.Context(), "UPDATE goose_db_version SET version_id = 153 WHERE version_id = 200")
+	require.NoError(t, err)
+	_, err = pool.Migrate(t.Context())
+	require.True(t, schema.IsMismatch(err), "nothing is changed")
+	_, err = pool.Unscoped().Exec(t.Context(), "UPDATE goose_db_version SET version_id = 200 WHERE version_id = 153")
+	require.NoError(t, err)
 	// The release before this one keeps working on a schema that has more migrations.
 	_, err = pool.Unscoped().Exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
 	require.NoError(t, err)

@@ -20,12 +20,11 @@ func (p *Pool) CheckSchema(ctx context.Context) error {
 	const applied = " FROM goose_db_version WHERE is_applied"
 	err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0), coalesce((SELECT release FROM schema_floor), 0), ARRAY("+unprotected+")"+applied).
 		Scan(&version, &floor, &missing)
-	if isUndefinedTable(err) { // no schema, or one from before schema_floor
-		if old := p.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0)"+applied).Scan(&version); old == nil || isUndefinedTable(old) {
-			if mismatch := schema.Compare("Postgres", version, migrations); mismatch != nil {
-				return mismatch
-			}
+	if isUndefinedTable(err) { // no schema, or one of an early checkout
+		if mismatch := p.checkOrigin(ctx); mismatch != nil {
+			return mismatch
 		}
+		return schema.Compare("Postgres", 0, migrations)
 	}
 	if err != nil {
 		return fmt.Errorf("read the version of the Postgres schema: %w", explain(err))
@@ -40,6 +39,19 @@ func (p *Pool) CheckSchema(ctx context.Context) error {
 		return schema.Incomplete("Postgres", "lacks the row-level security of "+strings.Join(missing, ", "))
 	}
 	return nil
+}
+
+// checkOrigin returns an *schema.Error if a checkout from before the first release made the schema.
+func (p *Pool) checkOrigin(ctx context.Context) error {
+	var version int64
+	err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	if isUndefinedTable(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the version of the Postgres schema: %w", explain(err))
+	}
+	return schema.CompareOrigin("Postgres", version, migrations)
 }
 
 func isUndefinedTable(err error) bool {

@@ -67,9 +67,5 @@ func (p *Pool) Pending(ctx context.Context) ([]schema.Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schema.Pending(migrations, applied, firstBeside)
+	return schema.Pending(migrations, applied)
 }
-
-// firstBeside is the first migration that is bounded however large the tables are, and that programs of the release before it can run beside. Those
-// before it are older than the first release.
-const firstBeside = 90

@@ -40,6 +40,9 @@ func IsMismatch(err error) bool {
 // Compare returns an *Error unless a store's schema has all migrations below the folder migrations of known. A version of
 // 0 says that there is no schema. A newer version is accepted: CompareRelease decides whether it still suits.
 func Compare(store string, version int64, known fs.FS) error {
+	if err := CompareOrigin(store, version, known); err != nil {
+		return err
+	}
 	newest, err := Newest(known)
 	if err != nil {
 		return err
@@ -51,6 +54,20 @@ func Compare(store string, version int64, known fs.FS) error {
 		return &Error{Store: store, Wrong: fmt.Sprintf("has schema %d, and this program needs %d", version, newest), Remedy: migrateFirst}
 	}
 	return nil
+}
+
+// CompareOrigin returns an *Error if a store's schema is older than the first migration: a checkout from before the first release made
+// it, and nothing leads from there to here.
+func CompareOrigin(store string, version int64, known fs.FS) error {
+	first, _, err := bounds(known)
+	if err != nil || version == 0 || version >= first {
+		return err
+	}
+	return &Error{
+		Store:  store,
+		Wrong:  fmt.Sprintf("has schema %d, of a checkout from before the first release", version),
+		Remedy: "export its leads and events with that checkout, and start with empty databases or an empty data directory (docs/upgrade.md)",
+	}
 }
 
 // CompareRelease returns an *Error if the stores need programs of a newer release than this one.
@@ -73,18 +90,27 @@ func Incomplete(store, wrong string) error {
 
 // Newest returns the highest number of the migrations below the folder migrations of files.
 func Newest(files fs.FS) (version int64, err error) {
+	_, version, err = bounds(files)
+	return version, err
+}
+
+// bounds returns the lowest and the highest number of the migrations.
+func bounds(files fs.FS) (first, newest int64, err error) {
 	entries, err := fs.ReadDir(files, "migrations")
 	if err != nil {
-		return 0, fmt.Errorf("read migrations: %w", err)
+		return 0, 0, fmt.Errorf("read migrations: %w", err)
 	}
-	for _, e := range entries {
+	for i, e := range entries {
 		number, err := goose.NumericComponent(e.Name())
 		if err != nil {
-			return 0, fmt.Errorf("read the number of migration %s: %w", e.Name(), err)
+			return 0, 0, fmt.Errorf("read the number of migration %s: %w", e.Name(), err)
 		}
-		version = max(version, number)
+		if i == 0 {
+			first = number
+		}
+		first, newest = min(first, number), max(newest, number)
 	}
-	return version, nil
+	return first, newest, nil
 }
 
 // Migration is one that a store lacks.
@@ -98,9 +124,9 @@ type Migration struct {
 // raised is how a migration says that programs of the release before cannot work with it.
 var raised = regexp.MustCompile(`(?i)UPDATE\s+schema_floor\b`)
 
-// Pending returns the migrations of the folder migrations that are not applied, in their order. Programs of the release before may run beside those
-// from the number first on, unless they raise the release that the schema needs. Nothing runs on a store without any.
-func Pending(files fs.FS, applied map[int64]bool, first int64) (pending []Migration, err error) {
+// Pending returns the migrations of the folder migrations that are not applied, in their order. Programs of the release before may run beside
+// those that do not raise the release that the schema needs. Nothing runs on a store without any.
+func Pending(files fs.FS, applied map[int64]bool) (pending []Migration, err error) {
 	entries, err := fs.ReadDir(files, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
@@ -119,7 +145,7 @@ func Pending(files fs.FS, applied map[int64]bool, first int64) (pending []Migrat
 		}
 		up, _, _ := strings.Cut(string(text), "-- +goose Down")
 		_, name, _ := strings.Cut(strings.TrimSuffix(e.Name(), path.Ext(e.Name())), "_")
-		pending = append(pending, Migration{Number: number, Name: strings.ReplaceAll(name, "_", " "), Beside: len(applied) == 0 || number >= first && !raised.MatchString(up)})
+		pending = append(pending, Migration{Number: number, Name: strings.ReplaceAll(name, "_", " "), Beside: len(applied) == 0 || !raised.MatchString(up)})
 	}
 	return pending, nil
 }

@@ -38,6 +38,8 @@ type noMail struct{}
 
 func (noMail) Send(context.Context, pgx.Tx, mail.Message) error { return nil }
 
+func (noMail) Reaches(context.Context, string) bool { return true }
+
 // jar keeps cookies with Secure for this machine, as browsers do.
 type jar struct{ *cookiejar.Jar }
 

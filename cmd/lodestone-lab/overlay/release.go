@@ -16,12 +16,9 @@ type Release struct {
 	Migrates bool   // this checkout has migrations that it lacks
 }
 
-// fallback stands for a release with fewer migrations as long as no tag has fewer: the last commit without event logs on shards, growing topics and
-// the record of erasures.
-const fallback = "4997face48afb079576f54c14ea3b7886337154c"
-
-// firstRelease is the commit of v0.1.0, for a clone that has the history and no tags.
-const firstRelease = "e77ad8c591892a96db58d223d02aef358790a440"
+// firstSchema stands for a release as long as there is no tag: the commit of the first migrations, which a database of an older one does not
+// lead to.
+const firstSchema = "FIRSTSCHEMA"
 
 // The folders of migrations, from the root.
 var migrations = []string{"pkg/postgres/migrations", "pkg/clickhouse/migrations"}
@@ -47,16 +44,16 @@ func Named(ctx context.Context, revision string) (Release, error) {
 	return named(ctx, root, revision)
 }
 
-// Releases returns the releases to upgrade from: the newest one, and if it has all migrations of this checkout, one that has fewer.
+// Releases returns the releases to upgrade from: the newest one, and if it has all migrations of this checkout, one that has fewer, if there is one.
 func Releases(ctx context.Context) ([]Release, error) {
 	root, err := Root(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return releases(ctx, root, fallback)
+	return releases(ctx, root)
 }
 
-func releases(ctx context.Context, dir, fallback string) ([]Release, error) {
+func releases(ctx context.Context, dir string) ([]Release, error) {
 	tags, err := tags(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -65,12 +62,12 @@ func releases(ctx context.Context, dir, fallback string) ([]Release, error) {
 	if err != nil || first.Migrates {
 		return []Release{first}, err
 	}
-	for _, revision := range append(tags[1:], fallback) {
+	for _, revision := range tags[1:] {
 		if r, err := named(ctx, dir, revision); err != nil || r.Migrates {
 			return []Release{first, r}, err
 		}
 	}
-	return nil, fmt.Errorf("%s has all migrations of this checkout", fallback)
+	return []Release{first}, nil
 }
 
 func newest(ctx context.Context, dir string) (Release, error) {
@@ -81,15 +78,15 @@ func newest(ctx context.Context, dir string) (Release, error) {
 	return named(ctx, dir, tags[0])
 }
 
-// tags returns the tags of releases below this commit, the newest first, or firstRelease. There is at least one.
+// tags returns the tags of releases below this commit, the newest first, or firstSchema. There is at least one.
 func tags(ctx context.Context, dir string) ([]string, error) {
 	tags, err := gitIn(ctx, dir, "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname")
 	if err != nil {
 		return nil, fmt.Errorf("list the tags of releases: %w", err)
 	}
 	if tags == "" {
-		if _, err := gitIn(ctx, dir, "merge-base", "--is-ancestor", firstRelease, "HEAD"); err == nil {
-			return []string{firstRelease}, nil
+		if _, err := gitIn(ctx, dir, "merge-base", "--is-ancestor", firstSchema, "HEAD"); err == nil {
+			return []string{firstSchema}, nil
 		}
 		return nil, incomplete(ctx, dir, "the tag of a release below this commit")
 	}

@@ -58,22 +58,20 @@ func (r repository) clone(args ...string) repository {
 func TestReleases(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
-	early := r.commit("pkg/postgres/migrations/1.sql")
-	r.commit("pkg/postgres/migrations/2.sql", "README.md")
+	r.commit("pkg/postgres/migrations/1.sql", "README.md")
 	requireReleases := func(why string, want ...Release) {
 		t.Helper()
-		got, err := releases(t.Context(), r.dir, early)
+		got, err := releases(t.Context(), r.dir)
 		require.NoError(t, err)
 		require.Equal(t, want, got, why)
 		first, err := newest(t.Context(), r.dir)
 		require.NoError(t, err)
 		require.Equal(t, want[0], first, why)
 	}
-	fallback := Release{early, true}
 	r.run("tag", "v0.1.0")
 	r.run("tag", "nightly")
 	r.commit("LICENSE")
-	requireReleases("the first release has the same schema", Release{"v0.1.0", false}, fallback)
+	requireReleases("the first release has the same schema", Release{"v0.1.0", false})
 	r.write("pkg/clickhouse/migrations/1.sql")
 	requireReleases("a migration is not committed yet", Release{"v0.1.0", true})
 	r.commit("pkg/clickhouse/migrations/1.sql")
@@ -111,19 +109,17 @@ func TestANamedRelease(t *testing.T) {
 func TestAnIncompleteClone(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
-	early := r.commit("pkg/postgres/migrations/1.sql")
-	r.commit("pkg/postgres/migrations/2.sql")
+	r.commit("pkg/postgres/migrations/1.sql")
 	r.run("tag", "v0.1.0")
 	r.commit()
-	whole, err := releases(t.Context(), r.clone().dir, early)
+	whole, err := releases(t.Context(), r.clone().dir)
 	require.NoError(t, err)
-	require.Equal(t, []Release{{"v0.1.0", false}, {early, true}}, whole)
+	require.Equal(t, []Release{{"v0.1.0", false}}, whole)
 	for _, c := range []struct{ args, lacks, command string }{
 		{"--no-tags", "the tag of a release below this commit", "`git fetch --tags`"},
 		{"--depth=1", "the tag of a release below this commit", "`git fetch --unshallow --tags`"},
-		{"--depth=2", early, "`git fetch --unshallow --tags`"},
 	} {
-		_, err := releases(t.Context(), r.clone(c.args).dir, early)
+		_, err := releases(t.Context(), r.clone(c.args).dir)
 		require.ErrorIs(t, err, errIncomplete, c.args)
 		require.ErrorContains(t, err, c.lacks, c.args)
 		require.ErrorContains(t, err, c.command, c.args)
