@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"lodestone/ingest/backfill"
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/ingest/erasure"
@@ -72,7 +71,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	return p.run(ctx)
 }
 
-// addConsumer puts the consumer, the counters, the copies for SQL, the names of old rows, the retention, the running check, the
+// addConsumer puts the consumer, the counters, the copies for SQL, the retention, the running check, the
 // erasures and the count of events a month onto the stack.
 func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, e erasure.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
 	erased := &erasure.Set{}
@@ -93,7 +92,6 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("mirror", mirror.New(m, mirror.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
-	p.stack.Add("names of old rows", backfill.New(backfill.Deps{ClickHouse: s, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("pulse of the stores", backup.NewPulse(backup.PulseDeps{Postgres: pool, ClickHouse: s, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("retention", retention.New(keep, retention.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("running check", verify.NewWatch(v, verify.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))

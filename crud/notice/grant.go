@@ -3,14 +3,9 @@ package notice
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
-	"lukechampine.com/blake3"
-
-	"lodestone/pkg/token"
 )
 
 // sumBytes is how many bytes of the hash of an address a grant has.
@@ -33,23 +28,7 @@ func sumOf(to string) []byte {
 func (n *Notices) open(purpose, text string) (account uuid.UUID, isFor func(to string) bool, ok bool) {
 	body, err := n.deps.Tokens.OpenGrant(purpose, nil, text, n.deps.Now())
 	if err != nil || len(body) != len(account)+sumBytes {
-		return n.openOld(purpose, text)
-	}
-	return uuid.UUID(body[:len(account)]), func(to string) bool { return hmac.Equal(body[len(account):], sumOf(to)) }, true
-}
-
-// openOld is open for mails that earlier versions sent, whose links go on working: an account, and a MAC of it and of the address.
-func (n *Notices) openOld(purpose, text string) (account uuid.UUID, isFor func(to string) bool, ok bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != len(account)+sumBytes {
 		return account, nil, false
 	}
-	account = uuid.UUID(raw[:len(account)])
-	return account, func(to string) bool {
-		return slices.ContainsFunc(n.deps.Tokens.DeriveEach(purpose), func(key [token.KeyBytes]byte) bool {
-			h := blake3.New(sumBytes, key[:])
-			_, _ = h.Write(append(account[:], to...)) // documented never to fail
-			return hmac.Equal(raw[len(account):], h.Sum(nil))
-		})
-	}, true
+	return uuid.UUID(body[:len(account)]), func(to string) bool { return hmac.Equal(body[len(account):], sumOf(to)) }, true
 }

@@ -2,7 +2,6 @@ package notice_test
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	"lukechampine.com/blake3"
 
 	"lodestone/crud/mail"
 	"lodestone/crud/notice"
@@ -310,24 +308,4 @@ func TestEndingNotices(t *testing.T) {
 	status, _ = f.send("POST", path, "")
 	require.Equal(t, http.StatusNotFound, status, "a link of mails to another address")
 	require.Equal(t, notice.Each, f.notify())
-}
-
-// Mails of earlier versions named the account with a MAC of their own. Their links still end notices.
-func TestEndingNoticesByAnOldMail(t *testing.T) {
-	t.Parallel()
-	f := start(t)
-	f.set(notice.Each, "owner@example.com")
-	old := func(to string) string {
-		key := f.tokens.Derive("notices")
-		h := blake3.New(16, key[:])
-		_, err := h.Write(append(f.account[:], to...))
-		require.NoError(t, err)
-		return "/notices/" + base64.RawURLEncoding.EncodeToString(append(f.account[:], h.Sum(nil)...))
-	}
-	status, _ := f.send("POST", old("other@example.com"), "")
-	require.Equal(t, http.StatusNotFound, status)
-	require.Equal(t, notice.Each, f.notify())
-	status, _ = f.send("POST", old("owner@example.com"), "")
-	require.Equal(t, http.StatusOK, status)
-	require.Equal(t, notice.None, f.notify())
 }

@@ -62,7 +62,6 @@ var faults = map[string][]string{
 	"LodestoneProcessDown":            {`up{job="lodestone",instance="b"} 0`},
 	"LodestoneEngineAway":             {`lodestone_check_failing{check="kafka",instance="a"} 1`},
 	"LodestoneEventsOverPlan":         {`lodestone_quota_exceeded_accounts{instance="a"} 1`},
-	"LodestoneBackfillFails":          {`lodestone_backfill_errors_total{instance="a"} 0+0.02xN`},
 	"LodestoneTopicMissing":           {`lodestone_kafka_missing_topics{instance="a"} 1`},
 	"LodestoneKafkaSetting":           {`lodestone_kafka_setting_warnings{instance="a"} 2`},
 	"LodestoneSpoolNotSent":           {`lodestone_spool_oldest_seconds{instance="a"} 0+60xN`},
@@ -151,7 +150,6 @@ var others = map[string]struct {
 	"no acknowledgements":                              {[]string{`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0`, `lodestone_collector_ack_seconds_bucket{le="+Inf",instance="a"} 0`}, ""},
 	"SQL users get no answers for other reasons":       {[]string{`lodestone_check_failing{check="sql",instance="a"} 1`}, ""},
 	"an engine restarts":                               {[]string{`lodestone_check_failing{check="postgres",instance="a"} 0x5 1x3 0xN`}, ""},
-	"a backfill that failed once":                      {[]string{`lodestone_backfill_errors_total{instance="a"} 0x30 1x30 1xN`}, ""},
 	"one collector of two is gone":                     {[]string{`lodestone_collector_requests_in_flight{instance="a"} 0x5 _xN`, `lodestone_collector_requests_in_flight{instance="b"} 0`}, ""},
 	"a collector restarts":                             {[]string{`lodestone_collector_requests_in_flight{instance="a"} 0x5 _x3 0xN`}, ""},
 }
