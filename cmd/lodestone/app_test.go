@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -201,11 +200,7 @@ func (u *up) prepare() {
 		parent, err := enginetest.PackageDir()
 		require.NoError(u.t, err)
 		dir := filepath.Join(parent, fmt.Sprint("up", len(settings)))
-		err = enginetest.CopyDir(filepath.Join(first.dir, "data"), dir)
-		for _, engine := range []string{"clickhouse", "kafka", "postgres"} { // each copy has ports of its own
-			err = errors.Join(err, os.Remove(filepath.Join(dir, engine, "ports.json")))
-		}
-		require.NoError(u.t, err)
+		require.NoError(u.t, enginetest.CopyDir(filepath.Join(first.dir, "data"), dir))
 		from.dir = dir
 	}
 	require.NoError(u.t, enginetest.CopyDir(from.dir, data))

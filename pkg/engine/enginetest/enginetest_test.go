@@ -2,6 +2,7 @@ package enginetest_test
 
 import (
 	"context"
+	"net/url"
 	"testing"
 	"time"
 
@@ -58,4 +59,18 @@ func requireTopic(t *testing.T, brokers []string) {
 		topics, err := admin.ListTopics(t.Context(), name)
 		return err == nil && len(topics[name].Partitions) == 4
 	}, enginetest.Timeout, 50*time.Millisecond)
+}
+
+// A server that was stopped has its port for itself: no other copy of the same directory takes it.
+func TestCopiesHavePortsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	_, first, stop := enginetest.RunPostgres(t)
+	stop()
+	_, second, _ := enginetest.RunPostgres(t)
+	host := func(text string) string {
+		u, err := url.Parse(text)
+		require.NoError(t, err)
+		return u.Host
+	}
+	require.NotEqual(t, host(first), host(second))
 }

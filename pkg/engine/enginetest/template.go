@@ -191,10 +191,23 @@ func (t template) key(root string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
 }
 
-// CopyDir copies a directory with the owners of its files: a server's belong to another user if root runs the test.
+// CopyDir copies a directory of a stopped engine, or of several, with the owners of its files: a server's belong to another user if
+// root runs the test. The copy has no ports: an engine takes those of its last start, and a test that restarts one would meet another
+// copy there.
 func CopyDir(from, to string) error {
 	if out, err := exec.CommandContext(context.Background(), "cp", "-a", from, to).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy %s: %w: %s", from, err, out)
+	}
+	for _, pattern := range []string{"ports.json", "*/ports.json"} {
+		files, err := filepath.Glob(filepath.Join(to, pattern))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
