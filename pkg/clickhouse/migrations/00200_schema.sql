@@ -197,8 +197,8 @@ CREATE TABLE IF NOT EXISTS lodestone.lead_magnets
     deleted      UInt8
 )
 ENGINE = ReplacingMergeTree(version, deleted)
-ORDER BY id
-SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1,
+ORDER BY (account_id, id)
+SETTINGS index_granularity = 128, min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1,
     fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS lodestone.generic_links
@@ -217,8 +217,8 @@ CREATE TABLE IF NOT EXISTS lodestone.generic_links
     deleted              UInt8
 )
 ENGINE = ReplacingMergeTree(version, deleted)
-ORDER BY id
-SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1,
+ORDER BY (account_id, id)
+SETTINGS index_granularity = 128, min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1,
     fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- The source of a reader is that of the submission that made the access link. Reports count people by person_id.
@@ -250,7 +250,7 @@ CREATE TABLE IF NOT EXISTS lodestone.access_links
 )
 ENGINE = ReplacingMergeTree(version, deleted)
 ORDER BY (account_id, id)
-SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1,
+SETTINGS index_granularity = 1024, min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1,
     fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS lodestone.submissions
@@ -281,7 +281,7 @@ CREATE TABLE IF NOT EXISTS lodestone.submissions
 )
 ENGINE = ReplacingMergeTree(version, deleted)
 ORDER BY (account_id, id)
-SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1,
+SETTINGS index_granularity = 1024, min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1,
     fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- How many pages each version of a document has. It stays when the lead magnet is deleted, as its events do.
@@ -295,7 +295,7 @@ CREATE TABLE IF NOT EXISTS lodestone.magnet_versions
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (account_id, lead_magnet_id, magnet_version)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 128, fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- What left with the months that --retention-months let go (package ingest/retention): how often a link
 -- was viewed, so that its counter in Postgres does not fall. Steps that did not come to their end do not count.
