@@ -185,10 +185,9 @@ func TestADeletedAccessLinkLeavesItsSubmissionNoViews(t *testing.T) {
 		_, err := f.db.Unscoped().Exec(t.Context(), sql, args...)
 		require.NoError(t, err)
 	}
-	exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear)
-		SELECT $1::uuid, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, $1::uuid::text FROM access_links WHERE id = $2`, second, first)
-	exec(`UPDATE access_links SET view_count = 2, viewed = true, first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-05T00:00:00Z' WHERE id = $1`, first)
-	exec(`UPDATE access_links SET view_count = 1, viewed = true, first_viewed_at = '2026-03-03T00:00:00Z', last_viewed_at = '2026-03-03T00:00:00Z' WHERE id = $1`, second)
+	exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key)
+		SELECT $1::uuid, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, sha256($1::uuid::text::bytea), '', 0 FROM access_links WHERE id = $2`, second, first)
+	exec(`INSERT INTO access_link_counts VALUES ($1, $3, 2, '2026-03-02T00:00:00Z', '2026-03-05T00:00:00Z'), ($2, $3, 1, '2026-03-03T00:00:00Z', '2026-03-03T00:00:00Z')`, first, second, u.account)
 	counters := func() []any {
 		s := u.get(t, linksPath+"/"+link.ID+"/submissions").object(t)["data"].([]any)[0].(map[string]any)
 		return []any{s["view_count"], s["viewed"], s["first_viewed_at"], s["last_viewed_at"]}

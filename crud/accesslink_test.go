@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -110,8 +109,9 @@ func TestAccessLinkList(t *testing.T) {
 	}
 	first, second, third := create(u, a.ID, "Jo@Example.com"), create(u, b.ID, "jo@example.com"), create(u, a.ID, "al@example.com")
 	create(other, other.magnet(t).ID, "jo@example.com")
-	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE access_links SET submission_id = $1, generic_link_id = $2, first_viewed_at = $4 WHERE id = $3`,
-		submission, link.ID, first, time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC))
+	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE access_links SET submission_id = $1, generic_link_id = $2 WHERE id = $3`, submission, link.ID, first)
+	require.NoError(t, err)
+	_, err = f.db.Unscoped().Exec(t.Context(), `INSERT INTO access_link_counts (id, account_id, views, first_viewed_at) VALUES ($1, $2, 1, '2026-01-02T03:04:05.678Z')`, first, u.account)
 	require.NoError(t, err)
 	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE access_links SET is_active = false WHERE id = $1`, third)
 	require.NoError(t, err)

@@ -15,9 +15,9 @@ func BenchmarkAccessLinks(b *testing.B) {
 	u := f.user(b, account.Team)
 	big, small := u.magnet(b), u.magnet(b)
 	for _, sql := range []string{
-		`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear, is_active, created_at)
+		`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, is_active, created_at)
 		SELECT gen_random_uuid(), '` + u.account.String() + `', CASE WHEN n % 10 = 0 THEN '` + small.ID + `' ELSE '` + big.ID + `' END::uuid,
-			n || '@example.com', n || '@example.com', gen_random_uuid()::text, n % 5 <> 0, now() - n * interval '1 second'
+			n || '@example.com', n || '@example.com', sha256(gen_random_uuid()::text::bytea), '', 0, n % 5 <> 0, now() - n * interval '1 second'
 		FROM generate_series(1, 500000) AS n`,
 		"VACUUM (ANALYZE) access_links", //nolint:misspell // SQL's own word; autovacuum does so a minute later
 	} {
@@ -66,8 +66,8 @@ func BenchmarkDelete(b *testing.B) {
 				for _, sql := range []string{
 					`INSERT INTO submissions (id, account_id, generic_link_id, email, email_key)
 					SELECT gen_random_uuid(), '` + u.account.String() + `', '` + link.ID + `', n || '@example.com', n || '@example.com' FROM generate_series(1, 100000) AS n`,
-					`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear)
-					SELECT gen_random_uuid(), account_id, '` + m.ID + `', generic_link_id, id, email, email_key, gen_random_uuid()::text FROM submissions`,
+					`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key)
+					SELECT gen_random_uuid(), account_id, '` + m.ID + `', generic_link_id, id, email, email_key, sha256(gen_random_uuid()::text::bytea), '', 0 FROM submissions`,
 					"VACUUM (ANALYZE)", //nolint:misspell // SQL's own word; autovacuum does so a minute later
 				} {
 					_, err := f.db.Unscoped().Exec(b.Context(), sql)

@@ -208,7 +208,8 @@ func TestConcurrentDeletes(t *testing.T) {
 		// As the job that sets the counters does, in an order of its own.
 		try(nil, func() error {
 			for {
-				_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE access_links SET view_count = view_count + 1")
+				_, err := f.db.Unscoped().Exec(t.Context(), `INSERT INTO access_link_counts AS c (id, account_id)
+					SELECT l.id, l.account_id FROM (SELECT id, account_id FROM access_links FOR KEY SHARE) AS l ON CONFLICT (id) DO UPDATE SET views = c.views + 1`)
 				if !postgres.IsUnavailable(err) { // it has to give way at times, and tries again
 					return err
 				}

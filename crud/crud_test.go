@@ -242,8 +242,8 @@ func (u *user) submit(t *testing.T, link client.GenericLink, email string, at ti
 	_, err := u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, submitted_at)
 		VALUES ($1, $2, $3, $4, lower($4), $5)`, s, u.account, link.ID, email, at)
 	require.NoError(t, err)
-	_, err = u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear)
-		VALUES ($1, $2, $3, $4, $5, $6, lower($6), $1::uuid::text)`, a, u.account, link.LeadMagnetID, link.ID, s, email)
+	_, err = u.fixture.db.Unscoped().Exec(t.Context(), `INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key)
+		VALUES ($1, $2, $3, $4, $5, $6, lower($6), sha256($1::uuid::text::bytea), '', 0)`, a, u.account, link.LeadMagnetID, link.ID, s, email)
 	require.NoError(t, err)
 	return s, a
 }

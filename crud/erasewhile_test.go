@@ -19,8 +19,8 @@ import (
 	"lodestone/crud/queue"
 )
 
-const insertLink = `INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear, created_at)
-	VALUES ($1, $2, $3, 'ada@example.com', 'ada@example.com', gen_random_uuid()::text, now() + $4::interval)`
+const insertLink = `INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, created_at)
+	VALUES ($1, $2, $3, 'ada@example.com', 'ada@example.com', sha256(gen_random_uuid()::text::bytea), '', 0, now() + $4::interval)`
 
 // What is being written while a person is erased is waited for, and no clock decides: a row of a process whose clock is ahead goes as well.
 func TestErasingWaitsForWriters(t *testing.T) {

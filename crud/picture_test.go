@@ -2,7 +2,6 @@ package crud_test
 
 import (
 	"bytes"
-	"context"
 	"image"
 	"image/color"
 	_ "image/jpeg"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -287,45 +285,4 @@ func TestLogo(t *testing.T) {
 	require.Equal(t, 204, u.send(t, "DELETE", logoPath, http.NoBody).status)
 	require.Equal(t, 404, u.get(t, logoPath).status)
 	require.Equal(t, 404, f.public(t, "GET", strings.TrimPrefix(last["url"].(string), site)).status)
-}
-
-// Files from before there were pictures get theirs when the process starts.
-func TestPicturesOfOlderFiles(t *testing.T) {
-	t.Parallel()
-	f := startAlone(t)
-	var links []uuid.UUID
-	var users []*user
-	for range 3 {
-		u := f.user(t, account.Team)
-		_, link, _ := u.upload(t)
-		users, links = append(users, u), append(links, link)
-	}
-	_, err := f.db.Unscoped().Exec(t.Context(), "DELETE FROM pictures")
-	require.NoError(t, err)
-	_, err = f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnet_files SET pictured = false")
-	require.NoError(t, err)
-	// One of them is not read any more.
-	_, err = f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnet_file_chunks SET bytes = substr(bytes, 1, 40) || repeat('x', octet_length(bytes) - 40)::bytea WHERE account_id = $1", users[2].account)
-	require.NoError(t, err)
-	// Two processes do it at once.
-	for range 2 {
-		work := f.service.Pictures()
-		require.NoError(t, work.Start(t.Context()))
-		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testTimeout)
-			defer cancel()
-			require.NoError(t, work.Stop(ctx))
-		})
-	}
-	require.Eventually(t, func() bool {
-		var left int
-		require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM lead_magnet_files WHERE NOT pictured").Scan(&left))
-		return left == 0
-	}, testTimeout, 20*time.Millisecond)
-	for i, u := range users[:2] {
-		page := u.pictures(t, links[i], nil)
-		require.Equal(t, 200, f.public(t, "GET", page.Thumbnail.Path).status)
-		require.NotNil(t, page.Preview)
-	}
-	require.Equal(t, picture.Page{}, users[2].pictures(t, links[2], nil))
 }

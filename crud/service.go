@@ -268,8 +268,8 @@ func (s *Service) Queue() service.Service { return s.queue }
 // Files returns what compares the settings of files with what is stored, and removes objects that no file uses, likewise.
 func (s *Service) Files() service.Service { return s.files }
 
-// Pictures returns the making of pictures that older files have not, for the process to start and stop.
-func (s *Service) Pictures() service.Service { return s.magnets.Backfill() }
+// Upkeep returns the upkeep of lead magnets' files, for the process to start and stop.
+func (s *Service) Upkeep() service.Service { return s.magnets.Upkeep() }
 
 // Webhooks returns what sends the messages of webhooks, likewise.
 func (s *Service) Webhooks() service.Service { return s.webhooks.Deliverer() }

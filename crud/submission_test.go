@@ -41,8 +41,8 @@ func TestSubmission(t *testing.T) {
 	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE submissions SET name = 'Jo Doe', verified = true,
 		utm = '{"utm_source":"news"}', consented_at = '2026-03-01T09:30:00Z', verification_required = true WHERE id IN ($1, $2)`, first, other)
 	require.NoError(t, err)
-	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE access_links SET viewed = true, view_count = 3,
-		first_viewed_at = '2026-03-02T00:00:00Z', last_viewed_at = '2026-03-03T00:00:00.5Z' WHERE submission_id IN ($1, $2)`, first, other)
+	_, err = f.db.Unscoped().Exec(t.Context(), `INSERT INTO access_link_counts
+		SELECT id, account_id, 3, '2026-03-02T00:00:00Z', '2026-03-03T00:00:00.5Z' FROM access_links WHERE submission_id IN ($1, $2)`, first, other)
 	require.NoError(t, err)
 	want := map[string]any{
 		"id": first, "generic_link_id": named.ID, "email": "Jo@Example.com", "name": "Jo Doe", "verified": true, "viewed": true, "view_count": 3.0,

@@ -469,8 +469,8 @@ func TestEmailSummary(t *testing.T) {
 
 	for _, sql := range []string{
 		"INSERT INTO lead_magnets (id, account_id, title) SELECT $2, $1, 'test'",
-		`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear, created_at)
-			SELECT $3, $1, $2, 'Ann+x@Example.com', 'ann+x@example.com', 'token', '2026-03-01T00:00:00.5Z'`,
+		`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, created_at)
+			SELECT $3, $1, $2, 'Ann+x@Example.com', 'ann+x@example.com', sha256('token'::bytea), '', 0, '2026-03-01T00:00:00.5Z'`,
 	} {
 		arguments := []any{account, magnet, link}[:strings.Count(sql, "$")]
 		_, err := pool.Unscoped().Exec(ctx, sql, arguments...)

@@ -44,8 +44,8 @@ func newReadersAccount(t *testing.T) *readersAccount {
 	a.exec(`INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, name, utm, referrer, consent_text, privacy_url, consented_at, submitted_at)
 		VALUES ($1, $2, $3, 'Ada@Example.com', 'ada@example.com', 'Ada', '{"utm_source":"news"}', 'https://search.example/x', 'I agree', 'https://example.com/p',
 			'2026-03-01T10:00:00Z', '2026-03-01T10:00:00Z')`, a.submission, a.account, a.generic)
-	a.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, source, created_at)
-		VALUES ($1, $2, $3, $4, $5, 'Ada@Example.com', 'ada@example.com', $6, 'mail', '2026-03-01T10:00:01Z')`,
+	a.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key, source, created_at)
+		VALUES ($1, $2, $3, $4, $5, 'Ada@Example.com', 'ada@example.com', sha256($6::text::bytea), '', 0, 'mail', '2026-03-01T10:00:01Z')`,
 		a.link, a.account, a.magnet, a.generic, a.submission, a.link.String())
 	conn := querytest.Conn(t)
 	require.NoError(t, conn.Exec(context.Background(), fmt.Sprintf(`INSERT INTO lodestone.submissions

@@ -40,7 +40,7 @@ func newReporting(t *testing.T) *reporting {
 		{"INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", []any{r.account}},
 		{"INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", []any{r.magnet, r.account}},
 		{
-			"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear) VALUES ($1, $2, $3, 'ann@example.com', 'ann@example.com', $4)",
+			"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key) VALUES ($1, $2, $3, 'ann@example.com', 'ann@example.com', sha256($4::text::bytea), '', 0)",
 			[]any{r.link, r.account, r.magnet, r.link.String()},
 		},
 	} {

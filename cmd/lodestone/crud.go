@@ -101,7 +101,7 @@ func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
 	p.stack.Add("record of revocations", service.Revocations())
 	p.stack.Add("files", service.Files())
 	p.stack.Add("queue", service.Queue())
-	p.stack.Add("pictures", service.Pictures())
+	p.stack.Add("upkeep of files", service.Upkeep())
 	p.stack.Add("webhooks", service.Webhooks())
 	p.stack.Add("sealing", service.Sealing())
 	p.stack.Add("ends of sessions", service.SessionEnds())

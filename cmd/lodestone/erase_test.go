@@ -101,8 +101,8 @@ func TestErasingAPerson(t *testing.T) {
 
 	// A database of before the erasure has neither it nor what it removed.
 	require.NoError(t, s.pool.Unscoped().QueryRow(t.Context(), `WITH gone AS (DELETE FROM erasures WHERE id = $1 RETURNING account_id)
-		INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear, created_at)
-		SELECT gen_random_uuid(), account_id, $2, $3, $3, $3, now() - interval '1 day' FROM gone RETURNING id`, id, m.ID, planted.address).Scan(new(uuid.UUID)))
+		INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, created_at)
+		SELECT gen_random_uuid(), account_id, $2, $3, $3, sha256($3::text::bytea), '', 0, now() - interval '1 day' FROM gone RETURNING id`, id, m.ID, planted.address).Scan(new(uuid.UUID)))
 	require.NotEmpty(t, s.postgres(t))
 	execute, leave := u.administer(t)
 	execute("CHECKPOINT") // its own may be cut short when it is stopped

@@ -22,7 +22,6 @@ const (
 	exitFailed     = 1
 	exitSettings   = 2 // the settings are wrong: starting again will not help
 	exitUnfinished = 3 // of verify and spool: not everything could be compared, read or sent; of migrate --check: something is pending
-	exitStop       = 4 // of migrate --check: something is pending for which processes have to stop
 )
 
 // exitError is an error that ends the program with a code of its own.

@@ -29,7 +29,7 @@ type migrateCommand struct {
 	Workload   clickhouse.WorkloadConfig `embed:""`
 	Kafka      kafka.Config              `embed:""`
 	Topics     kafka.TopicConfig         `embed:""`
-	Check      bool                      `name:"check" help:"Change nothing: list the pending migrations, and say whether the release that runs may go on meanwhile. Exits with 0 if none is pending, 3 if all can be applied while it runs, 4 if its processes have to be stopped before."`
+	Check      bool                      `name:"check" help:"Change nothing: list the pending migrations. Exits with 0 if none is pending, with 3 if there are some."`
 }
 
 func (c *migrateCommand) check() error {
@@ -64,14 +64,14 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 	return clickhouse.MakeWorkload(ctx, c.ClickHouse, c.Workload.Queries)
 }
 
-// list prints the migrations that are pending. The code of its error says whether there are some, and whether they can wait for a stop.
+// list prints the migrations that are pending. The code of its error says whether there are some.
 func (c *migrateCommand) list(ctx context.Context, to io.Writer) error {
 	pool, err := postgres.Open(ctx, c.Postgres)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	code, pending := 0, 0
+	pending := 0
 	for _, store := range []struct {
 		name string
 		ask  func() ([]schema.Migration, error)
@@ -85,12 +85,7 @@ func (c *migrateCommand) list(ctx context.Context, to io.Writer) error {
 		}
 		pending += len(migrations)
 		for _, m := range migrations {
-			how := "while the release before runs"
-			code = max(code, exitUnfinished)
-			if !m.Beside {
-				how, code = "after its processes were stopped", exitStop
-			}
-			if _, err := fmt.Fprintf(to, "%s %d (%s): %s\n", store.name, m.Number, m.Name, how); err != nil {
+			if _, err := fmt.Fprintf(to, "%s %d (%s)\n", store.name, m.Number, m.Name); err != nil {
 				return fmt.Errorf("print: %w", err)
 			}
 		}
@@ -99,7 +94,7 @@ func (c *migrateCommand) list(ctx context.Context, to io.Writer) error {
 		_, err := fmt.Fprintln(to, "no migration is pending")
 		return err
 	}
-	return exitError{fmt.Errorf("%d migrations are pending", pending), code}
+	return exitError{fmt.Errorf("%d migrations are pending", pending), exitUnfinished}
 }
 
 // migrate brings the schemas up to date and makes the topics, while no other process does.

@@ -43,7 +43,6 @@ take addresses and passwords from the data directory of a ` + "`lodestone up`" +
 | 1 | It failed. |
 | 2 | The settings or arguments are wrong. Starting again will not help. |
 | 3 | A comparison is not complete, or a spool could not be read or sent completely. ` + "`migrate --check`" + `: migrations are pending. |
-| 4 | ` + "`migrate --check`" + `: migrations are pending for which processes have to stop. |
 `
 
 const errorsIntro = "# Errors of the API\n" + generated + `Every answer of the API that is not a success is a problem in the format of RFC 9457, with the type ` + "`application/problem+json`" + `:

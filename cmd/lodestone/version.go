@@ -14,7 +14,6 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
-	"lodestone/pkg/schema"
 )
 
 type versionCommand struct {
@@ -26,13 +25,12 @@ type versions struct {
 	build.Info
 	BlockRules       int   `json:"block_rules"`
 	RecordFormat     int   `json:"record_format"`
-	SchemaRelease    int   `json:"schema_release"`
 	PostgresSchema   int64 `json:"postgres_schema"`
 	ClickHouseSchema int64 `json:"clickhouse_schema"`
 }
 
 func currentVersions() (versions, error) {
-	v := versions{Info: build.Current(), BlockRules: stream.BlockRules, RecordFormat: event.SchemaVersion, SchemaRelease: schema.Release}
+	v := versions{Info: build.Current(), BlockRules: stream.BlockRules, RecordFormat: event.SchemaVersion}
 	var err error
 	if v.PostgresSchema, err = postgres.NewestMigration(); err != nil {
 		return v, err
@@ -65,7 +63,6 @@ func (v versions) print(to io.Writer, asJSON bool) error {
 		{"built with", v.Go + " for " + v.Platform},
 		{"block rules", strconv.Itoa(v.BlockRules)},
 		{"record format", strconv.Itoa(v.RecordFormat)},
-		{"schema release", strconv.Itoa(v.SchemaRelease)},
 		{"Postgres schema", strconv.FormatInt(v.PostgresSchema, 10)},
 		{"ClickHouse schema", strconv.FormatInt(v.ClickHouseSchema, 10)},
 	} {

@@ -111,14 +111,15 @@ type idInput struct {
 
 func (l *Links) get(ctx context.Context, in *idInput) (*api.Answer[AccessLink], error) {
 	var row store.GetAccessLinkRow
+	var counts store.Counts
 	err := l.deps.Postgres.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		row, err = read(ctx, tx, in.ID)
+		row, counts, err = read(ctx, tx, in.ID)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get access link: %w", err)
 	}
-	return api.OK(l.fromRow(row).visibleTo(auth.From(ctx))).At(row.AccessLink.Revision), nil
+	return api.OK(l.fromRow(row, counts).visibleTo(auth.From(ctx))).At(row.AccessLink.Revision), nil
 }
 
 type listInput struct {
@@ -152,15 +153,16 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[A
 		if err != nil {
 			return err
 		}
-		counted := make([]*store.AccessLink, len(rows))
+		ids := make([]uuid.UUID, len(rows))
 		for i := range rows {
-			counted[i] = &rows[i].AccessLink
+			ids[i] = rows[i].AccessLink.ID
 		}
-		if err := q.FillAccessLinkCounts(ctx, counted...); err != nil {
+		counts, err := q.AccessLinkCounts(ctx, ids...)
+		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			links = append(links, l.fromRow(store.GetAccessLinkRow(row)).visibleTo(auth.From(ctx)))
+			links = append(links, l.fromRow(store.GetAccessLinkRow(row), counts[row.AccessLink.ID]).visibleTo(auth.From(ctx)))
 		}
 		return nil
 	})
@@ -172,7 +174,7 @@ func (l *Links) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[A
 
 // fromRow shows a link with a tracking token for the present version of the file: page numbers
 // mean pages of that.
-func (l *Links) fromRow(row store.GetAccessLinkRow) AccessLink {
+func (l *Links) fromRow(row store.GetAccessLinkRow, counts store.Counts) AccessLink {
 	a := row.AccessLink
 	claims := token.Claims{
 		AccountID: a.AccountID, LeadMagnetID: a.LeadMagnetID, AccessLinkID: a.ID,
@@ -192,8 +194,8 @@ func (l *Links) fromRow(row store.GetAccessLinkRow) AccessLink {
 	return AccessLink{
 		ID: a.ID, LeadMagnetID: a.LeadMagnetID, GenericLinkID: a.GenericLinkID, SubmissionID: a.SubmissionID,
 		Email: &a.Email, Source: Source(a.Source), URL: url, TrackingToken: &tracking,
-		MaxViews: a.MaxViews, ViewCount: a.ViewCount, ExpiresAt: api.OptionalTime(a.ExpiresAt), IsActive: a.IsActive,
-		FirstViewedAt: api.OptionalTime(a.FirstViewedAt), LastViewedAt: api.OptionalTime(a.LastViewedAt),
+		MaxViews: a.MaxViews, ViewCount: counts.Views, ExpiresAt: api.OptionalTime(a.ExpiresAt), IsActive: a.IsActive,
+		FirstViewedAt: api.OptionalTime(counts.First), LastViewedAt: api.OptionalTime(counts.Last),
 		CreatedAt: api.TimeOf(a.CreatedAt), UpdatedAt: api.TimeOf(a.UpdatedAt),
 	}
 }

@@ -106,7 +106,7 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 			place[id] = i
 		}
 		for _, row := range rows {
-			created[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion})
+			created[place[row.ID]] = l.fromRow(store.GetAccessLinkRow{AccessLink: row, FileVersion: magnet.FileVersion}, store.Counts{})
 		}
 		return l.announce(ctx, tx, params.AccountID, created...)
 	})

@@ -39,6 +39,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Access
 		return nil, err
 	}
 	var row store.GetAccessLinkRow
+	var counts store.Counts
 	err = l.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		changed := int64(0)
 		if b != (changedAccessLink{}) {
@@ -50,7 +51,7 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Access
 				return err
 			}
 		}
-		row, err = read(ctx, tx, in.ID)
+		row, counts, err = read(ctx, tx, in.ID)
 		if err == nil && changed == 0 && (b != (changedAccessLink{}) || !api.Matches(row.AccessLink.Revision, revisions)) {
 			err = problem.Stale("access link")
 		}
@@ -59,20 +60,21 @@ func (l *Links) update(ctx context.Context, in *updateInput) (*api.Answer[Access
 	if err != nil {
 		return nil, fmt.Errorf("update access link: %w", err)
 	}
-	return api.OK(l.fromRow(row).visibleTo(auth.From(ctx))).At(row.AccessLink.Revision), nil
+	return api.OK(l.fromRow(row, counts).visibleTo(auth.From(ctx))).At(row.AccessLink.Revision), nil
 }
 
-// read returns a link, or the problem that there is none.
-func read(ctx context.Context, tx pgx.Tx, id uuid.UUID) (store.GetAccessLinkRow, error) {
+// read returns a link with its counts, or the problem that there is none.
+func read(ctx context.Context, tx pgx.Tx, id uuid.UUID) (row store.GetAccessLinkRow, counts store.Counts, err error) {
 	q := store.New(tx)
-	row, err := q.GetAccessLink(ctx, id)
+	row, err = q.GetAccessLink(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return row, problem.Missing("access link")
+		return row, counts, problem.Missing("access link")
 	}
 	if err != nil {
-		return row, fmt.Errorf("read access link: %w", err)
+		return row, counts, fmt.Errorf("read access link: %w", err)
 	}
-	return row, q.FillAccessLinkCounts(ctx, &row.AccessLink)
+	all, err := q.AccessLinkCounts(ctx, id)
+	return row, all[id], err
 }
 
 type deleteInput struct {
@@ -90,7 +92,7 @@ func (l *Links) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Em
 		if err != nil || deleted > 0 {
 			return err
 		}
-		if _, err := read(ctx, tx, in.ID); err != nil {
+		if _, _, err := read(ctx, tx, in.ID); err != nil {
 			return err
 		}
 		return problem.Stale("access link")

@@ -94,12 +94,12 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Access
 		if row.AccessLink, err = q.InsertAccessLink(ctx, params); err != nil {
 			return err
 		}
-		return l.announce(ctx, tx, params.AccountID, l.fromRow(row))
+		return l.announce(ctx, tx, params.AccountID, l.fromRow(row, store.Counts{}))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create access link: %w", err)
 	}
-	return api.Created(path+"/"+params.ID.String(), l.fromRow(row)).At(row.AccessLink.Revision), nil
+	return api.Created(path+"/"+params.ID.String(), l.fromRow(row, store.Counts{})).At(row.AccessLink.Revision), nil
 }
 
 // shareMagnet returns the lead magnet that links are to be created for, and locks it until the

@@ -40,7 +40,7 @@ func (l *Links) getCode(w http.ResponseWriter, r *http.Request, in *codeInput) e
 	if err != nil {
 		return fmt.Errorf("get QR code of access link: %w", err)
 	}
-	url := l.fromRow(row).URL
+	url := l.fromRow(row, store.Counts{}).URL
 	if url == nil {
 		return problem.New(problem.Conflict, "The token key that sealed this link's URL is lost: create another access link.")
 	}

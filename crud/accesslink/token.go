@@ -13,12 +13,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-const (
-	// Sealing is the purpose of the keys that seal tokens.
-	Sealing = "access links"
-	// noKey is the key of a token that is not sealed yet.
-	noKey = -1
-)
+// Sealing is the purpose of the keys that seal tokens.
+const Sealing = "access links"
 
 // Token is the secret part of a link's URL, with what is stored of it.
 type Token struct {
@@ -50,13 +46,10 @@ func HashToken(text string) []byte {
 
 // OpenToken returns the token of a link. Its error is token.ErrSealed if the key that sealed it is missing.
 func OpenToken(keys *token.Ring, a store.AccessLink) (string, error) {
-	return openToken(keys, a.ID, a.TokenClear, a.TokenSealed)
+	return openToken(keys, a.ID, a.TokenSealed)
 }
 
-func openToken(keys *token.Ring, id uuid.UUID, inClear *string, sealed []byte) (string, error) {
-	if inClear != nil {
-		return *inClear, nil // not sealed yet
-	}
+func openToken(keys *token.Ring, id uuid.UUID, sealed []byte) (string, error) {
 	text, err := keys.Open(Sealing, sealed, id[:])
 	if err != nil {
 		return "", fmt.Errorf("open token of access link %s: %w", id, err)
@@ -64,18 +57,18 @@ func openToken(keys *token.Ring, id uuid.UUID, inClear *string, sealed []byte) (
 	return string(text), nil
 }
 
-// Seal seals the tokens that a release before left in clear, and those that are sealed under another key of the ring than the first.
-// Tokens that cannot be opened stay as they are, and are logged.
+// Seal seals the tokens that are sealed under another key of the ring than the first. Tokens that cannot be opened stay as they are, and
+// are logged.
 func (l *Links) Seal(ctx context.Context) error {
 	ids, q := l.deps.Tokens.IDs(), store.New(l.deps.Postgres.Unscoped())
-	keys := []int16{noKey}
+	var keys []int16
 	for _, id := range ids[1:] {
 		keys = append(keys, int16(id))
 	}
 	unopened, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.LinkTokensSealedByRow, error) {
 		return q.LinkTokensSealedBy(ctx, store.LinkTokensSealedByParams{Keys: keys, After: after, RowLimit: limit})
 	}, func(ctx context.Context, row store.LinkTokensSealedByRow) (uuid.UUID, error) {
-		text, err := openToken(l.deps.Tokens, row.ID, row.TokenClear, row.TokenSealed)
+		text, err := openToken(l.deps.Tokens, row.ID, row.TokenSealed)
 		if err != nil {
 			return row.ID, err
 		}
@@ -83,9 +76,7 @@ func (l *Links) Seal(ctx context.Context) error {
 		if err != nil {
 			return row.ID, err
 		}
-		return row.ID, q.SealLinkToken(ctx, store.SealLinkTokenParams{
-			ID: row.ID, Was: row.TokenSealed, TokenHash: t.Hash, TokenSealed: t.Sealed, TokenKey: t.Key,
-		})
+		return row.ID, q.SealLinkToken(ctx, store.SealLinkTokenParams{ID: row.ID, Was: row.TokenSealed, TokenSealed: t.Sealed, TokenKey: t.Key})
 	})
 	if err != nil {
 		return fmt.Errorf("seal tokens of access links: %w", err)

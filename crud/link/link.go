@@ -229,12 +229,13 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 	if err != nil {
 		return nil, err
 	}
-	if err := store.New(tx).FillGenericLinkCounts(ctx, rows); err != nil {
+	views, err := store.New(tx).GenericLinkCounts(ctx, rows...)
+	if err != nil {
 		return nil, err
 	}
 	shown := make([]GenericLink, len(rows))
 	for i, row := range rows {
-		shown[i] = l.fromRow(row)
+		shown[i] = l.fromRow(row, views[row.ID])
 		if cover, ok := covers[row.LeadMagnetID]; ok && shown[i].ThumbnailURL == nil {
 			shown[i].ThumbnailURL = &cover
 		}
@@ -242,7 +243,7 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 	return shown, nil
 }
 
-func (l *Links) fromRow(row store.GenericLink) GenericLink {
+func (l *Links) fromRow(row store.GenericLink, views int64) GenericLink {
 	return GenericLink{
 		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + page.LandingPath(row.Slug),
 		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
@@ -253,7 +254,7 @@ func (l *Links) fromRow(row store.GenericLink) GenericLink {
 		ReadingNotices:  (*notices)(row.ReadingNotices),
 		ExpiresAt:       api.OptionalTime(row.ExpiresAt),
 		AccessDays:      row.AccessDays,
-		SubmissionCount: row.SubmissionCount, ViewCount: row.ViewCount, Active: row.Active,
+		SubmissionCount: row.SubmissionCount, ViewCount: views, Active: row.Active,
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}
 }

@@ -43,5 +43,5 @@ func (l *Links) getCode(w http.ResponseWriter, r *http.Request, in *codeInput) e
 	if err != nil {
 		return fmt.Errorf("get QR code of generic link: %w", err)
 	}
-	return qr.Write(w, r, in.Input, "qr-"+row.Slug, in.Add(l.fromRow(row).URL))
+	return qr.Write(w, r, in.Input, "qr-"+row.Slug, in.Add(l.fromRow(row, 0).URL))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/picture"
@@ -51,7 +52,8 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 	if err != nil {
 		return err
 	}
-	rows := make([]store.GenericLink, 1)
+	var row store.GenericLink
+	var views map[uuid.UUID]int64
 	err = l.deps.Postgres.Account(ctx, account, func(tx pgx.Tx) (err error) {
 		if err := clearThumbnail(ctx, tx, in); err != nil {
 			return err
@@ -61,15 +63,16 @@ func (l *Links) putThumbnail(w http.ResponseWriter, r *http.Request, in *idInput
 			return err
 		}
 		q := store.New(tx)
-		if rows[0], err = q.SetLinkThumbnail(ctx, store.SetLinkThumbnailParams{ID: in.ID, ThumbnailPicture: &shown}); err != nil {
+		if row, err = q.SetLinkThumbnail(ctx, store.SetLinkThumbnailParams{ID: in.ID, ThumbnailPicture: &shown}); err != nil {
 			return err
 		}
-		return q.FillGenericLinkCounts(ctx, rows)
+		views, err = q.GenericLinkCounts(ctx, row)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("set thumbnail: %w", err)
 	}
-	return api.WriteJSON(w, http.StatusOK, nil, l.fromRow(rows[0]))
+	return api.WriteJSON(w, http.StatusOK, nil, l.fromRow(row, views[row.ID]))
 }
 
 func (l *Links) deleteThumbnail(ctx context.Context, in *idInput) (*api.Answer[api.Empty], error) {

@@ -1,14 +1,11 @@
 package mail
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/google/uuid"
 
-	"lodestone/pkg/postgres"
-	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 
@@ -25,11 +22,7 @@ type job struct {
 	Sealed []byte    `json:"sealed"` // Message
 }
 
-const (
-	kind = "sealed_mail"
-	// kindInClear is that of a release before: the arguments were a Message and the id.
-	kindInClear = "mail"
-)
+const kind = "sealed_mail"
 
 // Kind implements river.JobArgs.
 func (job) Kind() string { return kind }
@@ -55,35 +48,4 @@ func (j job) open(keys *token.Ring) (m Message, err error) {
 		return m, fmt.Errorf("read mail: %w", err)
 	}
 	return m, nil
-}
-
-// Seal seals the mails that a release before left in clear.
-func (q *Queue) Seal(ctx context.Context, db *postgres.Pool) error {
-	rows := store.New(db.Unscoped())
-	_, err := token.SealRows(ctx, func(ctx context.Context, after, limit int64) ([]store.MailsInClearRow, error) {
-		return rows.MailsInClear(ctx, store.MailsInClearParams{Kind: kindInClear, After: after, RowLimit: limit})
-	}, func(ctx context.Context, row store.MailsInClearRow) (int64, error) {
-		var m struct {
-			Message
-			ID uuid.UUID `json:"id"`
-		}
-		if err := json.Unmarshal(row.Args, &m); err != nil {
-			// It can be neither sealed nor sent. The error may repeat what the mail says.
-			q.log.Error("a waiting mail is not one of Lodestone's: delete its row of river_job", "job_id", row.ID)
-			return row.ID, nil //nolint:nilerr // one mail that cannot be read keeps no other in clear
-		}
-		j, err := seal(q.tokens, m.Message, m.ID)
-		if err != nil {
-			return row.ID, err
-		}
-		args, err := json.Marshal(j)
-		if err != nil {
-			return row.ID, err
-		}
-		return row.ID, rows.SealMail(ctx, store.SealMailParams{ID: row.ID, Kind: kind, Args: args})
-	})
-	if err != nil {
-		return fmt.Errorf("seal mails: %w", err)
-	}
-	return nil
 }

@@ -36,11 +36,9 @@ var _ mail.Mailbox = (*Mailbox)(nil)
 const (
 	idTime    = "20060102T150405.000000000"
 	extension = ".json"
-	// sourceExtension is that of earlier releases, whose files hold the source alone.
-	sourceExtension = ".eml"
 )
 
-var isName = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}-[A-Z2-7]{8}\.(json|eml)$`)
+var isName = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}-[A-Z2-7]{8}\.json$`)
 
 // New returns the mailbox in a directory, which it creates.
 func New(dir string) (*Mailbox, error) {
@@ -173,15 +171,12 @@ func (m *Mailbox) get(id string) (mail.Rendered, error) {
 }
 
 // idOf returns the id of the mail in a file.
-func idOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+func idOf(name string) string { return strings.TrimSuffix(name, extension) }
 
 func (m *Mailbox) read(name string) (r mail.Rendered, err error) {
 	content, err := os.ReadFile(filepath.Join(m.dir, name))
 	if err != nil {
 		return r, fmt.Errorf("read mail: %w", err)
-	}
-	if filepath.Ext(name) == sourceExtension {
-		return mail.Rendered{Text: string(content), Source: content}, nil
 	}
 	if err := json.Unmarshal(content, &r); err != nil {
 		return r, fmt.Errorf("read mail: %w", err)

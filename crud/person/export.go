@@ -105,25 +105,27 @@ func (d *PersonDocument) ids() []uuid.UUID {
 }
 
 // readSubmissions returns the submissions of an address, with their counters.
-func readSubmissions(ctx context.Context, q *store.Queries, address email.Address) ([]store.Submission, error) {
+func readSubmissions(ctx context.Context, q *store.Queries, address email.Address) ([]store.Submission, map[uuid.UUID]store.Counts, error) {
 	submissions, err := q.SubmissionsOfPerson(ctx, address.Key)
 	if err != nil {
-		return nil, fmt.Errorf("read submissions: %w", err)
+		return nil, nil, fmt.Errorf("read submissions: %w", err)
 	}
-	return submissions, q.FillSubmissionCounts(ctx, submissions)
+	counts, err := q.SubmissionCounts(ctx, submissions)
+	return submissions, counts, err
 }
 
 // readLinks returns the access links of an address, with their counters.
-func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]store.AccessLink, error) {
+func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]store.AccessLink, map[uuid.UUID]store.Counts, error) {
 	links, err := q.AccessLinksOfPerson(ctx, address.Key)
 	if err != nil {
-		return nil, fmt.Errorf("read access links: %w", err)
+		return nil, nil, fmt.Errorf("read access links: %w", err)
 	}
-	counted := make([]*store.AccessLink, len(links))
+	ids := make([]uuid.UUID, len(links))
 	for i := range links {
-		counted[i] = &links[i]
+		ids[i] = links[i].ID
 	}
-	return links, q.FillAccessLinkCounts(ctx, counted...)
+	counts, err := q.AccessLinkCounts(ctx, ids...)
+	return links, counts, err
 }
 
 // read returns what Postgres has, from one state of the data.
@@ -133,24 +135,24 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, de
 		Downloads: []PersonDownload{}, Events: []PersonEvent{}, Reports: []PersonReport{}, AuditLog: []user.Entry{},
 	}
 	q := store.New(tx)
-	submissions, err := readSubmissions(ctx, q, address)
+	submissions, counts, err := readSubmissions(ctx, q, address)
 	if err != nil {
 		return d, err
 	}
 	var submissionIDs, linkIDs, sessionIDs []uuid.UUID
 	for _, row := range submissions {
-		s, err := submissionOf(row)
+		s, err := submissionOf(row, counts[row.ID])
 		if err != nil {
 			return d, err
 		}
 		d.Submissions, submissionIDs = append(d.Submissions, s), append(submissionIDs, row.ID)
 	}
-	links, err := readLinks(ctx, q, address)
+	links, counts, err := readLinks(ctx, q, address)
 	if err != nil {
 		return d, err
 	}
 	for _, row := range links {
-		l, err := linkOf(row)
+		l, err := linkOf(row, counts[row.ID])
 		if err != nil {
 			return d, err
 		}
@@ -213,19 +215,19 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, de
 	return d, nil
 }
 
-func submissionOf(row store.Submission) (PersonSubmission, error) {
+func submissionOf(row store.Submission, counts store.Counts) (PersonSubmission, error) {
 	utm, err := parameters(row.UTM)
 	return PersonSubmission{
 		row.ID, row.GenericLinkID, row.Email, row.Name, api.TimeOf(row.SubmittedAt), utm, row.Referrer, row.ConsentText, row.PrivacyURL,
-		api.OptionalTime(row.ConsentedAt), api.OptionalTime(row.VerifiedAt), row.ViewCount, api.OptionalTime(row.FirstViewedAt), api.OptionalTime(row.LastViewedAt),
+		api.OptionalTime(row.ConsentedAt), api.OptionalTime(row.VerifiedAt), counts.Views, api.OptionalTime(counts.First), api.OptionalTime(counts.Last),
 	}, err
 }
 
-func linkOf(row store.AccessLink) (PersonAccessLink, error) {
+func linkOf(row store.AccessLink, counts store.Counts) (PersonAccessLink, error) {
 	utm, err := parameters(row.UTM)
 	return PersonAccessLink{
-		row.ID, row.LeadMagnetID, row.GenericLinkID, row.SubmissionID, row.Email, row.Source, utm, row.Referrer, row.OpenedCount, row.ViewCount,
-		api.OptionalTime(row.FirstViewedAt), api.OptionalTime(row.LastViewedAt), row.MaxViews, api.OptionalTime(row.ExpiresAt), row.IsActive,
+		row.ID, row.LeadMagnetID, row.GenericLinkID, row.SubmissionID, row.Email, row.Source, utm, row.Referrer, row.OpenedCount, counts.Views,
+		api.OptionalTime(counts.First), api.OptionalTime(counts.Last), row.MaxViews, api.OptionalTime(row.ExpiresAt), row.IsActive,
 		api.TimeOf(row.CreatedAt), api.TimeOf(row.UpdatedAt),
 	}, err
 }

@@ -10,8 +10,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// StoreForFile keeps the pictures of a version of a lead magnet's file, of which there may be none, and
-// notes that they exist, and the table of contents, as JSON. They take the place of those that were made before.
+// StoreForFile stores the pictures of a version of a lead magnet's file, of which there may be none, and its table of contents, as JSON.
+// They take the place of those that were stored before.
 func (s Set) StoreForFile(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID, version int32, outline []byte) error {
 	if len(s) > 0 {
 		if err := store.New(tx).DeletePicturesOfFile(ctx, store.DeletePicturesOfFileParams{LeadMagnetID: magnet, Version: version}); err != nil {
@@ -21,8 +21,8 @@ func (s Set) StoreForFile(ctx context.Context, tx pgx.Tx, account, magnet uuid.U
 	if _, err := s.insert(ctx, tx, store.InsertPictureParams{AccountID: account, LeadMagnetID: &magnet, Version: &version}); err != nil {
 		return err
 	}
-	if err := store.New(tx).MarkPictured(ctx, store.MarkPicturedParams{LeadMagnetID: magnet, Version: version, Outline: outline}); err != nil {
-		return fmt.Errorf("note pictures of file: %w", err)
+	if err := store.New(tx).SetOutline(ctx, store.SetOutlineParams{LeadMagnetID: magnet, Version: version, Outline: outline}); err != nil {
+		return fmt.Errorf("store table of contents: %w", err)
 	}
 	return nil
 }

@@ -55,8 +55,8 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 		}
 		buffer := bufio.NewWriterSize(out, exportBuffer)
 		file := attachment.NewTable[record](buffer, in.Format)
-		if err := in.each(r.Context(), q, func(row store.Submission) error {
-			shown, err := fromRow(row, link.CollectName)
+		if err := in.each(r.Context(), q, func(row store.Submission, counts store.Counts) error {
+			shown, err := fromRow(row, counts, link.CollectName)
 			if err != nil {
 				return err
 			}
@@ -92,18 +92,19 @@ func (s *Submissions) record(r *http.Request, account, link uuid.UUID) error {
 }
 
 // each calls fn with every submission, newest first. The transaction shows one state of them.
-func (f *Filter) each(ctx context.Context, q *store.Queries, fn func(store.Submission) error) error {
+func (f *Filter) each(ctx context.Context, q *store.Queries, fn func(store.Submission, store.Counts) error) error {
 	query := store.ListSubmissionsParams{GenericLinkID: f.ID, Since: f.Since, Until: f.Until, Containing: composed(f.Q), RowLimit: exportBatch}
 	for {
 		rows, err := q.ListSubmissions(ctx, query)
 		if err != nil {
 			return err
 		}
-		if err := q.FillSubmissionCounts(ctx, rows); err != nil {
+		counts, err := q.SubmissionCounts(ctx, rows)
+		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			if err := fn(row); err != nil {
+			if err := fn(row, counts[row.ID]); err != nil {
 				return err
 			}
 		}

@@ -52,9 +52,9 @@ func (State) EnumValues() []string {
 	return jsonschema.Values([]State{AwaitingVerification, Ready, Viewed})
 }
 
-func stateOf(row store.Submission) State {
+func stateOf(row store.Submission, viewed bool) State {
 	switch {
-	case row.Viewed:
+	case viewed:
 		return Viewed
 	case row.VerificationRequired && !row.Verified:
 		return AwaitingVerification
@@ -128,6 +128,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	var link store.GenericLink
 	var total int64
 	var rows []store.Submission
+	var counts map[uuid.UUID]store.Counts
 	err = s.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
 		if link, err = getLink(ctx, q, in.ID); err != nil {
@@ -148,7 +149,8 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		if err != nil {
 			return err
 		}
-		return q.FillSubmissionCounts(ctx, rows)
+		counts, err = q.SubmissionCounts(ctx, rows)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)
@@ -162,7 +164,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	}
 	list := make([]Submission, len(rows))
 	for i, row := range rows {
-		if list[i], err = fromRow(row, link.CollectName); err != nil {
+		if list[i], err = fromRow(row, counts[row.ID], link.CollectName); err != nil {
 			return nil, fmt.Errorf("list submissions: %w", err)
 		}
 	}
@@ -177,11 +179,11 @@ func getLink(ctx context.Context, q *store.Queries, id uuid.UUID) (store.Generic
 	return link, err
 }
 
-func fromRow(row store.Submission, names bool) (Submission, error) {
+func fromRow(row store.Submission, counts store.Counts, names bool) (Submission, error) {
 	s := Submission{
-		ID: row.ID, GenericLinkID: row.GenericLinkID, Email: row.Email, Name: Name{names, row.Name}, State: stateOf(row),
-		Verified: row.Verified, Viewed: row.Viewed, ViewCount: row.ViewCount, SubmittedAt: api.TimeOf(row.SubmittedAt),
-		FirstViewedAt: api.OptionalTime(row.FirstViewedAt), LastViewedAt: api.OptionalTime(row.LastViewedAt),
+		ID: row.ID, GenericLinkID: row.GenericLinkID, Email: row.Email, Name: Name{names, row.Name}, State: stateOf(row, counts.Viewed()),
+		Verified: row.Verified, Viewed: counts.Viewed(), ViewCount: counts.Views, SubmittedAt: api.TimeOf(row.SubmittedAt),
+		FirstViewedAt: api.OptionalTime(counts.First), LastViewedAt: api.OptionalTime(counts.Last),
 		ConsentedAt: api.OptionalTime(row.ConsentedAt),
 	}
 	if row.UTM != nil {

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +46,6 @@ func hint(text string) string {
 
 // url returns the URL of an endpoint. Without the token key that sealed it, it is the hint, and the error is token.ErrSealed.
 func (w *Webhooks) url(endpoint uuid.UUID, a address) (string, error) {
-	if a.sealed == nil {
-		return a.hint, nil // not sealed yet: it is the whole
-	}
 	text, err := w.tokens.Open(sealingURLs, a.sealed, endpoint[:])
 	if err != nil {
 		w.metrics.errors.Inc()
@@ -57,26 +55,20 @@ func (w *Webhooks) url(endpoint uuid.UUID, a address) (string, error) {
 	return string(text), nil
 }
 
-// sealURLs seals the URLs that a release before left in clear, and those that are sealed under another key than the first.
+// sealURLs seals the URLs that are sealed under another key than the first.
 func (w *Webhooks) sealURLs(ctx context.Context) error {
 	q := store.New(w.db.Unscoped())
 	_, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.SomeWebhookURLsRow, error) {
 		return q.SomeWebhookURLs(ctx, store.SomeWebhookURLsParams{After: after, RowLimit: limit})
 	}, func(ctx context.Context, row store.SomeWebhookURLsRow) (uuid.UUID, error) {
-		a := address{hint: row.Url}
-		var err error
-		if row.UrlSealed == nil {
-			a, err = w.seal(row.ID, row.Url)
-		} else {
-			a.sealed, err = w.tokens.Reseal(sealingURLs, row.UrlSealed, row.ID[:])
-		}
+		sealed, err := w.tokens.Reseal(sealingURLs, row.UrlSealed, row.ID[:])
 		if errors.Is(err, token.ErrSealed) {
 			w.log.Error("cannot open the URL of a webhook: give the token key that sealed it, or set the URL again", "webhook_id", row.ID, "error", err)
 		}
-		if err != nil || string(a.sealed) == string(row.UrlSealed) {
+		if err != nil || bytes.Equal(sealed, row.UrlSealed) {
 			return row.ID, err
 		}
-		return row.ID, q.SealWebhookURL(ctx, store.SealWebhookURLParams{ID: row.ID, Url: a.hint, Sealed: a.sealed, Was: row.UrlSealed})
+		return row.ID, q.ResealWebhookURL(ctx, store.ResealWebhookURLParams{ID: row.ID, Sealed: sealed, Was: row.UrlSealed})
 	})
 	if err != nil {
 		return fmt.Errorf("seal URLs of webhooks: %w", err)

@@ -27,8 +27,8 @@ func (r *rig) session(last time.Time, pages []int32, duration int64) (session, l
 	magnet := uuid.New()
 	session, link = uuid.New(), uuid.New()
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'm')", magnet, r.owner)
-	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-		VALUES ($1, $2, $3, 'ada@example.com', 'ada@example.com', $1::uuid::text)`, link, r.owner, magnet)
+	r.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
+		VALUES ($1, $2, $3, 'ada@example.com', 'ada@example.com', sha256($1::uuid::text::bytea), '', 0)`, link, r.owner, magnet)
 	r.exec(`INSERT INTO sessions (id, account_id, access_link_id, magnet_version, started_at, last_active_at, pages, duration_ms)
 		VALUES ($1, $2, $3, 1, $4, $5, $6, $7)`, session, r.owner, link, last.Add(-time.Minute), last, pages, duration)
 	return session, link

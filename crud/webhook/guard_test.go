@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/webhook"
@@ -40,7 +41,10 @@ func TestInwardName(t *testing.T) {
 	require.NoError(t, err)
 	id, _ := r.create("http://inside.example:" + port + "/")
 	// The name of this machine is one that the resolver of the system knows without asking anybody.
-	_, err = r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_endpoints SET url = $1, url_sealed = NULL", "http://localhost:"+port+"/")
+	endpoint := uuid.MustParse(id)
+	sealed, err := r.tokens.Seal("webhook addresses", []byte("http://localhost:"+port+"/"), endpoint[:])
+	require.NoError(t, err)
+	_, err = r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_endpoints SET url_sealed = $1", sealed)
 	require.NoError(t, err)
 	d := r.must("POST", "/"+id+"/test", "")
 	require.Equal(t, "failed", d["state"])

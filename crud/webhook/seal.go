@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
@@ -19,7 +18,6 @@ const (
 	sealing = "webhook secrets"
 	// sealingMessages is that of bodies and answers. The context is the id of their delivery.
 	sealingMessages = "webhook messages"
-	sealBatch       = 1000
 )
 
 // secrets returns what the deliveries of an endpoint are signed with. Those that cannot be opened are left out, and counted as errors.
@@ -30,12 +28,10 @@ func (w *Webhooks) secrets(ctx context.Context, endpoint uuid.UUID) ([][]byte, e
 	}
 	secrets := make([][]byte, 0, len(rows))
 	for _, row := range rows {
-		s := row.Clear // not sealed yet
-		if s == nil {
-			if s, err = w.tokens.Open(sealing, row.Sealed, endpoint[:]); err != nil {
-				w.cannotOpen(row.ID, endpoint, err)
-				continue
-			}
+		s, err := w.tokens.Open(sealing, row.Sealed, endpoint[:])
+		if err != nil {
+			w.cannotOpen(row.ID, endpoint, err)
+			continue
 		}
 		secrets = append(secrets, s)
 	}
@@ -47,31 +43,24 @@ func (w *Webhooks) cannotOpen(id, endpoint uuid.UUID, err error) {
 	w.log.Error("cannot open a secret of a webhook: give the token key that sealed it, or rotate the webhook's secret", "secret_id", id, "webhook_id", endpoint, "error", err)
 }
 
-// Seal seals the secrets, URLs and messages that a release before left in clear, and secrets that are sealed under another key than the first.
+// Seal seals the secrets and URLs that are sealed under another key than the first.
 func (w *Webhooks) Seal(ctx context.Context) error {
-	return errors.Join(w.sealSecrets(ctx), w.sealURLs(ctx), w.sealMessages(ctx))
+	return errors.Join(w.sealSecrets(ctx), w.sealURLs(ctx))
 }
 
-// sealSecrets seals the secrets that a release before left in clear, and those that are sealed under another key than the first. So a key
-// is needed no longer once every process has run with the next one as the first.
 func (w *Webhooks) sealSecrets(ctx context.Context) error {
 	q := store.New(w.db.Unscoped())
 	_, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.SomeWebhookSecretsRow, error) {
 		return q.SomeWebhookSecrets(ctx, store.SomeWebhookSecretsParams{After: after, RowLimit: limit})
-	}, func(ctx context.Context, row store.SomeWebhookSecretsRow) (id uuid.UUID, err error) {
-		var sealed []byte
-		if row.Clear != nil {
-			sealed, err = w.tokens.Seal(sealing, row.Clear, row.EndpointID[:])
-		} else {
-			sealed, err = w.tokens.Reseal(sealing, row.Sealed, row.EndpointID[:])
-		}
+	}, func(ctx context.Context, row store.SomeWebhookSecretsRow) (uuid.UUID, error) {
+		sealed, err := w.tokens.Reseal(sealing, row.Sealed, row.EndpointID[:])
 		if errors.Is(err, token.ErrSealed) {
 			w.cannotOpen(row.ID, row.EndpointID, err)
 		}
-		if err != nil || row.Clear == nil && bytes.Equal(sealed, row.Sealed) {
+		if err != nil || bytes.Equal(sealed, row.Sealed) {
 			return row.ID, err
 		}
-		return row.ID, q.SealWebhookSecret(ctx, store.SealWebhookSecretParams{ID: row.ID, Sealed: sealed, Was: row.Sealed})
+		return row.ID, q.ResealWebhookSecret(ctx, store.ResealWebhookSecretParams{ID: row.ID, Sealed: sealed, Was: row.Sealed})
 	})
 	if err != nil {
 		return fmt.Errorf("seal secrets of webhooks: %w", err)
@@ -79,52 +68,9 @@ func (w *Webhooks) sealSecrets(ctx context.Context) error {
 	return nil
 }
 
-// sealMessages seals the bodies of deliveries, and the answers in their attempts.
-func (w *Webhooks) sealMessages(ctx context.Context) error {
-	for found := sealBatch; found == sealBatch; {
-		err := w.db.Transaction(ctx, func(tx pgx.Tx) error {
-			q := store.New(tx)
-			rows, err := q.WebhookDeliveriesInClear(ctx, sealBatch)
-			if err != nil {
-				return err
-			}
-			found = len(rows)
-			for _, d := range rows {
-				row := store.SealWebhookDeliveryParams{ID: d.ID}
-				var attempts []keptAttempt
-				if err := json.Unmarshal(d.Attempts, &attempts); err != nil {
-					return fmt.Errorf("read attempts: %w", err)
-				}
-				for i := range attempts {
-					if err := attempts[i].seal(w.tokens, d.ID); err != nil {
-						return err
-					}
-				}
-				if row.Attempts, err = json.Marshal(attempts, json.FormatNilSliceAsNull(false)); err != nil {
-					return fmt.Errorf("encode attempts: %w", err)
-				}
-				if row.BodySealed, err = w.tokens.Seal(sealingMessages, []byte(*d.BodyClear), d.ID[:]); err != nil {
-					return fmt.Errorf("seal body: %w", err)
-				}
-				if err := q.SealWebhookDelivery(ctx, row); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("seal messages to webhooks: %w", err)
-		}
-	}
-	return nil
-}
-
 // body returns what is sent, or "" if it was erased, which no delivery is that waits. Its error is token.ErrSealed if the key is missing.
 func (w *Webhooks) body(d store.WebhookDelivery) (string, error) {
-	switch {
-	case d.BodyClear != nil:
-		return *d.BodyClear, nil // not sealed yet
-	case d.BodySealed == nil:
+	if d.BodySealed == nil {
 		return "", nil
 	}
 	text, err := w.tokens.Open(sealingMessages, d.BodySealed, d.ID[:])
@@ -144,12 +90,10 @@ type keptAttempt struct {
 }
 
 func (a *keptAttempt) seal(keys *token.Ring, delivery uuid.UUID) (err error) {
-	if a.SealedURL == nil {
-		if a.SealedURL, err = keys.Seal(sealingMessages, []byte(a.URL), delivery[:]); err != nil {
-			return fmt.Errorf("seal URL: %w", err)
-		}
-		a.URL = hint(a.URL)
+	if a.SealedURL, err = keys.Seal(sealingMessages, []byte(a.URL), delivery[:]); err != nil {
+		return fmt.Errorf("seal URL: %w", err)
 	}
+	a.URL = hint(a.URL)
 	if a.Response == nil {
 		return nil
 	}

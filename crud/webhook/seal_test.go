@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -33,25 +32,15 @@ func hexOf(t *testing.T, secret string) string {
 	return hex.EncodeToString(b)
 }
 
-// Secrets that a release before left in clear are sealed by a process that starts, and sign as before.
-func TestSecretsInClearAreSealed(t *testing.T) {
+// Postgres does not have the secrets that sign.
+func TestSecretsAreSealed(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
 	to := newReceiver(t, nil)
 	id, secret := r.create(to.url)
 	require.NotContains(t, r.secrets(), hexOf(t, secret))
-	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_secrets SET sealed = NULL, clear = decode($1, 'hex')", hexOf(t, secret))
-	require.NoError(t, err)
-	require.Contains(t, r.secrets(), hexOf(t, secret))
-	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"]) // before it is sealed
+	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
 	to.next(t).verify(t, secret)
-
-	require.NoError(t, r.hooks.Seal(t.Context()))
-	require.NotContains(t, r.secrets(), hexOf(t, secret))
-	stop := r.deliver(r.hooks)
-	r.emit(1)
-	to.next(t).verify(t, secret)
-	stop()
 }
 
 // dump returns what a dump has of webhooks and their messages.
@@ -68,8 +57,7 @@ func (r *rig) dump() string {
 	return dump.String()
 }
 
-// A URL may be a secret: Postgres has its host, and neither its path nor its query, of the webhook and of each attempt. The owner sees the whole,
-// and what a release before left in clear is sealed by a process that starts.
+// A URL may be a secret: Postgres has its host, and neither its path nor its query, of the webhook and of each attempt. The owner sees the whole.
 func TestURLsAreSealed(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
@@ -91,13 +79,6 @@ func TestURLsAreSealed(t *testing.T) {
 	hidden()
 	whole += "2"
 	r.must("PATCH", "/"+id, `{"url":"`+whole+`"}`)
-	hidden()
-	read()
-
-	_, err := r.db.Unscoped().Exec(t.Context(), "UPDATE webhook_endpoints SET url = $1, url_sealed = NULL", whole)
-	require.NoError(t, err)
-	read()
-	require.NoError(t, r.hooks.Seal(t.Context()))
 	hidden()
 	read()
 }
@@ -178,34 +159,4 @@ func TestErasedWhileItIsSent(t *testing.T) {
 	require.Nil(t, out["body"])
 	require.Empty(t, out["attempts"])
 	require.Equal(t, "The link or submission that it is about was deleted.", out["reason"])
-}
-
-// Messages that a release before left in clear are shown and sent as before, until and after they are sealed with their answers.
-func TestMessagesInClearAreSealed(t *testing.T) {
-	t.Parallel()
-	r := newQuietRig(t)
-	to := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "again, ada@example.com") })
-	id, secret := r.create(to.url)
-	r.emit(1)
-	const body = `{"type":"form.verified","data":{"email":"ada@example.com"}}`
-	_, err := r.db.Unscoped().Exec(t.Context(), `UPDATE webhook_deliveries SET body_sealed = NULL, body_clear = $1,
-		attempts = '[{"attempted_at": "2026-03-01T00:00:00Z", "url": "https://example.com", "response": "thanks, ada@example.com"}]'`, body)
-	require.NoError(t, err)
-	row := func() (text string) {
-		require.NoError(t, r.db.Unscoped().QueryRow(t.Context(), "SELECT d::text FROM webhook_deliveries d").Scan(&text))
-		return text
-	}
-	require.Contains(t, row(), "ada@example.com")
-	shown := r.only(id, "waits", inState("pending"))
-	require.NoError(t, r.hooks.Seal(t.Context()))
-	require.NotContains(t, row(), "ada@example.com")
-	require.Equal(t, shown, r.only(id, "waits", inState("pending")))
-
-	stop := r.deliver(r.hooks)
-	to.next(t).verify(t, secret)
-	out := r.only(id, "is delivered", inState("delivered"))
-	stop()
-	require.Equal(t, "thanks, ada@example.com", attempt(out, 0)["response"])
-	require.Equal(t, "again, ada@example.com", attempt(out, 1)["response"])
-	require.NotContains(t, row(), "ada@example.com")
 }

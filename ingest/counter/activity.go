@@ -59,11 +59,10 @@ WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UU
   AND NOT (kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {below:Int64})
 GROUP BY session_id`
 
-// readActivity reads the activity of those sessions of a span that are open and to which nothing is added: sessions from before
-// there were counters, which the release before may have counted in part, and, of rows that were stored late, all of them. Rows of
-// the partition from below on are left out: they will be added.
-func (s *sessions) readActivity(ctx context.Context, q *store.Queries, again bool, below int64) (read []activity, err error) {
-	p := store.OpenSessionsParams{Replayed: again}
+// readActivity reads the whole activity of the sessions of a span that are open, for a span that may be added again. Rows of the
+// partition from below on are left out: they will be added.
+func (s *sessions) readActivity(ctx context.Context, q *store.Queries, below int64) (read []activity, err error) {
+	var p store.OpenSessionsParams
 	for key, a := range s.of {
 		if !a.own {
 			p.Links, p.IDs = append(p.Links, key.link), append(p.IDs, key.session)

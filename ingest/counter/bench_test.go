@@ -57,8 +57,8 @@ func newBenchHistory(b *testing.B) *benchHistory {
 	for _, sql := range []string{
 		"INSERT INTO accounts (id, name, plan) SELECT ('00000000-0000-7000-8001-' || lpad(to_hex(i), 12, '0'))::uuid, 'a', 'team' FROM generate_series(0, 199) AS i",
 		"INSERT INTO lead_magnets (id, account_id, title) SELECT id, id AS account_id, 'm' FROM accounts",
-		fmt.Sprintf(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-			SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, a AS account_id, a AS lead_magnet_id, 'a@example.com', 'a@example.com', i::text
+		fmt.Sprintf(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
+			SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, a AS account_id, a AS lead_magnet_id, 'a@example.com', 'a@example.com', sha256(i::text::bytea), '', 0
 			FROM generate_series(0, %d) AS i, LATERAL (SELECT ('00000000-0000-7000-8001-' || lpad(to_hex(i %% 200), 12, '0'))::uuid AS a) AS o`, h.links-1),
 		"INSERT INTO access_link_counts (id, account_id) SELECT id, account_id FROM access_links",
 		fmt.Sprintf(`INSERT INTO counted_sessions (link_id, session, month)
@@ -153,6 +153,6 @@ func BenchmarkHistory(b *testing.B) {
 				id:      uuid.MustParse(fmt.Sprintf("00000000-0000-7000-8000-%012x", n)),
 			}
 		}
-		require.NoError(b, setLinks(b.Context(), h.pool, h.conn, k, links, false))
+		require.NoError(b, setLinks(b.Context(), h.pool, h.conn, k, links))
 	}
 }

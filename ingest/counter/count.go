@@ -27,16 +27,14 @@ type kind struct {
 
 	// read reads what the rows of a span add to the counters. Postgres is not touched.
 	read func(ctx context.Context, conn driver.Conn, s span) (addition, error)
-	// uncounted returns those of the links that have no counter although they may have views from before there were any.
-	uncounted func(ctx context.Context, q *store.Queries, ids []uuid.UUID) ([]link, error)
-	// set sets the counters of links by everything that is stored. With missing, those that are there stay as they are.
-	set func(ctx context.Context, conn driver.Conn, q *store.Queries, links []link, missing bool) error
+	// set sets the counters of links by everything that is stored.
+	set func(ctx context.Context, conn driver.Conn, q *store.Queries, links []link) error
 }
 
 func kinds() []kind {
 	return []kind{
-		{event.Topic, "events", readSessions, uncountedAccessLinks, setAccessLinks},
-		{event.LinkViewTopic, "link_views", readLandings, uncountedGenericLinks, setGenericLinks},
+		{event.Topic, "events", readSessions, setAccessLinks},
+		{event.LinkViewTopic, "link_views", readLandings, setGenericLinks},
 	}
 }
 
@@ -61,7 +59,7 @@ var errBusy = errors.New("another process is counting")
 // staleError asks for links to be set by everything that is stored, before the span is counted.
 type staleError []link
 
-func (s staleError) Error() string { return fmt.Sprintf("%d links are not counted yet", len(s)) }
+func (s staleError) Error() string { return fmt.Sprintf("%d links are to be counted again", len(s)) }
 
 // count counts a span, which is at most spanOffsets long. Everything that is written, and the progress, is one transaction:
 // an interrupted count leaves nothing. The partition is locked for its time, so that no other process does the same work.
@@ -89,7 +87,7 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 			if err != nil {
 				return err
 			}
-			if err := s.add(ctx, q, k, added, false, s.to); err != nil {
+			if err := s.add(ctx, q, added, false, s.to); err != nil {
 				return err
 			}
 			links = len(added.links())
@@ -116,47 +114,25 @@ func (s span) withSet(ctx context.Context, pool *postgres.Pool, conn driver.Conn
 		reset[l.id] = true
 	}
 	s.reset = reset
-	return s, setLinks(ctx, pool, conn, k, links, false)
+	return s, setLinks(ctx, pool, conn, k, links)
 }
 
 // add adds what was read of a span to the counters.
-func (s span) add(ctx context.Context, q *store.Queries, k kind, added addition, again bool, below int64) error {
+func (s span) add(ctx context.Context, q *store.Queries, added addition, again bool, below int64) error {
 	if len(added.links()) == 0 {
 		return nil
 	}
-	stale, err := k.uncounted(ctx, q, added.links())
-	if err != nil {
-		return fmt.Errorf("find links without counters: %w", err)
-	}
-	more, err := added.stale(ctx, q)
+	stale, err := added.stale(ctx, q)
 	if err != nil {
 		return fmt.Errorf("find links to count again: %w", err)
 	}
-	if stale = append(stale, more...); len(stale) > 0 {
+	if len(stale) > 0 {
 		return staleError(stale)
 	}
 	if err := added.store(ctx, q, again, below); err != nil {
 		return fmt.Errorf("add to counters: %w", err)
 	}
 	return nil
-}
-
-func uncountedAccessLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) ([]link, error) {
-	rows, err := q.UncountedAccessLinks(ctx, ids)
-	links := make([]link, len(rows))
-	for i, r := range rows {
-		links[i] = link{r.AccountID, r.ID}
-	}
-	return links, err
-}
-
-func uncountedGenericLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) ([]link, error) {
-	rows, err := q.UncountedGenericLinks(ctx, ids)
-	links := make([]link, len(rows))
-	for i, r := range rows {
-		links[i] = link{r.AccountID, r.ID}
-	}
-	return links, err
 }
 
 // countRows counts the rows of a span and lists their accounts, by the projection by_offset. It has no times, so a little of every

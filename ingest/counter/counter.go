@@ -17,10 +17,12 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/retention"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
@@ -59,9 +61,8 @@ type Counter struct {
 	begun   time.Time            // when the last pass began
 	old     map[string]oldTopics // by topic: the last look at those that had its name before
 
-	converted bool      // there are no links without counters any more
-	forgot    time.Time // when minutes were forgotten last
-	finished  time.Time // when the retention was last seen to have nothing to finish
+	forgot   time.Time // when minutes were forgotten last
+	finished time.Time // when the retention was last seen to have nothing to finish
 
 	links  prometheus.Counter
 	errors prometheus.Counter
@@ -151,7 +152,7 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 
 // catchUp counts everything that is stored and not counted.
 func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.Conn) error {
-	if err := errors.Join(c.finishRetention(ctx, conn), c.convert(ctx, conn), c.forgetMinutes(ctx)); err != nil {
+	if err := errors.Join(c.finishRetention(ctx, conn), c.forgetMinutes(ctx)); err != nil {
 		return err
 	}
 	committed, err := c.stored(ctx, client)
@@ -271,4 +272,21 @@ func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, onc
 			return behind, nil
 		}
 	}
+}
+
+// finishRetention deletes the rest of a month whose deletion was interrupted.
+func (c *Counter) finishRetention(ctx context.Context, conn driver.Conn) error {
+	if time.Since(c.finished) < lookAgain {
+		return nil
+	}
+	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		if shared, err := retention.TryShare(ctx, tx); err != nil || !shared {
+			return err // a process is at it
+		}
+		return retention.Finish(ctx, conn)
+	})
+	if err == nil {
+		c.finished = time.Now()
+	}
+	return err
 }

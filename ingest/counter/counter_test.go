@@ -80,8 +80,8 @@ func (r *rig) start() (stop func()) {
 func (r *rig) link(submission *uuid.UUID) uuid.UUID {
 	r.t.Helper()
 	id := uuid.New()
-	r.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_clear)
-		VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, r.account, r.magnet, submission, uuid.NewString())
+	r.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_hash, token_sealed, token_key)
+		VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', sha256($5::text::bytea), '', 0)`, id, r.account, r.magnet, submission, uuid.NewString())
 	return id
 }
 

@@ -30,11 +30,11 @@ const (
 	keepFor = 4 * 24 * time.Hour
 )
 
-// setLinks sets counters by everything that is stored. With missing, only links without counters get some.
-func setLinks(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, links []link, missing bool) error {
+// setLinks sets counters by everything that is stored.
+func setLinks(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, links []link) error {
 	for chunk := range slices.Chunk(links, historyLinks) {
 		for {
-			err := pool.Transaction(ctx, func(tx pgx.Tx) error { return setChunk(ctx, tx, conn, k, chunk, missing) })
+			err := pool.Transaction(ctx, func(tx pgx.Tx) error { return setChunk(ctx, tx, conn, k, chunk) })
 			if errors.Is(err, errBusy) {
 				continue
 			}
@@ -49,7 +49,7 @@ func setLinks(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind
 
 // setChunk sets the counters of links while no month is deleted. The counters are locked before ClickHouse is read, so nothing is
 // added to them meanwhile. Rows that are stored and that no span counted yet are in what is set, and add nothing later.
-func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, links []link, missing bool) error {
+func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, links []link) error {
 	if err := retention.Share(ctx, tx); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, links []
 	if err != nil {
 		return err
 	}
-	if err := k.set(ctx, conn, store.New(tx), links, missing); err != nil {
+	if err := k.set(ctx, conn, store.New(tx), links); err != nil {
 		return fmt.Errorf("set counters: %w", err)
 	}
 	// A process that lost the lock without knowing it yet, with its Postgres, may have deleted a month meanwhile.
@@ -102,23 +102,21 @@ WHERE account_id IN {accounts:Array(UUID)} AND access_link_id IN {links:Array(UU
 GROUP BY account_id, access_link_id, session
 SETTINGS max_bytes_before_external_group_by = 500000000`
 
-func setAccessLinks(ctx context.Context, conn driver.Conn, q *store.Queries, links []link, missing bool) error {
+func setAccessLinks(ctx context.Context, conn driver.Conn, q *store.Queries, links []link) error {
 	ids := make([]uuid.UUID, len(links))
 	for i, l := range links {
 		ids[i] = l.id
 	}
-	mine, err := q.AddAccessLinkCounts(ctx, store.AddAccessLinkCountsParams{IDs: ids, Converted: true})
-	if err == nil && !missing {
-		mine, err = q.LockAccessLinkCounts(ctx, ids)
+	if err := q.AddAccessLinkCounts(ctx, ids); err != nil {
+		return err //nolint:wrapcheck // setChunk does
 	}
+	mine, err := q.LockAccessLinkCounts(ctx, ids)
 	if err != nil || len(mine) == 0 {
 		return err //nolint:wrapcheck // setChunk does
 	}
 	links = owned(links, mine)
-	if !missing {
-		if err := q.ForgetSessions(ctx, mine); err != nil {
-			return err //nolint:wrapcheck // setChunk does
-		}
+	if err := q.ForgetSessions(ctx, mine); err != nil {
+		return err //nolint:wrapcheck // setChunk does
 	}
 	expired, err := readExpired(ctx, conn, links)
 	if err != nil {
@@ -231,22 +229,21 @@ FROM (` + view.Landings("account_id IN {accounts:Array(UUID)} AND generic_link_i
 GROUP BY generic_link_id, kept` + view.InOrder
 }
 
-func setGenericLinks(ctx context.Context, conn driver.Conn, q *store.Queries, links []link, missing bool) error {
+func setGenericLinks(ctx context.Context, conn driver.Conn, q *store.Queries, links []link) error {
 	ids := make([]uuid.UUID, len(links))
 	for i, l := range links {
 		ids[i] = l.id
 	}
-	mine, err := q.AddGenericLinkCounts(ctx, store.AddGenericLinkCountsParams{IDs: ids, Converted: true})
-	if err == nil && !missing {
-		mine = mine[:0]
-		var locked []store.LockGenericLinkCountsRow
-		locked, err = q.LockGenericLinkCounts(ctx, ids)
-		for _, l := range locked {
-			mine = append(mine, l.ID)
-		}
-	}
-	if err != nil || len(mine) == 0 {
+	if err := q.AddGenericLinkCounts(ctx, ids); err != nil {
 		return err //nolint:wrapcheck // setChunk does
+	}
+	locked, err := q.LockGenericLinkCounts(ctx, ids)
+	if err != nil || len(locked) == 0 {
+		return err //nolint:wrapcheck // setChunk does
+	}
+	mine := make([]uuid.UUID, len(locked))
+	for i, l := range locked {
+		mine[i] = l.ID
 	}
 	links = owned(links, mine)
 	expired, err := readExpired(ctx, conn, links)

@@ -161,7 +161,7 @@ func (l *landings) stale(ctx context.Context, q *store.Queries) (stale []link, e
 }
 
 func (l *landings) store(ctx context.Context, q *store.Queries, _ bool, _ int64) error {
-	if _, err := q.AddGenericLinkCounts(ctx, store.AddGenericLinkCountsParams{IDs: l.ids}); err != nil {
+	if err := q.AddGenericLinkCounts(ctx, l.ids); err != nil {
 		return err //nolint:wrapcheck // add does
 	}
 	if _, err := q.LockGenericLinkCounts(ctx, l.ids); err != nil {
@@ -179,4 +179,22 @@ func (l *landings) store(ctx context.Context, q *store.Queries, _ bool, _ int64)
 		return err //nolint:wrapcheck // add does
 	}
 	return q.SetMinutes(ctx, store.SetMinutesParams(l.minutes)) //nolint:wrapcheck // add does
+}
+
+// forgetMinutes forgets the views by minute that no late view is expected to be added to.
+func (c *Counter) forgetMinutes(ctx context.Context) error {
+	if time.Since(c.forgot) < forgetEvery {
+		return nil
+	}
+	before := time.Now().Add(-keepFor).Truncate(time.Minute)
+	for {
+		n, err := store.New(c.pool.Unscoped()).ForgetMinutes(ctx, before)
+		if err != nil {
+			return fmt.Errorf("forget minutes of landing pages: %w", err)
+		}
+		if n == 0 {
+			c.forgot = time.Now()
+			return nil
+		}
+	}
 }

@@ -47,7 +47,7 @@ func recountSpan(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k k
 			if err != nil {
 				return err
 			}
-			return s.add(ctx, q, k, added, true, at.NextOffset)
+			return s.add(ctx, q, added, true, at.NextOffset)
 		})
 		var stale staleError
 		if !errors.As(err, &stale) {
@@ -78,7 +78,7 @@ func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done
 			for i, r := range rows {
 				chunk[i] = link{account: r.AccountID, id: r.ID}
 			}
-			if err := setLinks(ctx, pool, conn, k, chunk, false); err != nil {
+			if err := setLinks(ctx, pool, conn, k, chunk); err != nil {
 				return err
 			}
 			after = chunk[len(chunk)-1].id

@@ -141,11 +141,14 @@ const storedBefore = 2 * time.Second
 func (s *sessions) stale(context.Context, *store.Queries) ([]link, error) { return nil, nil }
 
 func (s *sessions) store(ctx context.Context, q *store.Queries, again bool, below int64) error {
-	old, err := s.readActivity(ctx, q, again, below)
-	if err != nil {
-		return err
+	var old []activity
+	if again {
+		var err error
+		if old, err = s.readActivity(ctx, q, below); err != nil {
+			return err
+		}
 	}
-	if _, err := q.AddAccessLinkCounts(ctx, store.AddAccessLinkCountsParams{IDs: s.ids}); err != nil {
+	if err := q.AddAccessLinkCounts(ctx, s.ids); err != nil {
 		return err //nolint:wrapcheck // add does
 	}
 	if _, err := q.LockAccessLinkCounts(ctx, s.ids); err != nil {

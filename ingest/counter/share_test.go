@@ -51,8 +51,8 @@ func (r *rig) sendMany(n int) []uuid.UUID {
 		}
 		records[i] = &kgo.Record{Topic: event.Topic, Partition: partitionOf(links[i]), Key: links[i][:], Value: e.Append(nil)}
 	}
-	r.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-		SELECT id, $2, $3, 'a@example.com', 'a@example.com', id::text FROM unnest($1::uuid[]) AS id`, links, r.account, r.magnet)
+	r.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
+		SELECT id, $2, $3, 'a@example.com', 'a@example.com', sha256(id::text::bytea), '', 0 FROM unnest($1::uuid[]) AS id`, links, r.account, r.magnet)
 	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), records...).FirstErr())
 	return links
 }
@@ -284,7 +284,7 @@ func TestRecountAll(t *testing.T) {
 	read, unread := r.link(nil), r.link(nil)
 	r.send(read, func(*event.Event) {})
 	r.awaitStored()
-	r.Exec("UPDATE access_links SET view_count = 99, viewed = true, last_viewed_at = now()")
+	r.Exec("INSERT INTO access_link_counts (id, account_id, views, last_viewed_at) SELECT id, account_id, 99, now() FROM access_links")
 	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()

@@ -33,7 +33,7 @@ func TestFindWhatAnErasureLeft(t *testing.T) {
 
 	r.Exec(report, link.String(), "Browser")
 	r.Exec(request, r.account, "invite-"+strings.ToUpper(key))
-	r.Exec(`INSERT INTO webhook_endpoints (id, account_id, url, kinds) VALUES ($1, $2, 'https://example.com/', '{link.created}')`, endpoint, r.account)
+	r.Exec(`INSERT INTO webhook_endpoints (id, account_id, url, url_sealed, kinds) VALUES ($1, $2, 'https://example.com/', '', '{link.created}')`, endpoint, r.account)
 	r.Exec(`INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, access_link_id)
 		VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), 'link.created', 'sealed', $3)`, r.account, endpoint, link)
 	r.store(link, 0)

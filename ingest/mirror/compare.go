@@ -49,9 +49,6 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 				return err
 			}
 		}
-		if err := clickhouse.EachShard(conn, func(shard driver.Conn) error { return noteUncounted(ctx, q, shard) }); err != nil {
-			return err
-		}
 		return wrap(q.EndComparison(ctx, cluster), "note that copies are compared")
 	})
 	return err
@@ -70,21 +67,6 @@ func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn drive
 	m.differences.Add(float64(len(buckets)))
 	m.log.Warn("copies in ClickHouse differ from Postgres and are copied again", "table", e.table, "buckets", len(buckets), "rows", noted)
 	return nil
-}
-
-// noteUncounted notes all lead magnets if page counts of copied ones are missing. The mirror of the release before the page
-// counts takes notes without copying them, as long as it runs beside this one in an upgrade.
-func noteUncounted(ctx context.Context, q *store.Queries, conn driver.Conn) error {
-	var uncounted uint64
-	if err := conn.QueryRow(ctx, `SELECT count() FROM lodestone.lead_magnets FINAL
-		WHERE file_version > 0 AND page_count > 0 AND (account_id, id, toUInt32(file_version)) NOT IN (
-			SELECT account_id, lead_magnet_id, magnet_version FROM lodestone.magnet_versions)`).Scan(&uncounted); err != nil {
-		return fmt.Errorf("look for page counts: %w", err)
-	}
-	if uncounted == 0 {
-		return nil
-	}
-	return wrap(q.NoteAllEntities(ctx, "lead_magnets"), "note lead magnets without page counts")
 }
 
 // differing returns the buckets whose copies differ from Postgres. Buckets with changes that are not copied yet are

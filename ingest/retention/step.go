@@ -21,8 +21,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// lockKey is the key of the advisory lock that counters share and that who drops months holds alone. Processes of the
-// release before hold it alone to count as well.
+// lockKey is the key of the advisory lock that counters share and that who drops months holds alone.
 const lockKey = 0x6c6f6465_636f756e // "lodecoun"
 
 // Lock waits for the lock, and holds it alone until the transaction ends: no other process counts views or drops months

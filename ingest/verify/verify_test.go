@@ -63,7 +63,7 @@ func TestEachDifferenceIsFound(t *testing.T) {
 	for _, c := range []struct{ harm, cure, want string }{
 		{"UPDATE access_link_counts SET views = views + 7", "UPDATE access_link_counts SET views = views - 7", "has 12 views"},
 		{"UPDATE access_link_counts SET last_viewed_at = last_viewed_at + interval '1 day'", "UPDATE access_link_counts SET last_viewed_at = last_viewed_at - interval '1 day'", "access link"},
-		{"UPDATE access_links SET view_count = 7 WHERE id = '" + r.other.String() + "'", "UPDATE access_links SET view_count = 0", "0 views"},
+		{"INSERT INTO access_link_counts (id, account_id, views) SELECT id, account_id, 7 FROM access_links WHERE id = '" + r.other.String() + "'", "DELETE FROM access_link_counts WHERE views = 7", "0 views"},
 		{"UPDATE generic_link_counts SET views = views + 1", "UPDATE generic_link_counts SET views = views - 1", "generic link"},
 	} {
 		r.Exec(c.harm)

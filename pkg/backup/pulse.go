@@ -113,12 +113,10 @@ func Compare(ctx context.Context, pool *postgres.Pool, conn driver.Conn) (*Apart
 // compare compares the shards with Postgres, whose number rises first. What is lost in Postgres comes first, then shards of other installations.
 func compare(of beat, had []int32, shards []shardBeat) *Apart {
 	found := map[string]*Apart{}
-	// A release before this one does not record which shards had a number. Then a shard without one is new if another has one.
-	recorded := len(had) > 0 || slices.ContainsFunc(shards, func(is shardBeat) bool { return is.number > 0 })
 	for _, is := range shards {
 		older, apart := "", true
 		switch {
-		case is.number == 0 && (of.number <= 1 || recorded && !slices.Contains(had, int32(is.shard))): // it is new
+		case is.number == 0 && (of.number <= 1 || !slices.Contains(had, int32(is.shard))): // it is new
 			apart = false
 		case is.number > 0 && is.installation != of.installation:
 		case is.number > of.number:

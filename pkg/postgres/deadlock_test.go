@@ -15,7 +15,7 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	pool := open(t)
 	account := populate(t, pool)
-	const links, magnets = "UPDATE access_links SET view_count = view_count + 1", "UPDATE lead_magnets SET title = title || 'x'"
+	const links, magnets = "UPDATE access_links SET opened_count = opened_count + 1", "UPDATE lead_magnets SET title = title || 'x'"
 	var calls atomic.Int32
 	var wg sync.WaitGroup
 	took := map[string]chan struct{}{links: make(chan struct{}), magnets: make(chan struct{})}
@@ -45,7 +45,7 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	var title string
 	var views int
 	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT title FROM lead_magnets").Scan(&title))
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM access_links").Scan(&views))
+	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT opened_count FROM access_links").Scan(&views))
 	require.Equal(t, "Mxx", title)
 	require.Equal(t, 2, views)
 }

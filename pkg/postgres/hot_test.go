@@ -34,7 +34,7 @@ func manyReaders(t *testing.T, pool *postgres.Pool) (ids []uuid.UUID) {
 		"INSERT INTO lead_magnet_files (lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256) SELECT $1, 1, $1, 'f', 'application/pdf', 100000, 9, '' WHERE $2::uuid[] IS NOT NULL",
 		"INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) SELECT i, $1, $1, i::text FROM unnest($2::uuid[]) i",
 		"INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) SELECT i, $1, i, i || '@example.com', i || '@example.com' FROM unnest($2::uuid[]) i",
-		"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear) SELECT i, $1, $1, i AS link, i AS submission, i || '@example.com', i || '@example.com', i::text FROM unnest($2::uuid[]) i",
+		"INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key) SELECT i, $1, $1, i AS link, i AS submission, i || '@example.com', i || '@example.com', sha256(i::text::bytea), '', 0 FROM unnest($2::uuid[]) i",
 		"INSERT INTO sessions (id, account_id, access_link_id, magnet_version) SELECT i, $1, i, 1 FROM unnest($2::uuid[]) i",
 		"INSERT INTO downloads (id, account_id, session_id, event_id) SELECT i, $1, i, i FROM unnest($2::uuid[]) i",
 		"INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes) SELECT i, $1, 'k', 'lsk_', sha256(i::text::bytea), '{read}' FROM unnest($2::uuid[]) i",

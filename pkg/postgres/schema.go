@@ -15,11 +15,10 @@ import (
 // case from the first.
 func (p *Pool) CheckSchema(ctx context.Context) error {
 	var version int64
-	var floor int
 	var missing []string
 	const applied = " FROM goose_db_version WHERE is_applied"
-	err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0), coalesce((SELECT release FROM schema_floor), 0), ARRAY("+unprotected+")"+applied).
-		Scan(&version, &floor, &missing)
+	err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version_id), 0), ARRAY("+unprotected+")"+applied).
+		Scan(&version, &missing)
 	if isUndefinedTable(err) { // no schema, or one of an early checkout
 		if mismatch := p.checkOrigin(ctx); mismatch != nil {
 			return mismatch
@@ -30,9 +29,6 @@ func (p *Pool) CheckSchema(ctx context.Context) error {
 		return fmt.Errorf("read the version of the Postgres schema: %w", explain(err))
 	}
 	if err := schema.Compare("Postgres", version, migrations); err != nil {
-		return err
-	}
-	if err := schema.CompareRelease(floor); err != nil {
 		return err
 	}
 	if len(missing) > 0 {

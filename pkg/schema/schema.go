@@ -6,16 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/pressly/goose/v3"
 )
-
-// Release is the release of the schema that this program knows, over all stores. Raise it, and the number in Postgres's
-// table schema_floor, with a migration of either store that programs of the release before cannot work with. Those programs are
-// then not ready until they are updated.
-const Release = 1
 
 // migrateFirst is what a person does about a schema that is absent or too old.
 const migrateFirst = "run `lodestone migrate` of this version"
@@ -38,7 +32,8 @@ func IsMismatch(err error) bool {
 }
 
 // Compare returns an *Error unless a store's schema has all migrations below the folder migrations of known. A version of
-// 0 says that there is no schema. A newer version is accepted: CompareRelease decides whether it still suits.
+// 0 says that there is no schema. A newer version is accepted: migrations add, and what is not used any more is removed one minor
+// version later.
 func Compare(store string, version int64, known fs.FS) error {
 	if err := CompareOrigin(store, version, known); err != nil {
 		return err
@@ -67,18 +62,6 @@ func CompareOrigin(store string, version int64, known fs.FS) error {
 		Store:  store,
 		Wrong:  fmt.Sprintf("has schema %d, of a checkout from before the first release", version),
 		Remedy: "export its leads and events with that checkout, and start with empty databases or an empty data directory (docs/upgrade.md)",
-	}
-}
-
-// CompareRelease returns an *Error if the stores need programs of a newer release than this one.
-func CompareRelease(floor int) error {
-	if floor <= Release {
-		return nil
-	}
-	return &Error{
-		Store:  "Postgres",
-		Wrong:  fmt.Sprintf("has a schema for programs of release %d, and this one is of release %d", floor, Release),
-		Remedy: "run the version of Lodestone that migrated it, or a newer one",
 	}
 }
 
@@ -117,15 +100,9 @@ func bounds(files fs.FS) (first, newest int64, err error) {
 type Migration struct {
 	Number int64  `json:"number"`
 	Name   string `json:"name"`
-	// Beside is set if programs of the release before may run while it is applied, and after it.
-	Beside bool `json:"beside"`
 }
 
-// raised is how a migration says that programs of the release before cannot work with it.
-var raised = regexp.MustCompile(`(?i)UPDATE\s+schema_floor\b`)
-
-// Pending returns the migrations of the folder migrations that are not applied, in their order. Programs of the release before may run beside
-// those that do not raise the release that the schema needs. Nothing runs on a store without any.
+// Pending returns the migrations of the folder migrations that are not applied, in their order.
 func Pending(files fs.FS, applied map[int64]bool) (pending []Migration, err error) {
 	entries, err := fs.ReadDir(files, "migrations")
 	if err != nil {
@@ -139,13 +116,8 @@ func Pending(files fs.FS, applied map[int64]bool) (pending []Migration, err erro
 		if applied[number] {
 			continue
 		}
-		text, err := fs.ReadFile(files, path.Join("migrations", e.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("read migration %s: %w", e.Name(), err)
-		}
-		up, _, _ := strings.Cut(string(text), "-- +goose Down")
 		_, name, _ := strings.Cut(strings.TrimSuffix(e.Name(), path.Ext(e.Name())), "_")
-		pending = append(pending, Migration{Number: number, Name: strings.ReplaceAll(name, "_", " "), Beside: len(applied) == 0 || !raised.MatchString(up)})
+		pending = append(pending, Migration{Number: number, Name: strings.ReplaceAll(name, "_", " ")})
 	}
 	return pending, nil
 }

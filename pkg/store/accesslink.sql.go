@@ -70,7 +70,7 @@ func (q *Queries) DeleteAccessLink(ctx context.Context, arg DeleteAccessLinkPara
 }
 
 const getAccessLink = `-- name: GetAccessLink :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id = $1
 `
@@ -91,13 +91,8 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
-		&i.AccessLink.ViewCount,
-		&i.AccessLink.Viewed,
-		&i.AccessLink.FirstViewedAt,
-		&i.AccessLink.LastViewedAt,
 		&i.AccessLink.ExpiresAt,
 		&i.AccessLink.IsActive,
 		&i.AccessLink.CreatedAt,
@@ -119,7 +114,7 @@ func (q *Queries) GetAccessLink(ctx context.Context, id uuid.UUID) (GetAccessLin
 const insertAccessLink = `-- name: InsertAccessLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, max_views, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
 `
 
 type InsertAccessLinkParams struct {
@@ -157,13 +152,8 @@ func (q *Queries) InsertAccessLink(ctx context.Context, arg InsertAccessLinkPara
 		&i.SubmissionID,
 		&i.Email,
 		&i.EmailKey,
-		&i.TokenClear,
 		&i.MaxViews,
 		&i.OpenedCount,
-		&i.ViewCount,
-		&i.Viewed,
-		&i.FirstViewedAt,
-		&i.LastViewedAt,
 		&i.ExpiresAt,
 		&i.IsActive,
 		&i.CreatedAt,
@@ -186,7 +176,7 @@ INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, toke
 SELECT unnest($1::uuid[]), $2, $3, unnest($4::text[]),
     unnest($5::text[]), unnest($6::bytea[]), unnest($7::bytea[]), $8,
     $9, $10
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
 `
 
 type InsertAccessLinksParams struct {
@@ -231,13 +221,8 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 			&i.SubmissionID,
 			&i.Email,
 			&i.EmailKey,
-			&i.TokenClear,
 			&i.MaxViews,
 			&i.OpenedCount,
-			&i.ViewCount,
-			&i.Viewed,
-			&i.FirstViewedAt,
-			&i.LastViewedAt,
 			&i.ExpiresAt,
 			&i.IsActive,
 			&i.CreatedAt,
@@ -263,7 +248,7 @@ func (q *Queries) InsertAccessLinks(ctx context.Context, arg InsertAccessLinksPa
 }
 
 const linkTokensSealedBy = `-- name: LinkTokensSealedBy :many
-SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY ($1::smallint[]) AND id > $2
+SELECT id, token_sealed FROM access_links WHERE token_key = ANY ($1::smallint[]) AND id > $2
 ORDER BY id LIMIT $3::bigint
 `
 
@@ -275,11 +260,10 @@ type LinkTokensSealedByParams struct {
 
 type LinkTokensSealedByRow struct {
 	ID          uuid.UUID
-	TokenClear  *string
 	TokenSealed []byte
 }
 
-// The tokens after an id, in its order, that one of the keys sealed, or none for the key -1.
+// The tokens after an id, in its order, that one of the keys sealed.
 func (q *Queries) LinkTokensSealedBy(ctx context.Context, arg LinkTokensSealedByParams) ([]LinkTokensSealedByRow, error) {
 	rows, err := q.db.Query(ctx, linkTokensSealedBy, arg.Keys, arg.After, arg.RowLimit)
 	if err != nil {
@@ -289,7 +273,7 @@ func (q *Queries) LinkTokensSealedBy(ctx context.Context, arg LinkTokensSealedBy
 	var items []LinkTokensSealedByRow
 	for rows.Next() {
 		var i LinkTokensSealedByRow
-		if err := rows.Scan(&i.ID, &i.TokenClear, &i.TokenSealed); err != nil {
+		if err := rows.Scan(&i.ID, &i.TokenSealed); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -301,7 +285,7 @@ func (q *Queries) LinkTokensSealedBy(ctx context.Context, arg LinkTokensSealedBy
 }
 
 const listAccessLinks = `-- name: ListAccessLinks :many
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
 FROM access_links a JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
 WHERE a.id IN (
     SELECT p.id FROM access_links p
@@ -353,13 +337,8 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 			&i.AccessLink.SubmissionID,
 			&i.AccessLink.Email,
 			&i.AccessLink.EmailKey,
-			&i.AccessLink.TokenClear,
 			&i.AccessLink.MaxViews,
 			&i.AccessLink.OpenedCount,
-			&i.AccessLink.ViewCount,
-			&i.AccessLink.Viewed,
-			&i.AccessLink.FirstViewedAt,
-			&i.AccessLink.LastViewedAt,
 			&i.AccessLink.ExpiresAt,
 			&i.AccessLink.IsActive,
 			&i.AccessLink.CreatedAt,
@@ -386,12 +365,11 @@ func (q *Queries) ListAccessLinks(ctx context.Context, arg ListAccessLinksParams
 }
 
 const sealLinkToken = `-- name: SealLinkToken :exec
-UPDATE access_links SET token_clear = NULL, token_hash = $1, token_sealed = $2, token_key = $3
-WHERE id = $4 AND token_sealed IS NOT DISTINCT FROM $5
+UPDATE access_links SET token_sealed = $1, token_key = $2
+WHERE id = $3 AND token_sealed = $4
 `
 
 type SealLinkTokenParams struct {
-	TokenHash   []byte
 	TokenSealed []byte
 	TokenKey    int16
 	ID          uuid.UUID
@@ -401,7 +379,6 @@ type SealLinkTokenParams struct {
 // Changes nothing if another process has sealed the token meanwhile.
 func (q *Queries) SealLinkToken(ctx context.Context, arg SealLinkTokenParams) error {
 	_, err := q.db.Exec(ctx, sealLinkToken,
-		arg.TokenHash,
 		arg.TokenSealed,
 		arg.TokenKey,
 		arg.ID,

@@ -14,7 +14,7 @@ import (
 
 const countReaders = `-- name: CountReaders :one
 WITH people AS (
-    SELECT bool_or(coalesce(c.views, a.view_count) > 0) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
+    SELECT bool_or(c.views > 0) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
         coalesce(sum(s.duration_ms), 0)::bigint AS reading_ms
     FROM access_links a
     LEFT JOIN access_link_counts c ON c.id = a.id
@@ -114,7 +114,7 @@ const insertMailboxLink = `-- name: InsertMailboxLink :one
 INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key,
     source, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'mail', $11)
-RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
+RETURNING id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer
 `
 
 type InsertMailboxLinkParams struct {
@@ -154,13 +154,8 @@ func (q *Queries) InsertMailboxLink(ctx context.Context, arg InsertMailboxLinkPa
 		&i.SubmissionID,
 		&i.Email,
 		&i.EmailKey,
-		&i.TokenClear,
 		&i.MaxViews,
 		&i.OpenedCount,
-		&i.ViewCount,
-		&i.Viewed,
-		&i.FirstViewedAt,
-		&i.LastViewedAt,
 		&i.ExpiresAt,
 		&i.IsActive,
 		&i.CreatedAt,
@@ -271,7 +266,7 @@ func (q *Queries) IsRetiredSlug(ctx context.Context, slug string) (bool, error) 
 }
 
 const landingPage = `-- name: LandingPage :one
-SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.view_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
+SELECT g.id, g.account_id, g.lead_magnet_id, g.slug, g.title, g.description, g.thumbnail_url, g.collect_name, g.require_verification, g.active, g.submission_count, g.created_at, g.updated_at, g.revision, g.button_text, g.consent_text, g.privacy_url, g.redirect_url, g.thumbnail_picture, g.language, g.show_contents, g.show_pages, g.show_readers, g.allowed_origins, g.reading_notices, g.expires_at, g.access_days, m.title AS magnet_title, m.description AS magnet_description, m.is_active AS magnet_active, m.file_version,
     m.author, m.author_about, f.content_type, f.file_size, f.page_count, f.outline, a.name AS account_name, a.brand_color, a.brand_font,
     coalesce(g.language, a.language) AS page_language
 FROM generic_links g
@@ -315,7 +310,6 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 		&i.GenericLink.RequireVerification,
 		&i.GenericLink.Active,
 		&i.GenericLink.SubmissionCount,
-		&i.GenericLink.ViewCount,
 		&i.GenericLink.CreatedAt,
 		&i.GenericLink.UpdatedAt,
 		&i.GenericLink.Revision,
@@ -351,7 +345,7 @@ func (q *Queries) LandingPage(ctx context.Context, slug string) (LandingPageRow,
 }
 
 const mailboxLink = `-- name: MailboxLink :one
-SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer FROM access_links WHERE submission_id = $1::uuid AND source = 'mail'
+SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer FROM access_links WHERE submission_id = $1::uuid AND source = 'mail'
 `
 
 // The link of a submission that only its mailbox receives.
@@ -366,13 +360,8 @@ func (q *Queries) MailboxLink(ctx context.Context, submissionID uuid.UUID) (Acce
 		&i.SubmissionID,
 		&i.Email,
 		&i.EmailKey,
-		&i.TokenClear,
 		&i.MaxViews,
 		&i.OpenedCount,
-		&i.ViewCount,
-		&i.Viewed,
-		&i.FirstViewedAt,
-		&i.LastViewedAt,
 		&i.ExpiresAt,
 		&i.IsActive,
 		&i.CreatedAt,
@@ -487,7 +476,7 @@ func (q *Queries) ResendVerification(ctx context.Context, arg ResendVerification
 }
 
 const takeSubmission = `-- name: TakeSubmission :one
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE generic_link_id = $1 AND email_key = $2 FOR NO KEY UPDATE
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE generic_link_id = $1 AND email_key = $2 FOR NO KEY UPDATE
 `
 
 type TakeSubmissionParams struct {
@@ -507,11 +496,7 @@ func (q *Queries) TakeSubmission(ctx context.Context, arg TakeSubmissionParams) 
 		&i.EmailKey,
 		&i.Name,
 		&i.Verified,
-		&i.Viewed,
-		&i.ViewCount,
 		&i.SubmittedAt,
-		&i.FirstViewedAt,
-		&i.LastViewedAt,
 		&i.VerificationRequired,
 		&i.VerifiedAt,
 		&i.UTM,
@@ -524,7 +509,7 @@ func (q *Queries) TakeSubmission(ctx context.Context, arg TakeSubmissionParams) 
 }
 
 const takeSubmissionByID = `-- name: TakeSubmissionByID :one
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) TakeSubmissionByID(ctx context.Context, id uuid.UUID) (Submission, error) {
@@ -538,11 +523,7 @@ func (q *Queries) TakeSubmissionByID(ctx context.Context, id uuid.UUID) (Submiss
 		&i.EmailKey,
 		&i.Name,
 		&i.Verified,
-		&i.Viewed,
-		&i.ViewCount,
 		&i.SubmittedAt,
-		&i.FirstViewedAt,
-		&i.LastViewedAt,
 		&i.VerificationRequired,
 		&i.VerifiedAt,
 		&i.UTM,

@@ -8,66 +8,58 @@ import (
 	"github.com/google/uuid"
 )
 
-// FillAccessLinkCounts fills in the counters of links that were read from their table: those of package ingest/counter have
-// tables of their own.
-func (q *Queries) FillAccessLinkCounts(ctx context.Context, links ...*AccessLink) error {
-	ids := make([]uuid.UUID, len(links))
-	place := make(map[uuid.UUID]*AccessLink, len(links))
-	for i, l := range links {
-		ids[i], place[l.ID] = l.ID, l
-	}
-	rows, err := q.CountsOfAccessLinks(ctx, ids)
-	if err != nil {
-		return fmt.Errorf("read counters of access links: %w", err)
-	}
-	for _, r := range rows {
-		l := place[r.ID]
-		l.ViewCount, l.Viewed, l.FirstViewedAt, l.LastViewedAt = counted(r.ViewCount, r.FirstViewedAt, r.LastViewedAt)
-	}
-	return nil
+// Counts are the views of a link or a submission, as package ingest/counter counts them.
+type Counts struct {
+	Views       int64
+	First, Last *time.Time // nil: never
 }
 
-// FillSubmissionCounts fills in the counters of submissions that were read from their table.
-func (q *Queries) FillSubmissionCounts(ctx context.Context, submissions []Submission) error {
+// Viewed reports whether there is a view.
+func (c Counts) Viewed() bool { return c.Views > 0 }
+
+// AccessLinkCounts returns the counts of links by their ids.
+func (q *Queries) AccessLinkCounts(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]Counts, error) {
+	rows, err := q.CountsOfAccessLinks(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read counters of access links: %w", err)
+	}
+	counts := make(map[uuid.UUID]Counts, len(rows))
+	for _, r := range rows {
+		counts[r.ID] = Counts{r.ViewCount, r.FirstViewedAt, r.LastViewedAt}
+	}
+	return counts, nil
+}
+
+// SubmissionCounts returns the counts of submissions by their ids.
+func (q *Queries) SubmissionCounts(ctx context.Context, submissions []Submission) (map[uuid.UUID]Counts, error) {
 	ids := make([]uuid.UUID, len(submissions))
-	place := make(map[uuid.UUID]*Submission, len(submissions))
 	for i := range submissions {
-		s := &submissions[i]
-		ids[i], place[s.ID] = s.ID, s
+		ids[i] = submissions[i].ID
 	}
 	rows, err := q.CountsOfSubmissions(ctx, ids)
 	if err != nil {
-		return fmt.Errorf("read counters of submissions: %w", err)
+		return nil, fmt.Errorf("read counters of submissions: %w", err)
 	}
+	counts := make(map[uuid.UUID]Counts, len(rows))
 	for _, r := range rows {
-		s := place[r.ID]
-		s.ViewCount, s.Viewed, s.FirstViewedAt, s.LastViewedAt = counted(r.ViewCount, r.FirstViewedAt, r.LastViewedAt)
+		counts[r.ID] = Counts{r.ViewCount, r.FirstViewedAt, r.LastViewedAt}
 	}
-	return nil
+	return counts, nil
 }
 
-// FillGenericLinkCounts fills in the counters of links that were read from their table.
-func (q *Queries) FillGenericLinkCounts(ctx context.Context, links []GenericLink) error {
+// GenericLinkCounts returns the views of links by their ids.
+func (q *Queries) GenericLinkCounts(ctx context.Context, links ...GenericLink) (map[uuid.UUID]int64, error) {
 	ids := make([]uuid.UUID, len(links))
-	for i, l := range links {
-		ids[i] = l.ID
+	for i := range links {
+		ids[i] = links[i].ID
 	}
 	rows, err := q.CountsOfGenericLinks(ctx, ids)
 	if err != nil {
-		return fmt.Errorf("read counters of generic links: %w", err)
+		return nil, fmt.Errorf("read counters of generic links: %w", err)
 	}
 	views := make(map[uuid.UUID]int64, len(rows))
 	for _, r := range rows {
 		views[r.ID] = r.ViewCount
 	}
-	for i := range links {
-		if n, ok := views[links[i].ID]; ok {
-			links[i].ViewCount = n
-		}
-	}
-	return nil
-}
-
-func counted(views int64, first, last *time.Time) (int64, bool, *time.Time, *time.Time) {
-	return views, views > 0, first, last
+	return views, nil
 }

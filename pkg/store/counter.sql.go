@@ -12,79 +12,34 @@ import (
 	"github.com/google/uuid"
 )
 
-const addAccessLinkCounts = `-- name: AddAccessLinkCounts :many
+const addAccessLinkCounts = `-- name: AddAccessLinkCounts :exec
 INSERT INTO access_link_counts (id, account_id)
 SELECT l.id, l.account_id FROM (
     SELECT t.id, t.account_id FROM access_links t
     WHERE t.id = ANY ($1::uuid[]) AND NOT EXISTS (SELECT FROM access_link_counts c WHERE c.id = t.id)
-        AND ($2::boolean OR t.created_at >= (SELECT links_before FROM count_conversion))
     ORDER BY t.id FOR KEY SHARE) AS l
 ON CONFLICT (id) DO NOTHING
-RETURNING id
 `
 
-type AddAccessLinkCountsParams struct {
-	IDs       []uuid.UUID
-	Converted bool
+// Makes the missing counters, in an order that all keep, and none of what is deleted meanwhile.
+func (q *Queries) AddAccessLinkCounts(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, addAccessLinkCounts, ids)
+	return err
 }
 
-// Makes the missing counters, in an order that all keep, and none of what is deleted meanwhile. With converted, those of links that may have views
-// from before there were counters are made as well.
-func (q *Queries) AddAccessLinkCounts(ctx context.Context, arg AddAccessLinkCountsParams) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, addAccessLinkCounts, arg.IDs, arg.Converted)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []uuid.UUID
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const addGenericLinkCounts = `-- name: AddGenericLinkCounts :many
+const addGenericLinkCounts = `-- name: AddGenericLinkCounts :exec
 INSERT INTO generic_link_counts (id, account_id)
 SELECT l.id, l.account_id FROM (
     SELECT t.id, t.account_id FROM generic_links t
     WHERE t.id = ANY ($1::uuid[]) AND NOT EXISTS (SELECT FROM generic_link_counts c WHERE c.id = t.id)
-        AND ($2::boolean OR t.created_at >= (SELECT links_before FROM count_conversion))
     ORDER BY t.id FOR KEY SHARE) AS l
 ON CONFLICT (id) DO NOTHING
-RETURNING id
 `
 
-type AddGenericLinkCountsParams struct {
-	IDs       []uuid.UUID
-	Converted bool
-}
-
 // As AddAccessLinkCounts.
-func (q *Queries) AddGenericLinkCounts(ctx context.Context, arg AddGenericLinkCountsParams) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, addGenericLinkCounts, arg.IDs, arg.Converted)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []uuid.UUID
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+func (q *Queries) AddGenericLinkCounts(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, addGenericLinkCounts, ids)
+	return err
 }
 
 const addMinutes = `-- name: AddMinutes :exec
@@ -123,7 +78,7 @@ FROM (
         unnest($4::text[]) AS pages, unnest($5::bigint[]) AS duration,
         unnest($6::integer[]) AS downloads
 ) AS n
-WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL AND s.started_at >= (SELECT links_before FROM count_conversion)
+WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL
 `
 
 type AddSessionActivityParams struct {
@@ -135,8 +90,7 @@ type AddSessionActivityParams struct {
 	Downloads []int32
 }
 
-// Adds activity to sessions that are not over. Those that began before there were counters are left out. The arrays are parallel; an element
-// of pages is a Postgres array as text.
+// Adds activity to sessions that are not over. The arrays are parallel; an element of pages is a Postgres array as text.
 func (q *Queries) AddSessionActivity(ctx context.Context, arg AddSessionActivityParams) error {
 	_, err := q.db.Exec(ctx, addSessionActivity,
 		arg.IDs,
@@ -187,17 +141,6 @@ func (q *Queries) AddSessions(ctx context.Context, arg AddSessionsParams) error 
 		arg.Last,
 	)
 	return err
-}
-
-const converted = `-- name: Converted :one
-SELECT coalesce(bool_and(finished), true)::boolean FROM count_conversion
-`
-
-func (q *Queries) Converted(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, converted)
-	var column_1 bool
-	err := row.Scan(&column_1)
-	return column_1, err
 }
 
 const counterProgress = `-- name: CounterProgress :many
@@ -441,55 +384,6 @@ func (q *Queries) LinksAfter(ctx context.Context, arg LinksAfterParams) ([]Links
 	return items, nil
 }
 
-const linksToConvert = `-- name: LinksToConvert :many
-SELECT account_id, id FROM (
-    (SELECT a.account_id, a.id FROM access_links a
-        WHERE NOT $1::boolean AND a.id > $2::uuid AND a.created_at < $3::timestamptz ORDER BY a.id LIMIT $4::integer)
-    UNION ALL
-    (SELECT g.account_id, g.id FROM generic_links g
-        WHERE $1::boolean AND g.id > $2::uuid AND g.created_at < $3::timestamptz ORDER BY g.id LIMIT $4::integer)
-) AS links
-ORDER BY id
-`
-
-type LinksToConvertParams struct {
-	Generic     bool
-	After       uuid.UUID
-	LinksBefore time.Time
-	MaxLinks    int32
-}
-
-type LinksToConvertRow struct {
-	AccountID uuid.UUID
-	ID        uuid.UUID
-}
-
-// The next access links or generic links from before there were counters, in the order of their ids.
-func (q *Queries) LinksToConvert(ctx context.Context, arg LinksToConvertParams) ([]LinksToConvertRow, error) {
-	rows, err := q.db.Query(ctx, linksToConvert,
-		arg.Generic,
-		arg.After,
-		arg.LinksBefore,
-		arg.MaxLinks,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LinksToConvertRow
-	for rows.Next() {
-		var i LinksToConvertRow
-		if err := rows.Scan(&i.AccountID, &i.ID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const lockAccessLinkCounts = `-- name: LockAccessLinkCounts :many
 SELECT id FROM access_link_counts WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
 `
@@ -545,34 +439,14 @@ func (q *Queries) LockGenericLinkCounts(ctx context.Context, ids []uuid.UUID) ([
 	return items, nil
 }
 
-const nextConversion = `-- name: NextConversion :one
-SELECT links_before, access_links_after, generic_links_after FROM count_conversion WHERE NOT finished FOR UPDATE SKIP LOCKED
-`
-
-type NextConversionRow struct {
-	LinksBefore       time.Time
-	AccessLinksAfter  uuid.UUID
-	GenericLinksAfter uuid.UUID
-}
-
-// The conversion, unless another process is at it.
-func (q *Queries) NextConversion(ctx context.Context) (NextConversionRow, error) {
-	row := q.db.QueryRow(ctx, nextConversion)
-	var i NextConversionRow
-	err := row.Scan(&i.LinksBefore, &i.AccessLinksAfter, &i.GenericLinksAfter)
-	return i, err
-}
-
 const openSessions = `-- name: OpenSessions :many
 SELECT account_id, access_link_id, id, started_at FROM sessions
 WHERE ended_at IS NULL AND (access_link_id, id) IN (SELECT unnest($1::uuid[]), unnest($2::uuid[]))
-    AND ($3::boolean OR started_at < (SELECT links_before FROM count_conversion))
 `
 
 type OpenSessionsParams struct {
-	Links    []uuid.UUID
-	IDs      []uuid.UUID
-	Replayed bool
+	Links []uuid.UUID
+	IDs   []uuid.UUID
 }
 
 type OpenSessionsRow struct {
@@ -582,9 +456,9 @@ type OpenSessionsRow struct {
 	StartedAt    time.Time
 }
 
-// Those of the sessions that are not over yet and began before a time. The arrays are parallel.
+// Those of the sessions that are not over yet. The arrays are parallel.
 func (q *Queries) OpenSessions(ctx context.Context, arg OpenSessionsParams) ([]OpenSessionsRow, error) {
-	rows, err := q.db.Query(ctx, openSessions, arg.Links, arg.IDs, arg.Replayed)
+	rows, err := q.db.Query(ctx, openSessions, arg.Links, arg.IDs)
 	if err != nil {
 		return nil, err
 	}
@@ -689,21 +563,6 @@ func (q *Queries) SetCaughtUp(ctx context.Context, at time.Time) error {
 	return err
 }
 
-const setConversion = `-- name: SetConversion :exec
-UPDATE count_conversion SET access_links_after = $1, generic_links_after = $2, finished = $3
-`
-
-type SetConversionParams struct {
-	AccessLinksAfter  uuid.UUID
-	GenericLinksAfter uuid.UUID
-	Finished          bool
-}
-
-func (q *Queries) SetConversion(ctx context.Context, arg SetConversionParams) error {
-	_, err := q.db.Exec(ctx, setConversion, arg.AccessLinksAfter, arg.GenericLinksAfter, arg.Finished)
-	return err
-}
-
 const setCounterProgress = `-- name: SetCounterProgress :exec
 INSERT INTO counted_partitions AS c (topic_id, partition, next_offset, rows_since)
 VALUES ($1, $2, $3, $4)
@@ -779,67 +638,4 @@ func (q *Queries) SetSessionActivity(ctx context.Context, arg SetSessionActivity
 		arg.Downloads,
 	)
 	return err
-}
-
-const uncountedAccessLinks = `-- name: UncountedAccessLinks :many
-SELECT l.id, l.account_id FROM access_links l
-WHERE l.id = ANY ($1::uuid[]) AND l.created_at < (SELECT links_before FROM count_conversion)
-    AND NOT EXISTS (SELECT FROM access_link_counts c WHERE c.id = l.id)
-`
-
-type UncountedAccessLinksRow struct {
-	ID        uuid.UUID
-	AccountID uuid.UUID
-}
-
-// Those of the links that have no counter yet although they may have views from before there were any.
-func (q *Queries) UncountedAccessLinks(ctx context.Context, ids []uuid.UUID) ([]UncountedAccessLinksRow, error) {
-	rows, err := q.db.Query(ctx, uncountedAccessLinks, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []UncountedAccessLinksRow
-	for rows.Next() {
-		var i UncountedAccessLinksRow
-		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const uncountedGenericLinks = `-- name: UncountedGenericLinks :many
-SELECT l.id, l.account_id FROM generic_links l
-WHERE l.id = ANY ($1::uuid[]) AND l.created_at < (SELECT links_before FROM count_conversion)
-    AND NOT EXISTS (SELECT FROM generic_link_counts c WHERE c.id = l.id)
-`
-
-type UncountedGenericLinksRow struct {
-	ID        uuid.UUID
-	AccountID uuid.UUID
-}
-
-func (q *Queries) UncountedGenericLinks(ctx context.Context, ids []uuid.UUID) ([]UncountedGenericLinksRow, error) {
-	rows, err := q.db.Query(ctx, uncountedGenericLinks, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []UncountedGenericLinksRow
-	for rows.Next() {
-		var i UncountedGenericLinksRow
-		if err := rows.Scan(&i.ID, &i.AccountID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

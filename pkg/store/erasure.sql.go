@@ -96,7 +96,7 @@ func (q *Queries) ContinueErasureLook(ctx context.Context, arg ContinueErasureLo
 
 const countDeliveries = `-- name: CountDeliveries :one
 SELECT count(*) FROM webhook_deliveries
-WHERE (access_link_id = ANY ($1::uuid[]) OR submission_id = ANY ($2::uuid[])) AND num_nonnulls(body_clear, body_sealed) = 1
+WHERE (access_link_id = ANY ($1::uuid[]) OR submission_id = ANY ($2::uuid[])) AND body_sealed IS NOT NULL
 `
 
 type CountDeliveriesParams struct {
@@ -113,7 +113,7 @@ func (q *Queries) CountDeliveries(ctx context.Context, arg CountDeliveriesParams
 
 const countOfLinks = `-- name: CountOfLinks :one
 SELECT (SELECT count(*) FROM webhook_deliveries d
-        WHERE (d.access_link_id = ANY ($1::uuid[]) OR d.submission_id = ANY ($1::uuid[])) AND num_nonnulls(d.body_clear, d.body_sealed) > 0) AS deliveries,
+        WHERE (d.access_link_id = ANY ($1::uuid[]) OR d.submission_id = ANY ($1::uuid[])) AND d.body_sealed IS NOT NULL) AS deliveries,
     (SELECT count(*) FROM river_job j
         WHERE j.args ->> 'access_link_id' = ANY ($1::uuid[]::text[]) AND concat(j.args ->> 'user_agent', j.args ->> 'language', j.args ->> 'country') <> '') AS reports
 `

@@ -90,7 +90,7 @@ func (q *Queries) FileRemovals(ctx context.Context, rowLimit int64) ([]uuid.UUID
 }
 
 const filesElsewhere = `-- name: FilesElsewhere :many
-SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at, outline, object_id, unreadable_page FROM lead_magnet_files
+SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, discarded_at, outline, object_id, unreadable_page FROM lead_magnet_files
 WHERE discarded_at IS NULL AND (object_id IS NOT NULL) = $1::boolean
     AND (lead_magnet_id, version) > ($2::uuid, $3::integer)
 ORDER BY lead_magnet_id, version
@@ -129,7 +129,6 @@ func (q *Queries) FilesElsewhere(ctx context.Context, arg FilesElsewhereParams) 
 			&i.PageCount,
 			&i.SHA256,
 			&i.CreatedAt,
-			&i.Pictured,
 			&i.DiscardedAt,
 			&i.Outline,
 			&i.ObjectID,
@@ -146,7 +145,7 @@ func (q *Queries) FilesElsewhere(ctx context.Context, arg FilesElsewhereParams) 
 }
 
 const getFile = `-- name: GetFile :one
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, f.unreadable_page FROM lead_magnet_files f
+SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.discarded_at, f.outline, f.object_id, f.unreadable_page FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
 WHERE m.id = $1
 `
@@ -164,7 +163,6 @@ func (q *Queries) GetFile(ctx context.Context, id uuid.UUID) (LeadMagnetFile, er
 		&i.PageCount,
 		&i.SHA256,
 		&i.CreatedAt,
-		&i.Pictured,
 		&i.DiscardedAt,
 		&i.Outline,
 		&i.ObjectID,

@@ -57,7 +57,7 @@ func (q *Queries) DetachAccessLinks(ctx context.Context, id uuid.UUID) error {
 }
 
 const getLink = `-- name: GetLink :one
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links WHERE id = $1
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links WHERE id = $1
 `
 
 func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error) {
@@ -75,7 +75,6 @@ func (q *Queries) GetLink(ctx context.Context, id uuid.UUID) (GenericLink, error
 		&i.RequireVerification,
 		&i.Active,
 		&i.SubmissionCount,
-		&i.ViewCount,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
@@ -106,7 +105,7 @@ SELECT $1, $2, $3, $4, $5, $6,
     $18::text[], $19::text, $20::timestamptz, $21::integer
 WHERE NOT slug_of_another($4, $2)
 ON CONFLICT ON CONSTRAINT generic_links_slug DO NOTHING
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
 `
 
 type InsertLinkParams struct {
@@ -171,7 +170,6 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 		&i.RequireVerification,
 		&i.Active,
 		&i.SubmissionCount,
-		&i.ViewCount,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
@@ -193,7 +191,7 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Generic
 }
 
 const listLinks = `-- name: ListLinks :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at DESC, id DESC
 LIMIT $3::bigint OFFSET $2::bigint
@@ -226,7 +224,6 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 			&i.RequireVerification,
 			&i.Active,
 			&i.SubmissionCount,
-			&i.ViewCount,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Revision,
@@ -255,7 +252,7 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Generic
 }
 
 const listLinksOldest = `-- name: ListLinksOldest :many
-SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links
+SELECT id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days FROM generic_links
 WHERE $1::uuid IS NULL OR lead_magnet_id = $1
 ORDER BY created_at, id
 LIMIT $3::bigint OFFSET $2::bigint
@@ -289,7 +286,6 @@ func (q *Queries) ListLinksOldest(ctx context.Context, arg ListLinksOldestParams
 			&i.RequireVerification,
 			&i.Active,
 			&i.SubmissionCount,
-			&i.ViewCount,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Revision,
@@ -353,7 +349,7 @@ UPDATE generic_links SET
     allowed_origins = coalesce($30::text[], allowed_origins),
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = $31 AND ($32::bigint[] IS NULL OR revision = ANY ($32::bigint[]))
-RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
+RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
 `
 
 type UpdateLinkParams struct {
@@ -440,7 +436,6 @@ func (q *Queries) UpdateLink(ctx context.Context, arg UpdateLinkParams) (Generic
 		&i.RequireVerification,
 		&i.Active,
 		&i.SubmissionCount,
-		&i.ViewCount,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,

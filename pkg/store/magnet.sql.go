@@ -84,7 +84,7 @@ WITH old AS MATERIALIZED (
 ), paged AS (
     DELETE FROM page_pictures p USING old WHERE p.account_id = old.account_id AND p.lead_magnet_id = old.lead_magnet_id AND p.version = old.version
 )
-UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), pictured = true, object_id = NULL
+UPDATE lead_magnet_files f SET discarded_at = clock_timestamp(), object_id = NULL
 FROM old WHERE f.lead_magnet_id = old.lead_magnet_id AND f.version = old.version
 `
 

@@ -24,7 +24,7 @@ func (q *Queries) CountFiles(ctx context.Context, leadMagnetID uuid.UUID) (int64
 }
 
 const findFile = `-- name: FindFile :one
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, f.unreadable_page FROM lead_magnet_files f
+SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.discarded_at, f.outline, f.object_id, f.unreadable_page FROM lead_magnet_files f
 JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id
 WHERE m.id = $1 AND f.version = coalesce($2::integer, m.file_version)
 `
@@ -48,7 +48,6 @@ func (q *Queries) FindFile(ctx context.Context, arg FindFileParams) (LeadMagnetF
 		&i.PageCount,
 		&i.SHA256,
 		&i.CreatedAt,
-		&i.Pictured,
 		&i.DiscardedAt,
 		&i.Outline,
 		&i.ObjectID,

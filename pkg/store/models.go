@@ -19,13 +19,8 @@ type AccessLink struct {
 	SubmissionID  *uuid.UUID
 	Email         string
 	EmailKey      string
-	TokenClear    *string
 	MaxViews      *int32
 	OpenedCount   int32
-	ViewCount     int64
-	Viewed        bool
-	FirstViewedAt *time.Time
-	LastViewedAt  *time.Time
 	ExpiresAt     *time.Time
 	IsActive      bool
 	CreatedAt     time.Time
@@ -109,7 +104,6 @@ type GenericLink struct {
 	RequireVerification bool
 	Active              bool
 	SubmissionCount     int64
-	ViewCount           int64
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	Revision            int64
@@ -161,7 +155,6 @@ type LeadMagnetFile struct {
 	PageCount      int32
 	SHA256         []byte
 	CreatedAt      time.Time
-	Pictured       bool
 	DiscardedAt    *time.Time
 	Outline        []byte
 	ObjectID       *uuid.UUID
@@ -238,11 +231,7 @@ type Submission struct {
 	EmailKey             string
 	Name                 *string
 	Verified             bool
-	Viewed               bool
-	ViewCount            int64
 	SubmittedAt          time.Time
-	FirstViewedAt        *time.Time
-	LastViewedAt         *time.Time
 	VerificationRequired bool
 	VerifiedAt           *time.Time
 	UTM                  []byte
@@ -288,7 +277,6 @@ type WebhookDelivery struct {
 	EndpointID    uuid.UUID
 	EventID       uuid.UUID
 	Kind          string
-	BodyClear     *string
 	State         string
 	Reason        *string
 	Tries         int32

@@ -13,7 +13,7 @@ import (
 )
 
 const accessLinksOfPerson = `-- name: AccessLinksOfPerson :many
-SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, max_views, opened_count, view_count, viewed, first_viewed_at, last_viewed_at, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer FROM access_links WHERE email_key = $1 ORDER BY created_at, id
+SELECT id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, max_views, opened_count, expires_at, is_active, created_at, updated_at, revision, source, additional, verified, token_hash, token_sealed, token_key, utm, referrer FROM access_links WHERE email_key = $1 ORDER BY created_at, id
 `
 
 func (q *Queries) AccessLinksOfPerson(ctx context.Context, emailKey string) ([]AccessLink, error) {
@@ -33,13 +33,8 @@ func (q *Queries) AccessLinksOfPerson(ctx context.Context, emailKey string) ([]A
 			&i.SubmissionID,
 			&i.Email,
 			&i.EmailKey,
-			&i.TokenClear,
 			&i.MaxViews,
 			&i.OpenedCount,
-			&i.ViewCount,
-			&i.Viewed,
-			&i.FirstViewedAt,
-			&i.LastViewedAt,
 			&i.ExpiresAt,
 			&i.IsActive,
 			&i.CreatedAt,
@@ -155,7 +150,7 @@ func (q *Queries) AuditOfPerson(ctx context.Context, arg AuditOfPersonParams) ([
 }
 
 const deliveriesOfPerson = `-- name: DeliveriesOfPerson :many
-SELECT id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries
+SELECT id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries
 WHERE access_link_id = ANY ($1::uuid[]) OR submission_id = ANY ($2::uuid[])
 ORDER BY created_at, id
 `
@@ -180,7 +175,6 @@ func (q *Queries) DeliveriesOfPerson(ctx context.Context, arg DeliveriesOfPerson
 			&i.EndpointID,
 			&i.EventID,
 			&i.Kind,
-			&i.BodyClear,
 			&i.State,
 			&i.Reason,
 			&i.Tries,
@@ -369,7 +363,7 @@ func (q *Queries) SessionsOfPerson(ctx context.Context, accessLinkIds []uuid.UUI
 
 const submissionsOfPerson = `-- name: SubmissionsOfPerson :many
 
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key IN ($1::text, normalize($1::text, NFD)) ORDER BY submitted_at, id
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions WHERE generic_link_id IN (SELECT id FROM generic_links) AND email_key IN ($1::text, normalize($1::text, NFD)) ORDER BY submitted_at, id
 `
 
 // What is stored of one person in an account: of the rows with the address, and of those that belong to them.
@@ -390,11 +384,7 @@ func (q *Queries) SubmissionsOfPerson(ctx context.Context, emailKey string) ([]S
 			&i.EmailKey,
 			&i.Name,
 			&i.Verified,
-			&i.Viewed,
-			&i.ViewCount,
 			&i.SubmittedAt,
-			&i.FirstViewedAt,
-			&i.LastViewedAt,
 			&i.VerificationRequired,
 			&i.VerifiedAt,
 			&i.UTM,

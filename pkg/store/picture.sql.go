@@ -121,21 +121,6 @@ func (q *Queries) InsertPicture(ctx context.Context, arg InsertPictureParams) er
 	return err
 }
 
-const markPictured = `-- name: MarkPictured :exec
-UPDATE lead_magnet_files SET pictured = true, outline = $3 WHERE lead_magnet_id = $1 AND version = $2
-`
-
-type MarkPicturedParams struct {
-	LeadMagnetID uuid.UUID
-	Version      int32
-	Outline      []byte
-}
-
-func (q *Queries) MarkPictured(ctx context.Context, arg MarkPicturedParams) error {
-	_, err := q.db.Exec(ctx, markPictured, arg.LeadMagnetID, arg.Version, arg.Outline)
-	return err
-}
-
 const ownLogo = `-- name: OwnLogo :one
 SELECT id, content_type, width, height FROM pictures WHERE kind = 'logo'
 `
@@ -257,7 +242,7 @@ func (q *Queries) PicturesOfMagnet(ctx context.Context, id uuid.UUID) ([]Picture
 const setLinkThumbnail = `-- name: SetLinkThumbnail :one
 UPDATE generic_links SET thumbnail_url = NULL, thumbnail_picture = $1,
     revision = revision + 1, updated_at = clock_timestamp()
-WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, view_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
+WHERE id = $2 RETURNING id, account_id, lead_magnet_id, slug, title, description, thumbnail_url, collect_name, require_verification, active, submission_count, created_at, updated_at, revision, button_text, consent_text, privacy_url, redirect_url, thumbnail_picture, language, show_contents, show_pages, show_readers, allowed_origins, reading_notices, expires_at, access_days
 `
 
 type SetLinkThumbnailParams struct {
@@ -281,7 +266,6 @@ func (q *Queries) SetLinkThumbnail(ctx context.Context, arg SetLinkThumbnailPara
 		&i.RequireVerification,
 		&i.Active,
 		&i.SubmissionCount,
-		&i.ViewCount,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Revision,
@@ -300,4 +284,19 @@ func (q *Queries) SetLinkThumbnail(ctx context.Context, arg SetLinkThumbnailPara
 		&i.AccessDays,
 	)
 	return i, err
+}
+
+const setOutline = `-- name: SetOutline :exec
+UPDATE lead_magnet_files SET outline = $3 WHERE lead_magnet_id = $1 AND version = $2
+`
+
+type SetOutlineParams struct {
+	LeadMagnetID uuid.UUID
+	Version      int32
+	Outline      []byte
+}
+
+func (q *Queries) SetOutline(ctx context.Context, arg SetOutlineParams) error {
+	_, err := q.db.Exec(ctx, setOutline, arg.LeadMagnetID, arg.Version, arg.Outline)
+	return err
 }

@@ -7,8 +7,6 @@ package store
 
 import (
 	"context"
-
-	"github.com/google/uuid"
 )
 
 const servePicture = `-- name: ServePicture :one
@@ -26,53 +24,4 @@ func (q *Queries) ServePicture(ctx context.Context, id string) (ServePictureRow,
 	var i ServePictureRow
 	err := row.Scan(&i.ContentType, &i.Bytes)
 	return i, err
-}
-
-const unpicturedFiles = `-- name: UnpicturedFiles :many
-SELECT f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, f.unreadable_page FROM lead_magnet_files f
-JOIN lead_magnets m ON m.account_id = f.account_id AND m.id = f.lead_magnet_id AND m.file_version = f.version
-WHERE NOT f.pictured AND f.lead_magnet_id > $1::uuid
-ORDER BY f.lead_magnet_id
-LIMIT $2::bigint
-`
-
-type UnpicturedFilesParams struct {
-	After    uuid.UUID
-	RowLimit int64
-}
-
-// For the installation: files in use whose pictures were never attempted.
-func (q *Queries) UnpicturedFiles(ctx context.Context, arg UnpicturedFilesParams) ([]LeadMagnetFile, error) {
-	rows, err := q.db.Query(ctx, unpicturedFiles, arg.After, arg.RowLimit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LeadMagnetFile
-	for rows.Next() {
-		var i LeadMagnetFile
-		if err := rows.Scan(
-			&i.LeadMagnetID,
-			&i.Version,
-			&i.AccountID,
-			&i.FileName,
-			&i.ContentType,
-			&i.FileSize,
-			&i.PageCount,
-			&i.SHA256,
-			&i.CreatedAt,
-			&i.Pictured,
-			&i.DiscardedAt,
-			&i.Outline,
-			&i.ObjectID,
-			&i.UnreadablePage,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

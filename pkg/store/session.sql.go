@@ -19,7 +19,7 @@ WHERE a.id = $2 AND m.account_id = a.account_id AND m.id = a.lead_magnet_id
     AND a.is_active AND m.is_active AND m.file_version > 0
     AND (a.expires_at IS NULL OR a.expires_at > clock_timestamp())
     AND (a.max_views IS NULL OR a.opened_count < a.max_views)
-RETURNING a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
+RETURNING a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.file_version
 `
 
 type CountOpeningParams struct {
@@ -45,13 +45,8 @@ func (q *Queries) CountOpening(ctx context.Context, arg CountOpeningParams) (Cou
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
-		&i.AccessLink.ViewCount,
-		&i.AccessLink.Viewed,
-		&i.AccessLink.FirstViewedAt,
-		&i.AccessLink.LastViewedAt,
 		&i.AccessLink.ExpiresAt,
 		&i.AccessLink.IsActive,
 		&i.AccessLink.CreatedAt,
@@ -71,7 +66,7 @@ func (q *Queries) CountOpening(ctx context.Context, arg CountOpeningParams) (Cou
 }
 
 const findAccessLink = `-- name: FindAccessLink :one
-SELECT id, account_id FROM access_links WHERE coalesce(token_hash, sha256(token_clear::bytea)) = $1::bytea
+SELECT id, account_id FROM access_links WHERE token_hash = $1
 `
 
 type FindAccessLinkRow struct {
@@ -112,7 +107,7 @@ func (q *Queries) GetDownload(ctx context.Context, arg GetDownloadParams) (Downl
 }
 
 const getFileVersion = `-- name: GetFileVersion :one
-SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, pictured, discarded_at, outline, object_id, unreadable_page FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
+SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, discarded_at, outline, object_id, unreadable_page FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2
 `
 
 type GetFileVersionParams struct {
@@ -133,7 +128,6 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 		&i.PageCount,
 		&i.SHA256,
 		&i.CreatedAt,
-		&i.Pictured,
 		&i.DiscardedAt,
 		&i.Outline,
 		&i.ObjectID,
@@ -143,7 +137,7 @@ func (q *Queries) GetFileVersion(ctx context.Context, arg GetFileVersionParams) 
 }
 
 const getOpening = `-- name: GetOpening :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, m.title, m.is_active AS magnet_is_active, m.file_version, f.page_count, o.name AS account_name, o.brand_color, o.brand_font,
     m.end_text, m.end_button, m.end_url, m.downloadable, coalesce(l.language, o.language) AS page_language,
     (a.expires_at IS NOT NULL AND a.expires_at <= clock_timestamp())::boolean AS expired
 FROM access_links a
@@ -183,13 +177,8 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
-		&i.AccessLink.ViewCount,
-		&i.AccessLink.Viewed,
-		&i.AccessLink.FirstViewedAt,
-		&i.AccessLink.LastViewedAt,
 		&i.AccessLink.ExpiresAt,
 		&i.AccessLink.IsActive,
 		&i.AccessLink.CreatedAt,
@@ -221,7 +210,7 @@ func (q *Queries) GetOpening(ctx context.Context, id uuid.UUID) (GetOpeningRow, 
 }
 
 const getSessionFile = `-- name: GetSessionFile :one
-SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.pictured, f.discarded_at, f.outline, f.object_id, f.unreadable_page, m.title, m.downloadable, s.bot
+SELECT a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer, f.lead_magnet_id, f.version, f.account_id, f.file_name, f.content_type, f.file_size, f.page_count, f.sha256, f.created_at, f.discarded_at, f.outline, f.object_id, f.unreadable_page, m.title, m.downloadable, s.bot
 FROM sessions s
 JOIN access_links a ON a.account_id = s.account_id AND a.id = s.access_link_id
 JOIN lead_magnets m ON m.account_id = a.account_id AND m.id = a.lead_magnet_id
@@ -256,13 +245,8 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
-		&i.AccessLink.ViewCount,
-		&i.AccessLink.Viewed,
-		&i.AccessLink.FirstViewedAt,
-		&i.AccessLink.LastViewedAt,
 		&i.AccessLink.ExpiresAt,
 		&i.AccessLink.IsActive,
 		&i.AccessLink.CreatedAt,
@@ -285,7 +269,6 @@ func (q *Queries) GetSessionFile(ctx context.Context, arg GetSessionFileParams) 
 		&i.LeadMagnetFile.PageCount,
 		&i.LeadMagnetFile.SHA256,
 		&i.LeadMagnetFile.CreatedAt,
-		&i.LeadMagnetFile.Pictured,
 		&i.LeadMagnetFile.DiscardedAt,
 		&i.LeadMagnetFile.Outline,
 		&i.LeadMagnetFile.ObjectID,
@@ -372,7 +355,7 @@ WHERE s.id = $1 AND s.access_link_id = $2 AND s.ended_at IS NULL AND s.bot = $3
     AND s.started_at > clock_timestamp() - make_interval(secs => $5::float8)
     AND a.account_id = s.account_id AND a.id = s.access_link_id AND a.is_active
     AND m.account_id = a.account_id AND m.id = a.lead_magnet_id AND m.is_active
-RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.token_clear, a.max_views, a.opened_count, a.view_count, a.viewed, a.first_viewed_at, a.last_viewed_at, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer
+RETURNING s.id, s.account_id, s.access_link_id, s.magnet_version, s.started_at, s.last_active_at, s.ended_at, s.pages, s.duration_ms, s.downloads, s.bot, a.id, a.account_id, a.lead_magnet_id, a.generic_link_id, a.submission_id, a.email, a.email_key, a.max_views, a.opened_count, a.expires_at, a.is_active, a.created_at, a.updated_at, a.revision, a.source, a.additional, a.verified, a.token_hash, a.token_sealed, a.token_key, a.utm, a.referrer
 `
 
 type ResumeSessionParams struct {
@@ -418,13 +401,8 @@ func (q *Queries) ResumeSession(ctx context.Context, arg ResumeSessionParams) (R
 		&i.AccessLink.SubmissionID,
 		&i.AccessLink.Email,
 		&i.AccessLink.EmailKey,
-		&i.AccessLink.TokenClear,
 		&i.AccessLink.MaxViews,
 		&i.AccessLink.OpenedCount,
-		&i.AccessLink.ViewCount,
-		&i.AccessLink.Viewed,
-		&i.AccessLink.FirstViewedAt,
-		&i.AccessLink.LastViewedAt,
 		&i.AccessLink.ExpiresAt,
 		&i.AccessLink.IsActive,
 		&i.AccessLink.CreatedAt,

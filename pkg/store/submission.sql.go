@@ -53,7 +53,7 @@ func (q *Queries) DeleteSubmission(ctx context.Context, id uuid.UUID) (uuid.UUID
 }
 
 const listSubmissions = `-- name: ListSubmissions :many
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
@@ -102,11 +102,7 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 			&i.EmailKey,
 			&i.Name,
 			&i.Verified,
-			&i.Viewed,
-			&i.ViewCount,
 			&i.SubmittedAt,
-			&i.FirstViewedAt,
-			&i.LastViewedAt,
 			&i.VerificationRequired,
 			&i.VerifiedAt,
 			&i.UTM,
@@ -126,7 +122,7 @@ func (q *Queries) ListSubmissions(ctx context.Context, arg ListSubmissionsParams
 }
 
 const listSubmissionsOldest = `-- name: ListSubmissionsOldest :many
-SELECT id, account_id, generic_link_id, email, email_key, name, verified, viewed, view_count, submitted_at, first_viewed_at, last_viewed_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
+SELECT id, account_id, generic_link_id, email, email_key, name, verified, submitted_at, verification_required, verified_at, utm, referrer, consent_text, privacy_url, consented_at FROM submissions
 WHERE generic_link_id = $1
     AND ($2::timestamptz IS NULL OR submitted_at > $2)
     AND ($3::timestamptz IS NULL OR submitted_at < $3)
@@ -176,11 +172,7 @@ func (q *Queries) ListSubmissionsOldest(ctx context.Context, arg ListSubmissions
 			&i.EmailKey,
 			&i.Name,
 			&i.Verified,
-			&i.Viewed,
-			&i.ViewCount,
 			&i.SubmittedAt,
-			&i.FirstViewedAt,
-			&i.LastViewedAt,
 			&i.VerificationRequired,
 			&i.VerifiedAt,
 			&i.UTM,

@@ -113,7 +113,7 @@ func (q *Queries) GetWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint
 }
 
 const getWebhookDelivery = `-- name: GetWebhookDelivery :one
-SELECT id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries WHERE endpoint_id = $1 AND id = $2
+SELECT id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries WHERE endpoint_id = $1 AND id = $2
 `
 
 type GetWebhookDeliveryParams struct {
@@ -130,7 +130,6 @@ func (q *Queries) GetWebhookDelivery(ctx context.Context, arg GetWebhookDelivery
 		&i.EndpointID,
 		&i.EventID,
 		&i.Kind,
-		&i.BodyClear,
 		&i.State,
 		&i.Reason,
 		&i.Tries,
@@ -249,7 +248,7 @@ func (q *Queries) InsertWebhookSecret(ctx context.Context, arg InsertWebhookSecr
 const insertWebhookTest = `-- name: InsertWebhookTest :one
 INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, claim, claimed_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7::uuid, $8::timestamptz)
-RETURNING id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
+RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
 `
 
 type InsertWebhookTestParams struct {
@@ -282,7 +281,6 @@ func (q *Queries) InsertWebhookTest(ctx context.Context, arg InsertWebhookTestPa
 		&i.EndpointID,
 		&i.EventID,
 		&i.Kind,
-		&i.BodyClear,
 		&i.State,
 		&i.Reason,
 		&i.Tries,
@@ -300,7 +298,7 @@ func (q *Queries) InsertWebhookTest(ctx context.Context, arg InsertWebhookTestPa
 }
 
 const listWebhookDeliveries = `-- name: ListWebhookDeliveries :many
-SELECT id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries
+SELECT id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries
 WHERE endpoint_id = $1
     AND ($2::text IS NULL OR state = $2)
     AND ($3::timestamptz IS NULL
@@ -340,7 +338,6 @@ func (q *Queries) ListWebhookDeliveries(ctx context.Context, arg ListWebhookDeli
 			&i.EndpointID,
 			&i.EventID,
 			&i.Kind,
-			&i.BodyClear,
 			&i.State,
 			&i.Reason,
 			&i.Tries,
@@ -412,8 +409,8 @@ func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]W
 
 const replayWebhookDelivery = `-- name: ReplayWebhookDelivery :one
 UPDATE webhook_deliveries SET state = 'pending', reason = NULL, tries = 0, next_attempt_at = now(), settled_at = NULL
-WHERE endpoint_id = $1 AND id = $2 AND num_nonnulls(body_clear, body_sealed) = 1
-RETURNING id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
+WHERE endpoint_id = $1 AND id = $2 AND body_sealed IS NOT NULL
+RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
 `
 
 type ReplayWebhookDeliveryParams struct {
@@ -431,7 +428,6 @@ func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDe
 		&i.EndpointID,
 		&i.EventID,
 		&i.Kind,
-		&i.BodyClear,
 		&i.State,
 		&i.Reason,
 		&i.Tries,

@@ -29,7 +29,7 @@ WITH chosen AS (
 UPDATE webhook_deliveries d SET claim = gen_random_uuid(), claimed_until = $1::timestamptz
 FROM chosen, webhook_endpoints e
 WHERE d.id = chosen.id AND e.id = d.endpoint_id
-RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.body_clear, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.access_link_id, d.submission_id, d.body_sealed, e.url, e.url_sealed
+RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.access_link_id, d.submission_id, d.body_sealed, e.url, e.url_sealed
 `
 
 type ClaimWebhookDeliveriesParams struct {
@@ -69,7 +69,6 @@ func (q *Queries) ClaimWebhookDeliveries(ctx context.Context, arg ClaimWebhookDe
 			&i.WebhookDelivery.EndpointID,
 			&i.WebhookDelivery.EventID,
 			&i.WebhookDelivery.Kind,
-			&i.WebhookDelivery.BodyClear,
 			&i.WebhookDelivery.State,
 			&i.WebhookDelivery.Reason,
 			&i.WebhookDelivery.Tries,
@@ -254,58 +253,35 @@ func (q *Queries) ReleaseWebhookDelivery(ctx context.Context, arg ReleaseWebhook
 	return err
 }
 
-const sealWebhookDelivery = `-- name: SealWebhookDelivery :exec
-UPDATE webhook_deliveries SET body_clear = NULL, body_sealed = $1, attempts = $2 WHERE id = $3
+const resealWebhookSecret = `-- name: ResealWebhookSecret :exec
+UPDATE webhook_secrets SET sealed = $1 WHERE id = $2 AND sealed = $3
 `
 
-type SealWebhookDeliveryParams struct {
-	BodySealed []byte
-	Attempts   []byte
-	ID         uuid.UUID
-}
-
-func (q *Queries) SealWebhookDelivery(ctx context.Context, arg SealWebhookDeliveryParams) error {
-	_, err := q.db.Exec(ctx, sealWebhookDelivery, arg.BodySealed, arg.Attempts, arg.ID)
-	return err
-}
-
-const sealWebhookSecret = `-- name: SealWebhookSecret :exec
-UPDATE webhook_secrets SET clear = NULL, sealed = $1
-WHERE id = $2 AND sealed IS NOT DISTINCT FROM $3::bytea
-`
-
-type SealWebhookSecretParams struct {
+type ResealWebhookSecretParams struct {
 	Sealed []byte
 	ID     uuid.UUID
 	Was    []byte
 }
 
-// Replaces a secret by a sealed form of it, unless another process did.
-func (q *Queries) SealWebhookSecret(ctx context.Context, arg SealWebhookSecretParams) error {
-	_, err := q.db.Exec(ctx, sealWebhookSecret, arg.Sealed, arg.ID, arg.Was)
+// Changes nothing if another process has sealed the secret meanwhile.
+func (q *Queries) ResealWebhookSecret(ctx context.Context, arg ResealWebhookSecretParams) error {
+	_, err := q.db.Exec(ctx, resealWebhookSecret, arg.Sealed, arg.ID, arg.Was)
 	return err
 }
 
-const sealWebhookURL = `-- name: SealWebhookURL :exec
-UPDATE webhook_endpoints SET url = $1, url_sealed = $2
-WHERE id = $3 AND url_sealed IS NOT DISTINCT FROM $4::bytea
+const resealWebhookURL = `-- name: ResealWebhookURL :exec
+UPDATE webhook_endpoints SET url_sealed = $1 WHERE id = $2 AND url_sealed = $3
 `
 
-type SealWebhookURLParams struct {
-	Url    string
+type ResealWebhookURLParams struct {
 	Sealed []byte
 	ID     uuid.UUID
 	Was    []byte
 }
 
-// Replaces the URL of an endpoint by a sealed form of it and a hint, unless another process did.
-func (q *Queries) SealWebhookURL(ctx context.Context, arg SealWebhookURLParams) error {
-	_, err := q.db.Exec(ctx, sealWebhookURL,
-		arg.Url,
-		arg.Sealed,
-		arg.ID,
-		arg.Was,
-	)
+// Changes nothing if another process has sealed the URL meanwhile.
+func (q *Queries) ResealWebhookURL(ctx context.Context, arg ResealWebhookURLParams) error {
+	_, err := q.db.Exec(ctx, resealWebhookURL, arg.Sealed, arg.ID, arg.Was)
 	return err
 }
 
@@ -316,7 +292,7 @@ UPDATE webhook_deliveries SET
     attempts = (CASE WHEN jsonb_array_length(attempts) >= $5::integer THEN attempts - 0 ELSE attempts END)
         || $6::jsonb
 WHERE id = $7 AND claim = $8::uuid
-RETURNING id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
+RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
 `
 
 type SettleWebhookDeliveryParams struct {
@@ -349,7 +325,6 @@ func (q *Queries) SettleWebhookDelivery(ctx context.Context, arg SettleWebhookDe
 		&i.EndpointID,
 		&i.EventID,
 		&i.Kind,
-		&i.BodyClear,
 		&i.State,
 		&i.Reason,
 		&i.Tries,
@@ -367,7 +342,7 @@ func (q *Queries) SettleWebhookDelivery(ctx context.Context, arg SettleWebhookDe
 }
 
 const someWebhookSecrets = `-- name: SomeWebhookSecrets :many
-SELECT id, endpoint_id, clear, sealed FROM webhook_secrets WHERE id > $1 ORDER BY id LIMIT $2::bigint
+SELECT id, endpoint_id, sealed FROM webhook_secrets WHERE id > $1 ORDER BY id LIMIT $2::bigint
 `
 
 type SomeWebhookSecretsParams struct {
@@ -378,7 +353,6 @@ type SomeWebhookSecretsParams struct {
 type SomeWebhookSecretsRow struct {
 	ID         uuid.UUID
 	EndpointID uuid.UUID
-	Clear      []byte
 	Sealed     []byte
 }
 
@@ -392,12 +366,7 @@ func (q *Queries) SomeWebhookSecrets(ctx context.Context, arg SomeWebhookSecrets
 	var items []SomeWebhookSecretsRow
 	for rows.Next() {
 		var i SomeWebhookSecretsRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.EndpointID,
-			&i.Clear,
-			&i.Sealed,
-		); err != nil {
+		if err := rows.Scan(&i.ID, &i.EndpointID, &i.Sealed); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -409,7 +378,7 @@ func (q *Queries) SomeWebhookSecrets(ctx context.Context, arg SomeWebhookSecrets
 }
 
 const someWebhookURLs = `-- name: SomeWebhookURLs :many
-SELECT id, url, url_sealed FROM webhook_endpoints WHERE id > $1 ORDER BY id LIMIT $2::bigint
+SELECT id, url_sealed FROM webhook_endpoints WHERE id > $1 ORDER BY id LIMIT $2::bigint
 `
 
 type SomeWebhookURLsParams struct {
@@ -419,7 +388,6 @@ type SomeWebhookURLsParams struct {
 
 type SomeWebhookURLsRow struct {
 	ID        uuid.UUID
-	Url       string
 	UrlSealed []byte
 }
 
@@ -433,51 +401,7 @@ func (q *Queries) SomeWebhookURLs(ctx context.Context, arg SomeWebhookURLsParams
 	var items []SomeWebhookURLsRow
 	for rows.Next() {
 		var i SomeWebhookURLsRow
-		if err := rows.Scan(&i.ID, &i.Url, &i.UrlSealed); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const webhookDeliveriesInClear = `-- name: WebhookDeliveriesInClear :many
-SELECT id, account_id, endpoint_id, event_id, kind, body_clear, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries WHERE body_clear IS NOT NULL LIMIT $1::bigint FOR NO KEY UPDATE SKIP LOCKED
-`
-
-// Some deliveries whose bodies are in clear. Those that another process is sealing, or settling, are left out.
-func (q *Queries) WebhookDeliveriesInClear(ctx context.Context, rowLimit int64) ([]WebhookDelivery, error) {
-	rows, err := q.db.Query(ctx, webhookDeliveriesInClear, rowLimit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WebhookDelivery
-	for rows.Next() {
-		var i WebhookDelivery
-		if err := rows.Scan(
-			&i.ID,
-			&i.AccountID,
-			&i.EndpointID,
-			&i.EventID,
-			&i.Kind,
-			&i.BodyClear,
-			&i.State,
-			&i.Reason,
-			&i.Tries,
-			&i.NextAttemptAt,
-			&i.Claim,
-			&i.ClaimedUntil,
-			&i.Attempts,
-			&i.CreatedAt,
-			&i.SettledAt,
-			&i.AccessLinkID,
-			&i.SubmissionID,
-			&i.BodySealed,
-		); err != nil {
+		if err := rows.Scan(&i.ID, &i.UrlSealed); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -522,7 +446,7 @@ func (q *Queries) WebhookFailed(ctx context.Context, arg WebhookFailedParams) (W
 }
 
 const webhookSecrets = `-- name: WebhookSecrets :many
-SELECT id, clear, sealed FROM webhook_secrets
+SELECT id, sealed FROM webhook_secrets
 WHERE endpoint_id = $1 AND (expires_at IS NULL OR expires_at > $2::timestamptz)
 ORDER BY created_at DESC, id DESC
 `
@@ -534,7 +458,6 @@ type WebhookSecretsParams struct {
 
 type WebhookSecretsRow struct {
 	ID     uuid.UUID
-	Clear  []byte
 	Sealed []byte
 }
 
@@ -548,7 +471,7 @@ func (q *Queries) WebhookSecrets(ctx context.Context, arg WebhookSecretsParams) 
 	var items []WebhookSecretsRow
 	for rows.Next() {
 		var i WebhookSecretsRow
-		if err := rows.Scan(&i.ID, &i.Clear, &i.Sealed); err != nil {
+		if err := rows.Scan(&i.ID, &i.Sealed); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

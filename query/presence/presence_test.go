@@ -177,7 +177,7 @@ func newLink(t *testing.T, pool *postgres.Pool, account uuid.UUID, email string)
 	_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
 	require.NoError(t, err)
 	_, err = pool.Unscoped().Exec(context.Background(),
-		"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear) VALUES ($1, $2, $3, $4, $4, $5)", id, account, magnet, email, id.String())
+		"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key) VALUES ($1, $2, $3, $4, $4, sha256($5::text::bytea), '', 0)", id, account, magnet, email, id.String())
 	require.NoError(t, err)
 	return id
 }

@@ -163,8 +163,8 @@ func TestAllAddressesAreOfOneState(t *testing.T) {
 		m.add(m.view(link{id: id, magnet: m.magnets[0]}, 1, ago(time.Hour), time.Second))
 	}
 	m.store()
-	m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_clear, source)
-		SELECT id, $2, $3, $4, 'before@example.com', 'before@example.com', id::text, 'api' FROM unnest($1::uuid[]) AS id`, ids, m.account, m.magnets[0], m.generics[0])
+	m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, email, email_key, token_hash, token_sealed, token_key, source)
+		SELECT id, $2, $3, $4, 'before@example.com', 'before@example.com', sha256(id::text::bytea), '', 0, 'api' FROM unnest($1::uuid[]) AS id`, ids, m.account, m.magnets[0], m.generics[0])
 	read := 0
 	_, err := m.readers.All(t.Context(), m.account, reader.Filter{Text: "example"}, func(people []reader.Person) error {
 		for _, p := range people {
@@ -342,8 +342,8 @@ func TestATextOfTooManyAddresses(t *testing.T) {
 	m.add(m.view(l, 1, ago(time.Hour), time.Second))
 	m.store()
 	more := func(n int) {
-		m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-			SELECT gen_random_uuid(), $1, $2, n || '@example.com', n || '@example.com', gen_random_uuid()::text FROM generate_series(1, $3::int) AS n`,
+		m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
+			SELECT gen_random_uuid(), $1, $2, n || '@example.com', n || '@example.com', sha256(gen_random_uuid()::text::bytea), '', 0 FROM generate_series(1, $3::int) AS n`,
 			m.account, m.magnets[0], n)
 	}
 	m.readers.SetMaxLinks(1000)

@@ -167,8 +167,8 @@ func (m *model) addLink(l link, generic uuid.UUID, referrer string) {
 		m.clickhouse("INSERT INTO lodestone.access_links (id, account_id, version, deleted) VALUES (?, ?, 2, 1)", l.id, m.account)
 		return
 	}
-	m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_clear, source, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+	m.postgres(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key, source, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, sha256($8::text::bytea), '', 0, $9, $10)`,
 		l.id, m.account, l.magnet, generic, submission, l.email, strings.ToLower(l.email), l.id.String(), strings.Replace(l.origin, "mail", "api", 1), l.created)
 }
 

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"regexp"
@@ -52,7 +53,7 @@ func newLink(t *testing.T, pool *postgres.Pool, account, magnet uuid.UUID, email
 	t.Helper()
 	id := querytest.ID(t)
 	_, err := pool.Unscoped().Exec(context.Background(),
-		"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		"INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, created_at) VALUES ($1, $2, $3, $4, $5, sha256($6::text::bytea), '', 0, $7)",
 		id, account, magnet, email, strings.ToLower(email), id.String(), created)
 	require.NoError(t, err)
 	return id
@@ -66,9 +67,10 @@ func storeLinks(t testing.TB, pool *postgres.Pool, account uuid.UUID, filled que
 		require.NoError(t, err)
 	}
 	links, err := pool.Unscoped().CopyFrom(context.Background(), pgx.Identifier{"access_links"},
-		[]string{"id", "account_id", "lead_magnet_id", "email", "email_key", "token_clear"},
+		[]string{"id", "account_id", "lead_magnet_id", "email", "email_key", "token_hash", "token_sealed", "token_key"},
 		pgx.CopyFromSlice(len(filled.Links), func(i int) ([]any, error) {
-			return []any{filled.Links[i], account, filled.Magnets[i%len(filled.Magnets)], email(i), email(i), fmt.Sprint(account, i)}, nil
+			hash := sha256.Sum256(fmt.Append(nil, account, i))
+			return []any{filled.Links[i], account, filled.Magnets[i%len(filled.Magnets)], email(i), email(i), hash[:], []byte{}, 0}, nil
 		}))
 	require.NoError(t, err)
 	require.EqualValues(t, len(filled.Links), links)

@@ -258,11 +258,11 @@ func (q *queried) addLinks(ctx context.Context, e *Engines, emails, links int) e
 		args []any
 	}{
 		{"INSERT INTO lead_magnets (id, account_id, title) SELECT DISTINCT unnest($2::uuid[]), $1::uuid, 'm'", []any{q.account, magnets}},
-		{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-			SELECT l.id, $1::uuid, l.magnet, a.email, lower(a.email), l.id::text FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS l (id, magnet, n),
+		{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
+			SELECT l.id, $1::uuid, l.magnet, a.email, lower(a.email), sha256(l.id::text::bytea), '', 0 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS l (id, magnet, n),
 			LATERAL (SELECT 'reader' || (n - 1) / $4::bigint || '@example.com') AS a (email)`, []any{q.account, ids, magnets, links}},
-		{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear)
-			SELECT gen_random_uuid(), $1::uuid, $2::uuid, a.email, lower(a.email), gen_random_uuid()::text FROM (SELECT 'r' || generate_series(1, 100000) || '@example.com') AS a (email)`, []any{q.account, magnets[0]}},
+		{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
+			SELECT gen_random_uuid(), $1::uuid, $2::uuid, a.email, lower(a.email), sha256(gen_random_uuid()::text::bytea), '', 0 FROM (SELECT 'r' || generate_series(1, 100000) || '@example.com') AS a (email)`, []any{q.account, magnets[0]}},
 		{"ANALYZE access_links", nil}, //nolint:misspell // SQL has it so
 	} {
 		if _, err := pool.Unscoped().Exec(ctx, s.sql, s.args...); err != nil {

@@ -324,7 +324,7 @@ func (w *world) makeLinks(ctx context.Context) error {
 		}
 		for i := range linksInAll / accounts {
 			l := link{account: account, magnet: magnet, id: uuid.New()}
-			if _, err := conn.Exec(ctx, "INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_clear) VALUES ($1, $2, $3, $4, $4, $5)",
+			if _, err := conn.Exec(ctx, "INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key) VALUES ($1, $2, $3, $4, $4, sha256($5::text::bytea), '', 0)",
 				l.id, account, magnet, emailOf(a, i), email.Key(emailOf(a, i))); err != nil {
 				return err
 			}

@@ -172,8 +172,8 @@ func (s *Stack) Magnet() (account, magnet uuid.UUID) {
 func (s *Stack) Link(account, magnet uuid.UUID, submission *uuid.UUID) uuid.UUID {
 	s.t.Helper()
 	id := uuid.New()
-	s.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_clear)
-		VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', $5)`, id, account, magnet, submission, uuid.NewString())
+	s.Exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, submission_id, email, email_key, token_hash, token_sealed, token_key)
+		VALUES ($1, $2, $3, $4, 'a@example.com', 'a@example.com', sha256($5::text::bytea), '', 0)`, id, account, magnet, submission, uuid.NewString())
 	return id
 }
 

@@ -105,8 +105,6 @@ CREATE TABLE lead_magnet_files (
     page_count      integer NOT NULL,
     sha256          bytea NOT NULL,
     created_at      timestamptz(3) NOT NULL DEFAULT now(),
-    -- Whether it was tried to make pictures of a file. It is false for those that are older than this.
-    pictured        boolean NOT NULL DEFAULT false,
     discarded_at    timestamptz(3),
     -- The table of contents: an array of objects with level, title and page. Null: the file has none.
     outline         jsonb,
@@ -116,7 +114,6 @@ CREATE TABLE lead_magnet_files (
     UNIQUE (account_id, lead_magnet_id, version),
     FOREIGN KEY (account_id, lead_magnet_id) REFERENCES lead_magnets (account_id, id) ON DELETE CASCADE
 );
-CREATE INDEX lead_magnet_files_unpictured ON lead_magnet_files (lead_magnet_id, version) WHERE NOT pictured;
 CREATE INDEX lead_magnet_files_stored ON lead_magnet_files (account_id) INCLUDE (file_size) WHERE discarded_at IS NULL;
 CREATE UNIQUE INDEX lead_magnet_files_object ON lead_magnet_files (object_id) WHERE object_id IS NOT NULL;
 
@@ -146,7 +143,6 @@ CREATE TABLE generic_links (
     require_verification boolean NOT NULL DEFAULT false,
     active               boolean NOT NULL DEFAULT true,
     submission_count     bigint NOT NULL DEFAULT 0,
-    view_count           bigint NOT NULL DEFAULT 0,                   -- set from ClickHouse
     created_at           timestamptz(3) NOT NULL DEFAULT now(),
     updated_at           timestamptz(3) NOT NULL DEFAULT now(),
     revision             bigint NOT NULL DEFAULT 1,
@@ -179,11 +175,7 @@ CREATE TABLE submissions (
     email_key             text NOT NULL, -- in lower case: what is compared
     name                  text,
     verified              boolean NOT NULL DEFAULT false,
-    viewed                boolean NOT NULL DEFAULT false,
-    view_count            bigint NOT NULL DEFAULT 0,
     submitted_at          timestamptz(3) NOT NULL DEFAULT now(),
-    first_viewed_at       timestamptz(3),
-    last_viewed_at        timestamptz(3),
     verification_required boolean NOT NULL DEFAULT false,
     verified_at           timestamptz(3),
     utm                   jsonb,         -- parameters of the landing page, such as utm_source
@@ -208,13 +200,8 @@ CREATE TABLE access_links (
     submission_id   uuid,
     email           text NOT NULL,
     email_key       text NOT NULL,
-    token_clear     text,                                        -- the secret part of the link's URL
     max_views       integer CHECK (max_views BETWEEN 1 AND 10000),
     opened_count    integer NOT NULL DEFAULT 0,                  -- openings, counted when a session starts; enforces max_views
-    view_count      bigint NOT NULL DEFAULT 0,                   -- set from ClickHouse, like the next three
-    viewed          boolean NOT NULL DEFAULT false,
-    first_viewed_at timestamptz(3),
-    last_viewed_at  timestamptz(3),
     expires_at      timestamptz(3),
     is_active       boolean NOT NULL DEFAULT true,
     created_at      timestamptz(3) NOT NULL DEFAULT now(),
@@ -223,9 +210,10 @@ CREATE TABLE access_links (
     source          text NOT NULL DEFAULT 'api' CHECK (source IN ('api', 'mail', 'form')),
     additional      boolean NOT NULL DEFAULT false,              -- a form gave it while the mailbox has one as well
     verified        boolean NOT NULL DEFAULT false,              -- its recipient verified the address of the submission
-    token_hash      bytea CHECK (octet_length(token_hash) = 32), -- SHA-256: a token has 130 random bits
-    token_sealed    bytea,
-    token_key       smallint NOT NULL DEFAULT -1,                -- id of the token key that sealed it; -1: none did
+    -- The token is the secret part of the link's URL.
+    token_hash      bytea NOT NULL CHECK (octet_length(token_hash) = 32), -- SHA-256: a token has 130 random bits
+    token_sealed    bytea NOT NULL,
+    token_key       smallint NOT NULL CHECK (token_key >= 0),    -- id of the token key that sealed it
     -- The source of the submission that made a link stays with the link when its landing page is deleted.
     utm             jsonb,
     referrer        text,
@@ -234,9 +222,7 @@ CREATE TABLE access_links (
         ON DELETE SET NULL (generic_link_id),
     FOREIGN KEY (account_id, submission_id) REFERENCES submissions (account_id, id)
         ON DELETE SET NULL (submission_id),
-    CONSTRAINT access_links_of_account UNIQUE (account_id, id),
-    CONSTRAINT access_links_token_form CHECK (num_nonnulls(token_hash, token_sealed) = CASE WHEN token_clear IS NULL THEN 2 ELSE 0 END
-        AND (token_clear IS NULL) = (token_key >= 0))
+    CONSTRAINT access_links_of_account UNIQUE (account_id, id)
 ) WITH (fillfactor = 80);
 CREATE INDEX access_links_newest ON access_links (account_id, created_at DESC, id DESC);
 CREATE INDEX access_links_magnet ON access_links (account_id, lead_magnet_id, created_at DESC, id DESC);
@@ -248,16 +234,8 @@ CREATE INDEX access_links_submission ON access_links (submission_id);
 CREATE INDEX access_links_count ON access_links (account_id, lead_magnet_id, is_active);
 CREATE UNIQUE INDEX access_links_mailbox ON access_links (submission_id) WHERE source = 'mail';
 CREATE INDEX access_links_verified ON access_links (account_id, email_key) WHERE verified;
-CREATE UNIQUE INDEX access_links_token_hash ON access_links (coalesce(token_hash, sha256(token_clear::bytea)));
+CREATE UNIQUE INDEX access_links_token_hash ON access_links (token_hash);
 CREATE INDEX access_links_sealed_by ON access_links (token_key);
-
--- How far the counters of links reflect the stored events: everything below next_offset.
-CREATE TABLE counter_progress (
-    topic_id    uuid NOT NULL,
-    partition   integer NOT NULL,
-    next_offset bigint NOT NULL,
-    PRIMARY KEY (topic_id, partition)
-) WITH (fillfactor = 50);
 
 -- The present window of each rate limit. A subject has one row, which its next window takes over, so
 -- there is nothing to clean up; the free space of the pages keeps each update within its page and out
@@ -512,24 +490,21 @@ CREATE TABLE webhook_endpoints (
     revision        bigint NOT NULL DEFAULT 1,
     created_at      timestamptz(3) NOT NULL DEFAULT now(),
     updated_at      timestamptz(3) NOT NULL DEFAULT now(),
-    url_sealed      bytea,                      -- null: url is the whole, and is sealed next; else url is a hint of it
+    url_sealed      bytea NOT NULL,
     UNIQUE (account_id, id)
 );
 CREATE INDEX webhook_endpoints_newest ON webhook_endpoints (account_id, created_at DESC, id DESC);
 
 -- What the deliveries of an endpoint are signed with: the newest secret, and those before it until
--- they expire. They are needed as they are, so they are stored as they are; the role of requests can
--- write them, and not read them.
+-- they expire. The role of requests can write them, and not read them.
 CREATE TABLE webhook_secrets (
     id          uuid PRIMARY KEY,
     account_id  uuid NOT NULL,
     endpoint_id uuid NOT NULL,
-    clear       bytea CONSTRAINT webhook_secrets_secret_check CHECK (octet_length(clear) BETWEEN 24 AND 64),
     created_at  timestamptz(3) NOT NULL DEFAULT now(),
     expires_at  timestamptz(3),                                       -- null: the present one
-    sealed      bytea CHECK (octet_length(sealed) BETWEEN 52 AND 92), -- nonce and tag with it
-    FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoints (account_id, id) ON DELETE CASCADE,
-    CONSTRAINT webhook_secrets_one_form CHECK (num_nonnulls(clear, sealed) = 1)
+    sealed      bytea NOT NULL CHECK (octet_length(sealed) BETWEEN 52 AND 92), -- 24 to 64 bytes, nonce and tag
+    FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoints (account_id, id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_secrets_endpoint ON webhook_secrets (endpoint_id, created_at DESC);
 
@@ -541,7 +516,6 @@ CREATE TABLE webhook_deliveries (
     endpoint_id     uuid NOT NULL,
     event_id        uuid NOT NULL,               -- the same for every endpoint that is told of one event
     kind            text NOT NULL,
-    body_clear      text,                        -- what is sent and signed, to the byte
     state           text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
     reason          text,                        -- why it failed
     tries           integer NOT NULL DEFAULT 0,  -- attempts since it was made or replayed
@@ -553,10 +527,9 @@ CREATE TABLE webhook_deliveries (
     settled_at      timestamptz(3),
     access_link_id  uuid,                        -- what it is about; null: nothing of the kind
     submission_id   uuid,                        -- likewise
-    body_sealed     bytea,                       -- null, like body_clear: what it is about was deleted
+    body_sealed     bytea,                       -- what is sent and signed, to the byte; null: what it is about was deleted
     FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoints (account_id, id) ON DELETE CASCADE,
-    CONSTRAINT webhook_deliveries_body CHECK (num_nonnulls(body_clear, body_sealed) = 1
-        OR num_nonnulls(body_clear, body_sealed) = 0 AND state <> 'pending')
+    CONSTRAINT webhook_deliveries_body CHECK (body_sealed IS NOT NULL OR state <> 'pending')
 );
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries (account_id, endpoint_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_attempt_at) WHERE state = 'pending';
@@ -564,7 +537,6 @@ CREATE INDEX webhook_deliveries_claimed ON webhook_deliveries (endpoint_id) WHER
 CREATE INDEX webhook_deliveries_settled ON webhook_deliveries (settled_at) WHERE settled_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_access_link ON webhook_deliveries (access_link_id) WHERE access_link_id IS NOT NULL;
 CREATE INDEX webhook_deliveries_submission ON webhook_deliveries (submission_id) WHERE submission_id IS NOT NULL;
-CREATE INDEX webhook_deliveries_clear ON webhook_deliveries (id) WHERE body_clear IS NOT NULL;
 
 -- Each is served to anybody who knows its id, and never changes: another picture has another id.
 CREATE TABLE pictures (
@@ -719,14 +691,6 @@ END
 $$;
 -- +goose StatementEnd
 
--- The oldest release of the schema that programs must know to work with what is stored. A migration of any
--- store that programs of the release before cannot work with raises it; readiness compares it
--- (package pkg/postgres, release).
-CREATE TABLE schema_floor (
-    single  boolean PRIMARY KEY DEFAULT true CHECK (single), -- there is one row
-    release integer NOT NULL
-);
-
 -- How many events an account has sent in the present month, beside what its plan allows. The consumer's process counts
 -- (ingest/quota), collectors refuse what is beyond, and the account reads its own row.
 CREATE TABLE event_usage (
@@ -762,14 +726,14 @@ CREATE FUNCTION erase_deliveries() RETURNS trigger LANGUAGE plpgsql SET search_p
 BEGIN
     EXECUTE format('
         UPDATE webhook_deliveries d SET
-            body_clear = NULL, body_sealed = NULL,
+            body_sealed = NULL,
             state = CASE d.state WHEN ''pending'' THEN ''failed'' ELSE d.state END,
             reason = CASE d.state WHEN ''pending'' THEN ''The link or submission that it is about was deleted.'' ELSE d.reason END,
             settled_at = CASE d.state WHEN ''pending'' THEN clock_timestamp() ELSE d.settled_at END,
             next_attempt_at = NULL, claim = NULL, claimed_until = NULL,
             attempts = (SELECT coalesce(jsonb_agg(a.one || ''{"response": null, "sealed_response": null}'' ORDER BY a.number), ''[]'')
                 FROM jsonb_array_elements(d.attempts) WITH ORDINALITY AS a (one, number))
-        FROM deleted WHERE d.account_id = deleted.account_id AND d.%I = deleted.id AND num_nonnulls(d.body_clear, d.body_sealed) = 1', TG_ARGV[0]);
+        FROM deleted WHERE d.account_id = deleted.account_id AND d.%I = deleted.id AND d.body_sealed IS NOT NULL', TG_ARGV[0]);
     RETURN NULL;
 END
 $$;
@@ -1148,9 +1112,8 @@ CREATE TABLE shard_writers (
     closed_at timestamptz(3)
 );
 
--- Counters of links move to narrow tables of their own, beside the sessions that they count: what a counted session adds is decided by a
--- look at its row here, and never by the history in ClickHouse. No row that opening a document needs is locked. A link whose counter is not
--- here yet has that of the wide table, which consumers of the release before still set. The two releases may count side by side.
+-- The views of links, in narrow tables of their own, beside the sessions that they count: what a counted session adds is decided by a
+-- look at its row here, and never by the history in ClickHouse. No row that opening a document needs is locked.
 CREATE TABLE access_link_counts (
     id              uuid PRIMARY KEY,
     account_id      uuid NOT NULL,
@@ -1184,7 +1147,7 @@ CREATE TABLE landing_minutes (
     PRIMARY KEY (link_id, minute)
 ) WITH (fillfactor = 80);
 
--- How far the narrow counters are: where those of the release before are when they begin.
+-- How far the counters of links reflect the stored events.
 CREATE TABLE counted_partitions (
     topic_id    uuid NOT NULL,
     partition   integer NOT NULL,
@@ -1193,20 +1156,8 @@ CREATE TABLE counted_partitions (
     PRIMARY KEY (topic_id, partition)
 ) WITH (fillfactor = 50);
 
--- Links that are older may have views that only the wide tables have. They are converted in the background, in the order of ids, and earlier
--- if they have new events. An hour more than needed does no harm.
-CREATE TABLE count_conversion (
-    single              boolean PRIMARY KEY DEFAULT true CHECK (single),
-    links_before        timestamptz NOT NULL,
-    access_links_after  uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
-    generic_links_after uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
-    finished            boolean NOT NULL DEFAULT false
-);
-
 CREATE VIEW counted_access_links WITH (security_invoker = true) AS
-SELECT l.id, l.account_id, l.submission_id, coalesce(c.views, l.view_count) AS view_count,
-    CASE WHEN c.id IS NULL THEN l.first_viewed_at ELSE c.first_viewed_at END AS first_viewed_at,
-    CASE WHEN c.id IS NULL THEN l.last_viewed_at ELSE c.last_viewed_at END AS last_viewed_at
+SELECT l.id, l.account_id, l.submission_id, coalesce(c.views, 0) AS view_count, c.first_viewed_at, c.last_viewed_at
 FROM access_links l LEFT JOIN access_link_counts c ON c.id = l.id;
 
 -- A submission has the views of its access links.
@@ -1220,7 +1171,7 @@ LEFT JOIN LATERAL (
 ) AS n ON true;
 
 CREATE VIEW counted_generic_links WITH (security_invoker = true) AS
-SELECT g.id, g.account_id, coalesce(c.views, g.view_count) AS view_count
+SELECT g.id, g.account_id, coalesce(c.views, 0) AS view_count
 FROM generic_links g LEFT JOIN generic_link_counts c ON c.id = g.id;
 
 -- How far the retention has written down the views of the month that leaves next, for each ClickHouse shard.
@@ -1412,11 +1363,9 @@ CREATE TRIGGER note_revoked AFTER UPDATE OF is_active ON chat_channels FOR EACH 
 CREATE TRIGGER note_revoked_deleted AFTER DELETE ON chat_channels
     REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION note_revoked_deleted();
 
-INSERT INTO schema_floor (release) VALUES (1);
 INSERT INTO river_migration (line, version) SELECT 'main', generate_series(1, 8);
 INSERT INTO entity_copy DEFAULT VALUES;
 INSERT INTO erasure_comparison (server_started, written_by) VALUES (pg_postmaster_start_time(), pg_current_xact_id()::xid::text);
-INSERT INTO count_conversion (links_before, finished) VALUES ('2000-01-01 00:00:00Z', true);
 INSERT INTO store_pulse DEFAULT VALUES;
 INSERT INTO revocation_log (newest) VALUES ('');
 INSERT INTO erasure_look DEFAULT VALUES;

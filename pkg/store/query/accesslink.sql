@@ -55,11 +55,11 @@ WHERE id = sqlc.arg(id) AND (sqlc.narg(revisions)::bigint[] IS NULL OR revision 
 SELECT count(*) FROM (SELECT FROM access_links LIMIT sqlc.arg(most)::bigint) AS found;
 
 -- name: LinkTokensSealedBy :many
--- The tokens after an id, in its order, that one of the keys sealed, or none for the key -1.
-SELECT id, token_clear, token_sealed FROM access_links WHERE token_key = ANY (sqlc.arg(keys)::smallint[]) AND id > sqlc.arg(after)
+-- The tokens after an id, in its order, that one of the keys sealed.
+SELECT id, token_sealed FROM access_links WHERE token_key = ANY (sqlc.arg(keys)::smallint[]) AND id > sqlc.arg(after)
 ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
 
 -- name: SealLinkToken :exec
 -- Changes nothing if another process has sealed the token meanwhile.
-UPDATE access_links SET token_clear = NULL, token_hash = sqlc.arg(token_hash), token_sealed = sqlc.arg(token_sealed), token_key = sqlc.arg(token_key)
-WHERE id = sqlc.arg(id) AND token_sealed IS NOT DISTINCT FROM sqlc.arg(was);
+UPDATE access_links SET token_sealed = sqlc.arg(token_sealed), token_key = sqlc.arg(token_key)
+WHERE id = sqlc.arg(id) AND token_sealed = sqlc.arg(was);

@@ -13,7 +13,7 @@ WHERE g.slug = $1;
 -- How many people read a lead magnet, and how many of them to the last page, whosever it is: each address counts once. And for how long those
 -- who came to the last page had pages before them: half of them for less, half for more.
 WITH people AS (
-    SELECT bool_or(coalesce(c.views, a.view_count) > 0) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
+    SELECT bool_or(c.views > 0) AS viewed, coalesce(bool_or(f.page_count = ANY (s.pages)), false) AS finished,
         coalesce(sum(s.duration_ms), 0)::bigint AS reading_ms
     FROM access_links a
     LEFT JOIN access_link_counts c ON c.id = a.id

@@ -27,28 +27,14 @@ SELECT account_id, id FROM (
 ) AS links
 ORDER BY id;
 
--- name: UncountedAccessLinks :many
--- Those of the links that have no counter yet although they may have views from before there were any.
-SELECT l.id, l.account_id FROM access_links l
-WHERE l.id = ANY (sqlc.arg(ids)::uuid[]) AND l.created_at < (SELECT links_before FROM count_conversion)
-    AND NOT EXISTS (SELECT FROM access_link_counts c WHERE c.id = l.id);
-
--- name: UncountedGenericLinks :many
-SELECT l.id, l.account_id FROM generic_links l
-WHERE l.id = ANY (sqlc.arg(ids)::uuid[]) AND l.created_at < (SELECT links_before FROM count_conversion)
-    AND NOT EXISTS (SELECT FROM generic_link_counts c WHERE c.id = l.id);
-
--- name: AddAccessLinkCounts :many
--- Makes the missing counters, in an order that all keep, and none of what is deleted meanwhile. With converted, those of links that may have views
--- from before there were counters are made as well.
+-- name: AddAccessLinkCounts :exec
+-- Makes the missing counters, in an order that all keep, and none of what is deleted meanwhile.
 INSERT INTO access_link_counts (id, account_id)
 SELECT l.id, l.account_id FROM (
     SELECT t.id, t.account_id FROM access_links t
     WHERE t.id = ANY (sqlc.arg(ids)::uuid[]) AND NOT EXISTS (SELECT FROM access_link_counts c WHERE c.id = t.id)
-        AND (sqlc.arg(converted)::boolean OR t.created_at >= (SELECT links_before FROM count_conversion))
     ORDER BY t.id FOR KEY SHARE) AS l
-ON CONFLICT (id) DO NOTHING
-RETURNING id;
+ON CONFLICT (id) DO NOTHING;
 
 -- name: LockAccessLinkCounts :many
 -- No one else counts these until the transaction ends.
@@ -88,16 +74,14 @@ FROM (
 ) AS n
 WHERE c.id = n.id;
 
--- name: AddGenericLinkCounts :many
+-- name: AddGenericLinkCounts :exec
 -- As AddAccessLinkCounts.
 INSERT INTO generic_link_counts (id, account_id)
 SELECT l.id, l.account_id FROM (
     SELECT t.id, t.account_id FROM generic_links t
     WHERE t.id = ANY (sqlc.arg(ids)::uuid[]) AND NOT EXISTS (SELECT FROM generic_link_counts c WHERE c.id = t.id)
-        AND (sqlc.arg(converted)::boolean OR t.created_at >= (SELECT links_before FROM count_conversion))
     ORDER BY t.id FOR KEY SHARE) AS l
-ON CONFLICT (id) DO NOTHING
-RETURNING id;
+ON CONFLICT (id) DO NOTHING;
 
 -- name: LockGenericLinkCounts :many
 -- No one else counts these until the transaction ends.
@@ -152,24 +136,6 @@ WITH old AS (
 )
 DELETE FROM landing_minutes m USING noted WHERE m.link_id = noted.id AND m.minute < sqlc.arg(before)::timestamptz;
 
--- name: NextConversion :one
--- The conversion, unless another process is at it.
-SELECT links_before, access_links_after, generic_links_after FROM count_conversion WHERE NOT finished FOR UPDATE SKIP LOCKED;
-
--- name: LinksToConvert :many
--- The next access links or generic links from before there were counters, in the order of their ids.
-SELECT account_id, id FROM (
-    (SELECT a.account_id, a.id FROM access_links a
-        WHERE NOT sqlc.arg(generic)::boolean AND a.id > sqlc.arg(after)::uuid AND a.created_at < sqlc.arg(links_before)::timestamptz ORDER BY a.id LIMIT sqlc.arg(max_links)::integer)
-    UNION ALL
-    (SELECT g.account_id, g.id FROM generic_links g
-        WHERE sqlc.arg(generic)::boolean AND g.id > sqlc.arg(after)::uuid AND g.created_at < sqlc.arg(links_before)::timestamptz ORDER BY g.id LIMIT sqlc.arg(max_links)::integer)
-) AS links
-ORDER BY id;
-
--- name: SetConversion :exec
-UPDATE count_conversion SET access_links_after = sqlc.arg(access_links_after), generic_links_after = sqlc.arg(generic_links_after), finished = sqlc.arg(finished);
-
 -- name: CountsOfAccessLinks :many
 SELECT id, view_count, first_viewed_at, last_viewed_at FROM counted_access_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
@@ -180,8 +146,7 @@ SELECT id, view_count, first_viewed_at, last_viewed_at FROM counted_submissions 
 SELECT id, view_count FROM counted_generic_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: AddSessionActivity :exec
--- Adds activity to sessions that are not over. Those that began before there were counters are left out. The arrays are parallel; an element
--- of pages is a Postgres array as text.
+-- Adds activity to sessions that are not over. The arrays are parallel; an element of pages is a Postgres array as text.
 UPDATE sessions s
 SET last_active_at = greatest(s.last_active_at, n.last),
     pages = CASE WHEN s.pages @> n.pages::integer[] THEN s.pages ELSE ARRAY(SELECT DISTINCT p FROM unnest(s.pages || n.pages::integer[]) AS p ORDER BY p) END,
@@ -191,13 +156,12 @@ FROM (
         unnest(sqlc.arg(pages)::text[]) AS pages, unnest(sqlc.arg(durations)::bigint[]) AS duration,
         unnest(sqlc.arg(downloads)::integer[]) AS downloads
 ) AS n
-WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL AND s.started_at >= (SELECT links_before FROM count_conversion);
+WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL;
 
 -- name: OpenSessions :many
--- Those of the sessions that are not over yet and began before a time. The arrays are parallel.
+-- Those of the sessions that are not over yet. The arrays are parallel.
 SELECT account_id, access_link_id, id, started_at FROM sessions
-WHERE ended_at IS NULL AND (access_link_id, id) IN (SELECT unnest(sqlc.arg(links)::uuid[]), unnest(sqlc.arg(ids)::uuid[]))
-    AND (sqlc.arg(replayed)::boolean OR started_at < (SELECT links_before FROM count_conversion));
+WHERE ended_at IS NULL AND (access_link_id, id) IN (SELECT unnest(sqlc.arg(links)::uuid[]), unnest(sqlc.arg(ids)::uuid[]));
 
 -- name: SetSessionActivity :exec
 -- The arrays are parallel; an element of pages is a Postgres array as text.
@@ -210,6 +174,3 @@ FROM (
 ) AS n
 WHERE s.id = n.id AND s.ended_at IS NULL
     AND (s.last_active_at < n.last OR (s.pages, s.duration_ms, s.downloads) IS DISTINCT FROM (n.pages::integer[], n.duration, n.downloads));
-
--- name: Converted :one
-SELECT coalesce(bool_and(finished), true)::boolean FROM count_conversion;

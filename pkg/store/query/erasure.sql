@@ -42,7 +42,7 @@ WHERE s.access_link_id = ANY (sqlc.arg(access_link_ids)::uuid[]);
 
 -- name: CountDeliveries :one
 SELECT count(*) FROM webhook_deliveries
-WHERE (access_link_id = ANY (sqlc.arg(access_link_ids)::uuid[]) OR submission_id = ANY (sqlc.arg(submission_ids)::uuid[])) AND num_nonnulls(body_clear, body_sealed) = 1;
+WHERE (access_link_id = ANY (sqlc.arg(access_link_ids)::uuid[]) OR submission_id = ANY (sqlc.arg(submission_ids)::uuid[])) AND body_sealed IS NOT NULL;
 
 -- name: EraseAccessLinks :exec
 DELETE FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
@@ -149,7 +149,7 @@ SELECT (SELECT count(*) FROM submissions s WHERE s.email_key IN (sqlc.arg(email_
 -- What is stored of access links and submissions that are gone: messages to webhooks with a body, and downloads that wait to be reported with what they say
 -- about the visitor.
 SELECT (SELECT count(*) FROM webhook_deliveries d
-        WHERE (d.access_link_id = ANY (sqlc.arg(ids)::uuid[]) OR d.submission_id = ANY (sqlc.arg(ids)::uuid[])) AND num_nonnulls(d.body_clear, d.body_sealed) > 0) AS deliveries,
+        WHERE (d.access_link_id = ANY (sqlc.arg(ids)::uuid[]) OR d.submission_id = ANY (sqlc.arg(ids)::uuid[])) AND d.body_sealed IS NOT NULL) AS deliveries,
     (SELECT count(*) FROM river_job j
         WHERE j.args ->> 'access_link_id' = ANY (sqlc.arg(ids)::uuid[]::text[]) AND concat(j.args ->> 'user_agent', j.args ->> 'language', j.args ->> 'country') <> '') AS reports;
 

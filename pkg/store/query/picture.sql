@@ -52,5 +52,5 @@ WHERE id = sqlc.arg(id) RETURNING *;
 -- name: DeletePicturesOfFile :exec
 DELETE FROM pictures WHERE lead_magnet_id = sqlc.arg(lead_magnet_id)::uuid AND version = sqlc.arg(version)::integer;
 
--- name: MarkPictured :exec
-UPDATE lead_magnet_files SET pictured = true, outline = $3 WHERE lead_magnet_id = $1 AND version = $2;
+-- name: SetOutline :exec
+UPDATE lead_magnet_files SET outline = $3 WHERE lead_magnet_id = $1 AND version = $2;

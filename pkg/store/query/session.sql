@@ -1,6 +1,6 @@
 -- name: FindAccessLink :one
 -- Tells whose link a token opens. Not scoped: the token is all that a visitor has.
-SELECT id, account_id FROM access_links WHERE coalesce(token_hash, sha256(token_clear::bytea)) = sqlc.arg(token_hash)::bytea;
+SELECT id, account_id FROM access_links WHERE token_hash = sqlc.arg(token_hash);
 
 -- name: GetOpening :one
 -- Reads what decides whether a link can be opened.

@@ -92,5 +92,5 @@ WHERE endpoint_id = sqlc.arg(endpoint_id) AND (sqlc.narg(state)::text IS NULL OR
 -- name: ReplayWebhookDelivery :one
 -- Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on, one whose body was erased is not found.
 UPDATE webhook_deliveries SET state = 'pending', reason = NULL, tries = 0, next_attempt_at = now(), settled_at = NULL
-WHERE endpoint_id = $1 AND id = $2 AND num_nonnulls(body_clear, body_sealed) = 1
+WHERE endpoint_id = $1 AND id = $2 AND body_sealed IS NOT NULL
 RETURNING *;

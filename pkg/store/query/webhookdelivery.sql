@@ -48,27 +48,25 @@ RETURNING sqlc.embed(d), e.url, e.url_sealed;
 
 -- name: WebhookSecrets :many
 -- What an endpoint's deliveries are signed with, the newest first.
-SELECT id, clear, sealed FROM webhook_secrets
+SELECT id, sealed FROM webhook_secrets
 WHERE endpoint_id = sqlc.arg(endpoint_id) AND (expires_at IS NULL OR expires_at > sqlc.arg(at)::timestamptz)
 ORDER BY created_at DESC, id DESC;
 
 -- name: SomeWebhookSecrets :many
 -- The secrets after an id, in its order.
-SELECT id, endpoint_id, clear, sealed FROM webhook_secrets WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
+SELECT id, endpoint_id, sealed FROM webhook_secrets WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
 
--- name: SealWebhookSecret :exec
--- Replaces a secret by a sealed form of it, unless another process did.
-UPDATE webhook_secrets SET clear = NULL, sealed = sqlc.arg(sealed)
-WHERE id = sqlc.arg(id) AND sealed IS NOT DISTINCT FROM sqlc.narg(was)::bytea;
+-- name: ResealWebhookSecret :exec
+-- Changes nothing if another process has sealed the secret meanwhile.
+UPDATE webhook_secrets SET sealed = sqlc.arg(sealed) WHERE id = sqlc.arg(id) AND sealed = sqlc.arg(was);
 
 -- name: SomeWebhookURLs :many
 -- The URLs of endpoints after an id, in its order.
-SELECT id, url, url_sealed FROM webhook_endpoints WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
+SELECT id, url_sealed FROM webhook_endpoints WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
 
--- name: SealWebhookURL :exec
--- Replaces the URL of an endpoint by a sealed form of it and a hint, unless another process did.
-UPDATE webhook_endpoints SET url = sqlc.arg(url), url_sealed = sqlc.arg(sealed)
-WHERE id = sqlc.arg(id) AND url_sealed IS NOT DISTINCT FROM sqlc.narg(was)::bytea;
+-- name: ResealWebhookURL :exec
+-- Changes nothing if another process has sealed the URL meanwhile.
+UPDATE webhook_endpoints SET url_sealed = sqlc.arg(sealed) WHERE id = sqlc.arg(id) AND url_sealed = sqlc.arg(was);
 
 -- name: WebhookSucceeded :exec
 UPDATE webhook_endpoints SET failing_since = NULL, failures = 0 WHERE id = $1 AND failures > 0;
@@ -115,10 +113,3 @@ DELETE FROM webhook_deliveries WHERE id IN (
 
 -- name: PruneWebhookSecrets :execrows
 DELETE FROM webhook_secrets WHERE expires_at < sqlc.arg(before)::timestamptz;
-
--- name: WebhookDeliveriesInClear :many
--- Some deliveries whose bodies are in clear. Those that another process is sealing, or settling, are left out.
-SELECT * FROM webhook_deliveries WHERE body_clear IS NOT NULL LIMIT sqlc.arg(row_limit)::bigint FOR NO KEY UPDATE SKIP LOCKED;
-
--- name: SealWebhookDelivery :exec
-UPDATE webhook_deliveries SET body_clear = NULL, body_sealed = sqlc.arg(body_sealed), attempts = sqlc.arg(attempts) WHERE id = sqlc.arg(id);
