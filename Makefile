@@ -272,8 +272,9 @@ dbt-tools: .cache/dbt/installed
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $(DBT)
 	@touch $@
 
-clients: client-tools web ## Generate the TypeScript and the Python client from the description of the API
-	@go test -tags long -count=1 -timeout 20m -run '^TestClients$$' ./cmd/lodestone -update
+clients: client-tools ## Generate the TypeScript and the Python client from the description of the API
+	@cd pkg/client/typescript && npm --silent run generate && npm --silent run build
+	@cd pkg/client/python && $(CURDIR)/.cache/clients/bin/python generate.py ../../../docs/endpoints/openapi.json lodestone_client
 
 # Their generators, and what their tests need.
 CLIENTS := pkg/client/python/requirements.txt
@@ -323,6 +324,6 @@ compose-env: ## Write .env and .secrets for docker compose, if there are none
 	@deploy/compose-env
 
 clean: ## Remove what was built; data and downloaded engines stay
-	@rm -rf bin .cache pkg/client/typescript/dist
+	@rm -rf bin .cache pkg/client/typescript/dist pkg/client/typescript/src/schema.ts $(addprefix pkg/client/python/lodestone_client/,api models types.py)
 	@for part in $(WEB); do find $$part/dist -mindepth 1 ! -name .gitkeep -delete; done
 	@find $(WEB:%=%/web) $(SITE)/web -name node_modules -prune -exec rm -rf {} +
