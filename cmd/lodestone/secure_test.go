@@ -40,8 +40,8 @@ func TestUpOverTLS(t *testing.T) {
 	demo := launch(t, u.dir, nil, "demo", "--visitors=20")
 	require.Zero(t, demo.wait(), "%s", demo.out)
 	require.Contains(t, demo.out.String(), "What was sent and what the API answers agree.")
-	links := launch(t, u.dir, nil, "link", "list")
-	require.Zero(t, links.wait(), "%s", links.out)
+	exported := launch(t, u.dir, nil, "export", "events")
+	require.Zero(t, exported.wait(), "%s", exported.out)
 
 	secure := func(files certificate.Client) *http.Client {
 		return &http.Client{Transport: files.Dialer("test-").HTTP(&http.Transport{DisableKeepAlives: true})}

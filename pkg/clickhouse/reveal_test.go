@@ -157,7 +157,7 @@ func TestPlansReadTheRowsOfTheAccount(t *testing.T) {
 	a := shareAnalytics(t)
 	for _, rows := range []string{
 		"events (account_id, event_id, event_type, created_at) SELECT '%s', generateUUIDv4(), 'page_viewed', toDateTime64('2026-03-01 00:00:00', 3, 'UTC') + number",
-		"link_views (account_id, generic_link_id, event_id, created_at) SELECT '%s', generateUUIDv4(), generateUUIDv4(), toDateTime64('2026-03-01 00:00:00', 3, 'UTC')",
+		"link_views (account_id, generic_link_id, event_id, created_at) SELECT '%s', generateUUIDv4(), toUUID('%[1]s'), toDateTime64('2026-03-01 00:00:00', 3, 'UTC')",
 		"lead_magnets (account_id, id, version) SELECT '%s', generateUUIDv4(), 1",
 		"generic_links (account_id, id, version) SELECT '%s', generateUUIDv4(), 1",
 		"access_links (account_id, id, version) SELECT '%s', generateUUIDv4(), 1",
