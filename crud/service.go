@@ -97,14 +97,13 @@ func baseURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// Deps is what the service works with. All of it but HasHome, Mailbox and Collector is required.
+// Deps is what the service works with. All of it but Mailbox and Collector is required.
 type Deps struct {
 	Postgres   *postgres.Pool
 	Tokens     *token.Ring
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 	Grace      time.Duration       // for jobs in flight when the process stops
-	HasHome    bool                // another page is at "/"
 	Mailbox    mail.Mailbox        // takes mails if there is no SMTP server; nil: they stay in the queue
 	Gate       *gate.Gate          // of the process
 	Collector  *certificate.Dialer // connects to --collector-internal-url; nil: as the settings say
@@ -115,7 +114,6 @@ type Service struct {
 	config      Config
 	log         *slog.Logger
 	pages       *page.Site
-	hasHome     bool
 	account     *account.Self
 	files       *file.Files
 	magnets     *magnet.Magnets
@@ -244,7 +242,6 @@ func New(c Config, d Deps) (*Service, error) {
 		chats:       chats,
 		log:         d.Log,
 		pages:       pages,
-		hasHome:     d.HasHome,
 		account:     account.NewSelf(c.Limits, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
 		files:       files,
 		magnets: magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Limits: c.Limits}, magnet.Deps{
@@ -289,9 +286,7 @@ func (s *Service) Close() {
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
 	a.RequireTLS(s.config.PublicURL)
-	if !s.hasHome {
-		s.pages.MountBranded(a, "GET /{$}", page.NothingHere, page.Unbranded) // visitors who shorten an address learn no more than that
-	}
+	s.pages.MountBranded(a, "GET /{$}", page.NothingHere, page.Unbranded) // visitors who shorten an address learn no more than that
 	a.ShowProblems(s.pages.WriteProblem)
 	s.images.Register(a)
 	s.account.Register(a)

@@ -130,11 +130,8 @@ func (q *Query) Register(a *api.API) {
 // itself: it passes them on to a process that does.
 func Describe(a *api.API) { new(Query).Register(a.DescriptionOnly()) }
 
-// Live returns the streams of events, also for pages of the same process. They are a service, to be stopped before Close.
+// Live returns the streams of events, a service that has to be stopped before Close.
 func (q *Query) Live() *live.Live { return q.live }
-
-// Reports returns what answers questions for numbers, also for pages of the same process.
-func (q *Query) Reports() *report.Reporter { return q.reports }
 
 // Ready returns nil if ClickHouse answers.
 func (q *Query) Ready(ctx context.Context) error { return q.ch.Ping(ctx) }

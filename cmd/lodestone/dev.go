@@ -10,8 +10,8 @@ import (
 	"lodestone/crud/page"
 )
 
-// devPages are the pages of `lodestone up` for the person who started it: the live view and the mailbox. They show
-// who reads what, and links that open documents. So they exist only where only this machine is served, and need a secret.
+// devPages are the mailbox of `lodestone up`, for the person who started it. Its mails have links that open documents. So it exists only
+// where only this machine is served, and needs a secret.
 type devPages struct {
 	secret string
 	cookie string

@@ -87,7 +87,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.addQuery(site, c.Query, c.ClickHouse, c.HTTPURL, pool); err != nil {
+	if err := p.addQuery(site, c.Query, c.ClickHouse, c.HTTPURL, pool); err != nil {
 		return err
 	}
 	if err := p.addCanary(clickhouse.CanaryConfig{URL: c.SQLURL, Secret: c.sqlSecret, TLS: c.ClickHouse.TLS}, nil); err != nil {
@@ -156,11 +156,11 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 }
 
 // addQuery registers the analytics endpoints. httpURL is the address that exports read from; "": there are none.
-func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) (*query.Query, error) {
+func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) error {
 	s.MaxLag = c.MaxLag
 	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p.checks["clickhouse"] == nil { // in `up`, the consumer says more
 		p.checks["clickhouse"] = service.Ready
@@ -168,7 +168,7 @@ func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, h
 	p.stack.Add("query service", closing(service.Close))
 	p.stack.Add("live reader", service.Live())
 	service.Register(site)
-	return service, nil
+	return nil
 }
 
 // addSite puts the server of the API, with everything that was registered on it, onto the stack.

@@ -29,40 +29,32 @@ const (
 // sample returns the landing page of the demo account's sample, which is created by the API, as a user would, on the
 // first start of an account. The file "sample" remembers which account had it and which link it is: what a user
 // deletes does not come back, then the URL is "".
-func sample(ctx context.Context, api *client.Client, dir string, account uuid.UUID) (id uuid.UUID, url string, err error) {
+func sample(ctx context.Context, api *client.Client, dir string, account uuid.UUID) (url string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
 	file := filepath.Join(dir, "sample")
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return uuid.Nil, "", fmt.Errorf("read %s: %w", file, err)
+		return "", fmt.Errorf("read %s: %w", file, err)
 	}
 	if of, link, _ := strings.Cut(strings.TrimSpace(string(text)), " "); of == account.String() {
 		found, err := api.GenericLink(ctx, link)
 		if problem.Is(err, problem.NotFound) || err == nil && !found.Active {
-			return uuid.Nil, "", nil
+			return "", nil
 		}
 		if err != nil {
-			return uuid.Nil, "", fmt.Errorf("look for the sample: %w", err)
+			return "", fmt.Errorf("look for the sample: %w", err)
 		}
-		return parsed(found)
+		return found.URL, nil
 	}
 	link, err := makeSample(ctx, api)
 	if err != nil {
-		return uuid.Nil, "", fmt.Errorf("make the sample: %w", err)
+		return "", fmt.Errorf("make the sample: %w", err)
 	}
 	if err := writePrivate(file, account.String()+" "+link.ID+"\n"); err != nil {
-		return uuid.Nil, "", err
+		return "", err
 	}
-	return parsed(link)
-}
-
-func parsed(link client.GenericLink) (uuid.UUID, string, error) {
-	id, err := uuid.Parse(link.ID)
-	if err != nil {
-		return uuid.Nil, "", fmt.Errorf("read the sample's id: %w", err)
-	}
-	return id, link.URL, nil
+	return link.URL, nil
 }
 
 // makeSample goes on where a start that was killed stopped.

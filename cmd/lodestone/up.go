@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/term"
 
-	"lodestone/cmd/lodestone/home"
 	"lodestone/crud"
 	"lodestone/ingest/collector"
 	"lodestone/ingest/consumer"
@@ -288,8 +287,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 		return nil, err
 	}
 	p.as("query")
-	answers, err := p.addQuery(site, c.Query, s, engines.ClickHouseHTTPURL(), pool)
-	if err != nil {
+	if err := p.addQuery(site, c.Query, s, engines.ClickHouseHTTPURL(), pool); err != nil {
 		return nil, err
 	}
 	if err := p.addCanary(clickhouse.CanaryConfig{URL: engines.SQLURL(), Secret: c.sqlURL, TLS: c.Engines.ClickHouseTLS}, engines.RepairSQL()); err != nil {
@@ -312,16 +310,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
-	if withDev {
-		first, err := home.New(home.Deps{
-			Pages: private, Account: account, Postgres: pool, Live: answers.Live(), Reports: answers.Reports(), Sample: w.sampleID, Mailbox: w.mailbox,
-		})
-		if err != nil {
-			return nil, err
-		}
-		first.Register(site)
-	}
-	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, HasHome: withDev, Mailbox: box, Collector: c.ownCollector}); err != nil {
+	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, Mailbox: box, Collector: c.ownCollector}); err != nil {
 		return nil, err
 	}
 	err = p.addSite(c.Site, c.Crud.Addresses, site)

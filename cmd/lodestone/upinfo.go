@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,16 +31,7 @@ type wired struct {
 	dev       *devPages // nil: there are none
 	mailbox   string    // path of the built-in mailbox; "" if there is no such page
 
-	sample  atomic.Pointer[uuid.UUID] // the generic link that is created on the first start
-	landing string                    // URL of its page; "": there is none
-}
-
-// sampleID returns the sample's link, or uuid.Nil.
-func (w *wired) sampleID() uuid.UUID {
-	if id := w.sample.Load(); id != nil {
-		return *id
-	}
-	return uuid.Nil
+	landing string // URL of the sample's page; "": there is none
 }
 
 // addSample makes the sample if it is the first start. Everything else works without it.
@@ -52,13 +42,12 @@ func (w *wired) addSample(ctx context.Context, log *slog.Logger) {
 	// Within this process: over TLS, the names of the certificate are those that visitors use.
 	inside := &client.Transport{Handler: w.site, For: &http.Request{RemoteAddr: "127.0.0.1:0", Host: visible(w.command.Site.Listen), Header: http.Header{}}}
 	own := client.New(client.Config{URL: w.local(), Key: w.key, HTTP: &http.Client{Transport: inside}})
-	id, url, err := sample(ctx, own, w.engines.DataDir(), w.account)
+	url, err := sample(ctx, own, w.engines.DataDir(), w.account)
 	if err != nil {
 		log.Warn("there is no sample to try out; the next start tries again", "error", err)
 		return
 	}
 	w.landing = url
-	w.sample.Store(&id)
 }
 
 // dashboardURL returns the address that signs the account's owner in to the dashboard, once.
@@ -110,8 +99,8 @@ func (w *wired) print(out io.Writer, terminal bool, env string, took time.Durati
 	}
 	env = relative(env)
 	data := dataFlag(env)
-	inward := urlLine("Dashboard", w.dashboardURL())
-	private := w.devLine("Live view", "/") + w.devLine("Mailbox", w.mailbox)
+	inward := urlLine("Dashboard", w.dashboardURL()) + urlLine("Live view", strings.TrimRight(w.command.Crud.PublicURL, "/")+"/dashboard/live")
+	private := w.devLine("Mailbox", w.mailbox)
 	if !terminal {
 		inward = urlLine("Dashboard", strings.TrimRight(w.command.Crud.PublicURL, "/")+"/dashboard") + urlLine("", "LODESTONE_DASHBOARD_URL in the file of settings signs in")
 		private = ""

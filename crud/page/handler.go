@@ -42,15 +42,6 @@ func (s *Site) MountBranded(a *api.API, pattern string, fn Handler, brand BrandO
 	a.Handle(pattern, s.guarded(s.public(fn, brand)))
 }
 
-// MountStream is Mount for an answer that lasts: it is not bounded in time.
-func (s *Site) MountStream(a *api.API, pattern string, fn Handler) {
-	a.Handle(pattern, s.guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := fn(w, r); err != nil {
-			s.WriteError(w, r, err)
-		}
-	})))
-}
-
 // guarded asks for the secret of a private site.
 func (s *Site) guarded(next http.Handler) http.Handler {
 	if s.cookie != "" {

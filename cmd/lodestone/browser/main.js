@@ -16,7 +16,7 @@ import { every, tests } from './suite.js';
 const alone = ['publish', 'weight', 'outage', 'tls'];
 
 // Where not every look is taken: files that together show each page once, and what only a browser can show of it.
-const brief = ['beacon', 'campaign', 'dashboard', 'dashboardisland', 'dashboardsetting', 'dashboardstate', 'embed', 'home', 'hostile', 'landing', 'share',
+const brief = ['beacon', 'campaign', 'dashboard', 'dashboardisland', 'dashboardsetting', 'dashboardstate', 'embed', 'hostile', 'landing', 'share',
   'signin', 'state', 'verify', 'viewer'];
 
 const here = new URL('.', import.meta.url);

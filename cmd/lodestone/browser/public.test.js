@@ -35,7 +35,7 @@ test('public: tabs have an icon, and crawlers an answer', async (t) => {
   const ico = await fetch(`${site}/favicon.ico`);
   assert.deepEqual([ico.status, ico.headers.get('content-type')], [200, 'image/x-icon']);
   const v = await newDesktop(t);
-  await v.page.goto(devPage('/'));
+  await v.page.goto(devPage('/dev/mailbox'));
   const href = await v.page.locator('link[rel=icon]').getAttribute('href');
   const icon = await fetch(new URL(href, site));
   assert.equal(icon.headers.get('content-type'), 'image/svg+xml');
@@ -49,7 +49,7 @@ test('public: owners and readers get the shipped typeface, and landing pages the
     await document.fonts.load('16px Inter').catch(() => undefined);
     return [...document.fonts].filter((f) => f.status === 'loaded').map((f) => f.family);
   });
-  for (const url of [devPage('/'), link.url]) {
+  for (const url of [devPage('/dev/mailbox'), link.url]) {
     await v.page.goto(url);
     assert.deepEqual(await loaded(), ['Inter'], url);
     assert.match(await v.page.evaluate(() => getComputedStyle(document.body).fontFamily), /^Inter/);
