@@ -22,8 +22,7 @@ type Mailbox interface {
 
 // Rendered is a mail as it would be sent.
 type Rendered struct {
-	Kind   Kind   `json:"kind,omitempty"` // "": kept by an earlier release
-	To     string `json:"to"`             // address alone, without a name
+	To     string `json:"to"` // address alone, without a name
 	Text   string `json:"text"`
 	HTML   string `json:"html"`   // with its pictures in it
 	Source []byte `json:"source"` // header and body, as in SMTP
@@ -32,8 +31,8 @@ type Rendered struct {
 // mailboxSender hands mails to a mailbox.
 type mailboxSender struct{ mailbox Mailbox }
 
-func (s mailboxSender) send(_ context.Context, kind Kind, m *gomail.Msg) error {
-	r := Rendered{Kind: kind}
+func (s mailboxSender) send(_ context.Context, _ Kind, m *gomail.Msg) error {
+	r := Rendered{}
 	for _, receiver := range m.GetTo() { // compose sets one
 		r.To = receiver.Address
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -46,18 +44,13 @@ func NewPages(m *Mailbox, site *page.Site) (*Pages, error) {
 func (p *Pages) Register(a *api.API) {
 	p.site.Mount(a, "GET "+Path, p.showList)
 	p.site.Mount(a, "GET "+Path+".json", p.showJSON)
-	p.site.Mount(a, "POST "+Path+"/seen", p.seeAll)
 	p.site.Mount(a, "GET "+Path+"/{id}", p.showMail)
 	p.site.Mount(a, "GET "+Path+"/{id}/html", p.showHTML)
 	p.site.Mount(a, "GET "+Path+"/{id}/raw", p.showRaw)
 }
 
 func (p *Pages) showList(w http.ResponseWriter, r *http.Request) error {
-	d, err := p.listOf(r, "")
-	if err != nil {
-		return err
-	}
-	return p.panes.Write(w, r, http.StatusOK, page.Page{Title: title(d.Unread), Class: "mailbox", Policy: page.Policy{Scripts: true}, Data: d})
+	return p.show(w, r, nil)
 }
 
 func (p *Pages) showMail(w http.ResponseWriter, r *http.Request) error {
@@ -66,116 +59,23 @@ func (p *Pages) showMail(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	m := view(r.PathValue("id"), found)
-	if err := p.mailbox.see(m.ID); err != nil {
-		return err
-	}
-	d, err := p.listOf(r, m.ID)
-	if err != nil {
-		return err
-	}
-	d.Open = &m
-	return p.panes.Write(w, r, http.StatusOK, page.Page{Title: m.Subject, Class: "mailbox", Policy: page.Policy{Scripts: true, Frames: true}, Data: d})
+	return p.show(w, r, &m)
 }
 
-// seeAll marks all mails as opened.
-func (p *Pages) seeAll(w http.ResponseWriter, r *http.Request) error {
-	if err := p.mailbox.see(); err != nil {
-		return err
-	}
-	http.Redirect(w, r, p.site.Path(Path), http.StatusSeeOther)
-	return nil
-}
-
-// listData is the content of the page: the list, and the mail that is open.
-type listData struct {
-	Q       string // what is searched for; "": all are shown
-	Kind    string // the kind that is shown; "": all
-	Mails   []entry
-	Filters []filter
-	All     int
-	Unread  int    // of all mails
-	Newest  string // id of the newest mail of all
-	Back    string // the list as it is, without a mail
-	Open    *Mail  // nil: none is
-}
-
-// entry is a mail of the list.
-type entry struct {
-	Mail
-	URL     string
-	Current bool
-}
-
-// filter leads to the mails of one kind.
-type filter struct {
-	Words, URL string
-	Count      int
-	Chosen     bool
-}
-
-// listOf returns the list that a request asks for, with the mail of an id open.
-func (p *Pages) listOf(r *http.Request, open string) (listData, error) {
+// show shows the list, with the mail that is open beside it.
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, open *Mail) error {
 	mails, err := p.mailbox.list("", Keep)
 	if err != nil {
-		return listData{}, err
+		return err
 	}
-	d := listData{Q: strings.TrimSpace(r.URL.Query().Get("q")), All: len(mails)}
-	if len(mails) > 0 {
-		d.Newest = mails[0].ID
+	shown := page.Page{Title: "Mailbox", Class: "mailbox", Policy: page.Policy{Scripts: true}, Data: struct {
+		Mails []Mail
+		Open  *Mail // nil: none is
+	}{mails, open}}
+	if open != nil {
+		shown.Title, shown.Policy.Frames = open.Subject, true
 	}
-	for _, m := range mails {
-		if m.Unread {
-			d.Unread++
-		}
-	}
-	if d.Q != "" {
-		mails = slices.DeleteFunc(mails, func(m Mail) bool { return !m.has(d.Q) })
-	}
-	counts := map[letters.Kind]int{}
-	for _, m := range mails {
-		counts[m.kind]++
-	}
-	asked := letters.Kind(r.URL.Query().Get("kind"))
-	d.Filters = []filter{{"All", d.address("", ""), len(mails), true}}
-	for _, k := range kinds {
-		if counts[k.kind] == 0 && k.kind != asked {
-			continue
-		}
-		f := filter{k.words, d.address("", string(k.kind)), counts[k.kind], k.kind == asked}
-		if f.Chosen {
-			d.Kind, d.Filters[0].Chosen = string(k.kind), false
-		}
-		d.Filters = append(d.Filters, f)
-	}
-	d.Back = d.address("", d.Kind)
-	for _, m := range mails {
-		if d.Kind == "" || string(m.kind) == d.Kind {
-			d.Mails = append(d.Mails, entry{m, d.address("/"+m.ID, d.Kind), m.ID == open})
-		}
-	}
-	return d, nil
-}
-
-// address returns that of the list, or of a mail beside it, with what is searched for.
-func (d listData) address(mail, kind string) string {
-	q := url.Values{}
-	if d.Q != "" {
-		q.Set("q", d.Q)
-	}
-	if kind != "" {
-		q.Set("kind", kind)
-	}
-	if len(q) == 0 {
-		return Path + mail
-	}
-	return Path + mail + "?" + q.Encode()
-}
-
-func title(unread int) string {
-	if unread == 0 {
-		return "Mailbox"
-	}
-	return fmt.Sprintf("Mailbox (%d)", unread)
+	return p.panes.Write(w, r, http.StatusOK, shown)
 }
 
 func (p *Pages) find(r *http.Request) (letters.Rendered, error) {

@@ -24,9 +24,6 @@ type Mail struct {
 	HTML       string    `json:"html"`
 	Links      []string  `json:"links"` // of the text, each once
 	Headers    []Header  `json:"headers"`
-
-	kind   letters.Kind
-	Unread bool `json:"-"`
 }
 
 // Header is a field of a mail's header.
@@ -35,46 +32,12 @@ type Header struct {
 	Value string `json:"value"`
 }
 
-// has reports whether a text is in the address or the subject, in any case.
-func (m Mail) has(text string) bool {
-	text = strings.ToLower(text)
-	return strings.Contains(strings.ToLower(m.To), text) || strings.Contains(strings.ToLower(m.Subject), text)
-}
-
 // URLs end where a text goes on.
 var link = regexp.MustCompile(`https?://[^\s<>"']+`)
 
-// kinds are what the list calls the kinds of mails, in the order of its filters.
-var kinds = []struct {
-	kind  letters.Kind
-	words string
-}{
-	{letters.KindDocument, "Document"},
-	{letters.KindConfirm, "Confirm an address"},
-	{letters.KindLead, "New lead"},
-	{letters.KindDigest, "Leads of a day"},
-	{letters.KindReading, "Reader"},
-	{letters.KindReadings, "Readers of a day"},
-	{letters.KindWeekly, "Weekly report"},
-	{letters.KindSignIn, "Sign-in"},
-	{letters.KindInvitation, "Invitation"},
-	{letters.KindNotices, "Confirm notices"},
-	{letters.KindWebhook, "Webhook"},
-}
-
-// Kind is what the mail is about, in words; "": it is not known.
-func (m Mail) Kind() string {
-	for _, k := range kinds {
-		if k.kind == m.kind {
-			return k.words
-		}
-	}
-	return ""
-}
-
 // view returns how a mail is shown.
 func view(id string, r letters.Rendered) Mail {
-	m := Mail{ID: id, kind: r.Kind, To: r.To, Text: r.Text, HTML: r.HTML, Links: []string{}, Headers: []Header{}}
+	m := Mail{ID: id, To: r.To, Text: r.Text, HTML: r.HTML, Links: []string{}, Headers: []Header{}}
 	if when, _, found := strings.Cut(id, "-"); found {
 		m.ReceivedAt, _ = time.Parse(idTime, when) // an id has this form
 	}

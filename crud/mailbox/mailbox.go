@@ -27,8 +27,7 @@ const Keep = 200
 type Mailbox struct {
 	dir   string
 	mu    sync.Mutex
-	names []string        // of files, the oldest first
-	seen  map[string]bool // ids of the mails that were opened
+	names []string // of files, the oldest first
 }
 
 var _ mail.Mailbox = (*Mailbox)(nil)
@@ -49,14 +48,11 @@ func New(dir string) (*Mailbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open mailbox: %w", err)
 	}
-	m := &Mailbox{dir: dir, seen: map[string]bool{}}
+	m := &Mailbox{dir: dir}
 	for _, e := range entries {
 		if isName.MatchString(e.Name()) {
 			m.names = append(m.names, e.Name())
 		}
-	}
-	if err := m.loadSeen(); err != nil {
-		return nil, err
 	}
 	return m, nil
 }
@@ -131,14 +127,13 @@ func (m *Mailbox) Forget(key string, until time.Time) (n int, err error) {
 // was removed is left out.
 func (m *Mailbox) list(to string, limit int) ([]Mail, error) {
 	m.mu.Lock()
-	names, seen := slices.Clone(m.names), m.seen // see replaces it
+	names := slices.Clone(m.names)
 	m.mu.Unlock()
 	mails := []Mail{}
 	for _, name := range slices.Backward(names) {
 		if len(mails) == limit {
 			break
 		}
-		id := idOf(name)
 		r, err := m.read(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -147,9 +142,7 @@ func (m *Mailbox) list(to string, limit int) ([]Mail, error) {
 			return nil, err
 		}
 		if to == "" || strings.EqualFold(r.To, to) {
-			shown := view(id, r)
-			shown.Unread = !seen[id]
-			mails = append(mails, shown)
+			mails = append(mails, view(idOf(name), r))
 		}
 	}
 	return mails, nil
@@ -182,53 +175,4 @@ func (m *Mailbox) read(name string) (r mail.Rendered, err error) {
 		return r, fmt.Errorf("read mail: %w", err)
 	}
 	return r, nil
-}
-
-// seenFile, in the directory of the mails, keeps which of them were opened. It is no mail: isName does not match it.
-const seenFile = "seen.json"
-
-// loadSeen reads which mails were opened.
-func (m *Mailbox) loadSeen() error {
-	content, err := os.ReadFile(filepath.Join(m.dir, seenFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read what was seen: %w", err)
-	}
-	var ids []string
-	_ = json.Unmarshal(content, &ids) // nothing depends on it: what it lacks counts as unread
-	for _, id := range ids {
-		m.seen[id] = true
-	}
-	return nil
-}
-
-// see marks mails as opened; without ids, all of them.
-func (m *Mailbox) see(ids ...string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	kept := map[string]bool{}
-	for _, name := range m.names {
-		if id := idOf(name); m.seen[id] || len(ids) == 0 || slices.Contains(ids, id) {
-			kept[id] = true
-		}
-	}
-	if len(kept) == len(m.seen) && len(ids) > 0 && m.seen[ids[0]] {
-		return nil
-	}
-	list := make([]string, 0, len(kept))
-	for id := range kept {
-		list = append(list, id)
-	}
-	slices.Sort(list)
-	content, err := json.Marshal(list)
-	if err != nil {
-		return fmt.Errorf("encode what was seen: %w", err)
-	}
-	if err := m.write(seenFile, content); err != nil {
-		return fmt.Errorf("keep what was seen: %w", err)
-	}
-	m.seen = kept
-	return nil
 }

@@ -192,15 +192,8 @@ longTest('mailbox: the list and a mail', async (t) => {
     await m.fits();
     await m.screenshot('mailbox');
 
-    // The list is narrowed by kind and by address, and a mail opens beside it, or in its place on a phone.
-    await m.page.locator('.chips a', { hasText: 'Confirm an address' }).click();
-    await m.page.waitForURL(/\?kind=confirm$/);
-    await m.page.getByLabel('Address or subject').fill(address);
-    await m.page.keyboard.press('Enter');
-    await m.page.waitForURL(/[?&]q=/);
-    assert.equal(await m.page.locator('.mails a').count(), 1);
-    assert.equal(await m.page.locator('.mails a.new').count(), device === 'phone' && o.scripts !== false ? 1 : 0, 'unread until it is opened');
-    await m.page.locator('.mails a').click();
+    // A mail opens beside the list, or in its place on a phone.
+    await m.page.locator('.mails a', { hasText: address }).first().click();
     await m.page.getByRole('heading', { name: mail.subject, level: 1 }).waitFor();
     await m.page.frameLocator('iframe').locator('a[href*="/verify/"]').first().waitFor();
     assert.equal(await m.page.locator('.mails').isVisible(), device === 'desktop');
@@ -210,7 +203,7 @@ longTest('mailbox: the list and a mail', async (t) => {
     await m.screenshot('mailbox-mail', { full: device === 'phone' });
     if (device === 'phone') {
       await m.page.locator('.mail').getByRole('link', { name: '← Mailbox' }).click();
-      await m.page.waitForURL(/mailbox\?/);
+      await m.page.waitForURL(/mailbox$/);
     }
     await m.page.goto(`${site}/dev/mailbox/${mail.id}/html`);
     await m.fits();
@@ -226,10 +219,8 @@ longTest('mailbox: a mail that comes while another is read', async (t) => {
   await m.page.goto(devPage('/dev/mailbox'));
   await m.page.locator('.mails a', { hasText: first.address }).first().click();
   await m.page.getByRole('heading', { name: mail.subject, level: 1 }).waitFor();
-  await m.page.getByLabel('Address or subject').fill('half a wor');
   await m.page.evaluate(() => { document.querySelector('iframe').dataset.same = 'yes'; });
   const second = await submitted(await newPhone(t));
-  await m.page.locator('.mails a.new', { hasText: second.address }).first().waitFor();
-  assert.equal(await m.page.getByLabel('Address or subject').inputValue(), 'half a wor', 'what is typed stays');
+  await m.page.locator('.mails a', { hasText: second.address }).first().waitFor();
   assert.equal(await m.page.locator('iframe[data-same=yes]').count(), 1, 'the mail stays open');
 });
