@@ -9,7 +9,6 @@ import (
 	"lodestone/crud/person"
 	"lodestone/crud/queue"
 	"lodestone/crud/revocation"
-	"lodestone/crud/signin"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/service"
 )
@@ -36,14 +35,12 @@ func newEraser(c Config, d Deps, jobs *queue.Queue, mails *mail.Queue, chats *ch
 	if log == nil {
 		d.Log.Warn("no one can be erased: there is no --erasure-log")
 	}
-	deps := person.EraserDeps{Postgres: d.Postgres, Queue: jobs, Mails: mails, Chats: chats, Answers: answers(d), Tokens: d.Tokens, Log: log, Logger: d.Log, Forms: forms(d)}
+	deps := person.EraserDeps{Postgres: d.Postgres, Queue: jobs, Mails: mails, Chats: chats, Answers: answers(d), Tokens: d.Tokens, Log: log, Logger: d.Log}
 	if d.Mailbox != nil {
 		deps.Mailbox = d.Mailbox
 	}
 	return person.NewEraser(c.Erasure, deps)
 }
-
-func forms(d Deps) signin.Forms { return signin.Forms{Postgres: d.Postgres, Tokens: d.Tokens} }
 
 func answers(d Deps) *idempotency.Store {
 	return idempotency.New(idempotency.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log})

@@ -226,7 +226,7 @@ func New(c Config, d Deps) (*Service, error) {
 		gate:        d.Gate,
 		webhooks:    webhooks,
 		people:      people,
-		persons:     person.New(person.Deps{Postgres: d.Postgres, Mails: mails, Chats: chats, Forms: forms(d), Deliveries: webhooks, Answers: answers(d), Eraser: eraser}),
+		persons:     person.New(person.Deps{Postgres: d.Postgres, Mails: mails, Chats: chats, Deliveries: webhooks, Answers: answers(d), Eraser: eraser}),
 		promotion:   promoting,
 		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
 		landing:     visitors,

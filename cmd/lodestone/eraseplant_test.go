@@ -54,9 +54,6 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	for _, verified := range []bool{true, false} {
 		link, err := c.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: magnet, CollectName: true, RequireVerification: verified})
 		require.NoError(t, err)
-		if verified {
-			u.keepForm(t, s, "/dashboard/links/"+link.ID, p.address)
-		}
 		v.submit(link.URL, url.Values{
 			"email": {p.address}, "name": {marker}, "ref": {"https://" + marker + ".example/" + marker},
 			"utm_source": {marker}, "utm_medium": {marker}, "utm_campaign": {marker}, "utm_content": {marker}, "utm_term": {marker},
@@ -109,16 +106,6 @@ func (u *up) listen(t *testing.T, owner asker) {
 		owner.must(t, "POST", "/api/v1/webhooks", `{"url":"`+echo.URL+path+`","kinds":["link.created","link.accessed","form.submitted","download.completed"]}`)
 	}
 	owner.must(t, "POST", "/api/v1/chat-channels", `{"kind":"slack","name":"Leads","url":"`+echo.URL+`/refuse","about":["leads","readers"]}`)
-}
-
-// keepForm sends a form of the dashboard with an address once its session is over: it is kept until its sender has signed in again.
-func (u *up) keepForm(t *testing.T, s stores, path, address string) {
-	t.Helper()
-	v := signIn(t, u)
-	form := v.open(path)
-	_, err := s.pool.Unscoped().Exec(t.Context(), "UPDATE user_sessions SET ended_at = now()")
-	require.NoError(t, err)
-	v.send(form, path+"/recipients", url.Values{"emails": {address}})
 }
 
 // download opens a link in the viewer and downloads the document, by a browser that calls itself so.

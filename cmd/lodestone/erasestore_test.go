@@ -73,7 +73,7 @@ var (
 	inBase64 = regexp.MustCompile(`"([A-Za-z0-9+/]{38,}={0,2})"`)
 	// sealed are the purposes for which text about people is sealed, with an id of the row. The job that looks again two minutes after an erasure has the
 	// address for another purpose.
-	sealed = []string{"mails", "chat messages", "webhook messages", "answers", "kept forms"}
+	sealed = []string{"mails", "chat messages", "webhook messages", "answers"}
 )
 
 // marked reports whether a value of a row in JSON has the marker: as text, as bytes, or sealed.

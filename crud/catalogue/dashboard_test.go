@@ -103,7 +103,7 @@ func TestDashboardTemplatesHaveNoWords(t *testing.T) {
 var plain = []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "problem.Missing", "config.Invalid"}
 
 // purposes are what secrets are sealed for. No one reads them.
-var purposes = []string{"kept forms", "openid requests"}
+var purposes = []string{"openid requests"}
 
 // logged are words that the log alone has.
 var logged = []string{

@@ -168,9 +168,6 @@ func (e *Eraser) forgetOutside(ctx context.Context, account uuid.UUID, keys []st
 			}
 		}
 	}
-	if err := e.deps.Forms.Forget(ctx, account, keys); err != nil {
-		return err //nolint:wrapcheck // it says what failed
-	}
 	// Last, so that no request whose effect was removed leaves an answer. Answers are kept for a day in any case.
 	return e.deps.Answers.Forget(ctx, account, until, idempotency.Meant{Body: about(keys, ids), Key: named(keys)}) //nolint:wrapcheck // as above
 }

@@ -26,7 +26,6 @@ type PersonDocument struct { //nolint:revive // the API's schemas have these nam
 	Mails         []PersonMail         `json:"mails" nullable:"false" doc:"Mails that wait, were sent within the last minute, or could not be sent within the last seven days."`
 	Chats         []PersonChatMessage  `json:"chat_messages" nullable:"false" doc:"Messages to chat channels that mention the address and wait, were sent within the last minute, or could not be sent within the last seven days."`
 	Notices       []PersonNotice       `json:"notices" nullable:"false" doc:"Visits through these links that the owner is to be notified of, or was: a row for each, oldest first."`
-	Forms         []PersonForm         `json:"forms" nullable:"false" doc:"Forms of the dashboard that mention the address and wait until their sender has signed in again."`
 	Deliveries    []webhook.Delivery   `json:"webhook_deliveries" nullable:"false" doc:"Messages to webhooks about these submissions and links."`
 	Answers       []PersonAnswer       `json:"answers" nullable:"false" doc:"Answers that are kept for a day for repeated requests, as far as they mention the address, a link or a submission."`
 	Keys          []PersonKey          `json:"idempotency_keys" nullable:"false" doc:"Keys of repeated requests with the address in them, which are kept for a day."`
@@ -162,18 +161,6 @@ type PersonNotice struct { //nolint:revive // the API's schemas have these names
 	Send         string      `json:"send" enum:"each,daily" doc:"When the mail is sent: when the visit is over, or once a day."`
 	CreatedAt    api.Time    `json:"created_at"`
 	SettledAt    *api.Time   `json:"settled_at" doc:"When the mail was queued, or none was wanted; null if it waits."`
-}
-
-// PersonForm is what a form of the dashboard that waits has about a person.
-type PersonForm struct { //nolint:revive // the API's schemas have these names
-	Path   string            `json:"path" doc:"Where it was sent to."`
-	Fields []PersonFormField `json:"fields" nullable:"false" doc:"The lines that mention the address. Other addresses in them are left out."`
-}
-
-// PersonFormField is a line of a field.
-type PersonFormField struct { //nolint:revive // the API's schemas have these names
-	Name  string `json:"name" doc:"Name of the field, or file for the name of a file."`
-	Value string `json:"value"`
 }
 
 // PersonKey is a key of repeated requests.

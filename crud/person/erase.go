@@ -40,7 +40,6 @@ type EraserDeps struct {
 	Chats    Forgetter
 	Mailbox  Mailbox // nil: mails leave the installation
 	Answers  Answers
-	Forms    Forms
 	Tokens   *token.Ring // sign receipts
 	Log      *Log        // nil: no one can be erased
 	Logger   *slog.Logger

@@ -57,10 +57,6 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 	if err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
 	}
-	forms, err := p.deps.Forms.About(ctx, caller.AccountID, address.Key)
-	if err != nil {
-		return nil, fmt.Errorf("export person: %w", err)
-	}
 	err = p.deps.Postgres.AccountSnapshot(ctx, caller.AccountID, func(tx pgx.Tx) error {
 		deleted, err := store.New(tx).DeletedLinksOfPerson(ctx, id)
 		if err != nil {
@@ -78,7 +74,7 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 	if err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
 	}
-	d.Forms, d.Keys = formsOf(forms), keysOf(keys)
+	d.Keys = keysOf(keys)
 	d.Email, d.PersonID, d.ExportedAt = address.Text, id, api.TimeOf(time.Now())
 	if d.Answers, err = mentions(kept, address, d.ids()); err != nil {
 		return nil, fmt.Errorf("export person: %w", err)

@@ -12,7 +12,6 @@ import (
 
 	"lodestone/crud/chat"
 	"lodestone/crud/mail"
-	"lodestone/crud/signin"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -29,12 +28,6 @@ type Mails interface {
 // Chats is what the queue of messages to chat channels holds; it is implemented by chat.Channels.
 type Chats interface {
 	About(ctx context.Context, tx pgx.Tx, key string) ([]chat.Kept, error)
-}
-
-// Forms are forms of the dashboard that wait until their sender has signed in again; it is implemented by signin.Forms.
-type Forms interface {
-	About(ctx context.Context, account uuid.UUID, key string) ([]signin.KeptForm, error)
-	Forget(ctx context.Context, account uuid.UUID, keys []string) error
 }
 
 // Deliveries is the log of webhooks; it is implemented by webhook.Webhooks.
@@ -54,7 +47,6 @@ type Deps struct {
 	Postgres   *postgres.Pool
 	Mails      Mails
 	Chats      Chats
-	Forms      Forms
 	Deliveries Deliveries
 	Answers    Answers
 	Eraser     *Eraser

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/signin"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
 	"lodestone/pkg/idempotency"
@@ -59,18 +58,6 @@ func mailOf(m *mail.Kept) PersonMail {
 		}
 	}
 	return shown
-}
-
-func formsOf(kept []signin.KeptForm) []PersonForm {
-	list := []PersonForm{}
-	for _, f := range kept {
-		fields := []PersonFormField{}
-		for _, field := range f.Fields {
-			fields = append(fields, PersonFormField(field))
-		}
-		list = append(list, PersonForm{f.Path, fields})
-	}
-	return list
 }
 
 func keysOf(named []idempotency.Named) []PersonKey {

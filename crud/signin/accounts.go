@@ -42,7 +42,7 @@ func (s *Service) changeAccount(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || session.UserID == uuid.Nil {
 		return page.Error(page.Unreadable, page.Brand{})
 	}
-	in, err := emptySession(r, holder{account: to, user: &session.UserID}, session.Method)
+	in, err := makeSession(r, holder{account: to, user: &session.UserID}, session.Method)
 	if err != nil {
 		return err
 	}

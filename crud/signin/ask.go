@@ -60,7 +60,7 @@ type askData struct {
 }
 
 // notes are the reasons why someone has to sign in.
-var notes = []string{"kept", "lost", "out"}
+var notes = []string{"lost", "out"}
 
 // show is the sign-in page.
 func (s *Service) show(w http.ResponseWriter, r *http.Request) error {

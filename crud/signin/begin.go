@@ -28,25 +28,22 @@ const (
 // maxUserAgent is how much of a browser's name is stored.
 const maxUserAgent = 200
 
+// holder is whose a session is.
+type holder struct {
+	account uuid.UUID
+	user    *uuid.UUID
+	key     *uuid.UUID
+}
+
 // newSession is a session that is about to begin.
 type newSession struct {
 	store.InsertUserSessionParams
 	secret string
 }
 
-// newSession returns a session for someone, to be inserted in a transaction of the account. It takes over the form that the browser's
-// session before has kept, if it was the same person's.
-func (s *Service) newSession(r *http.Request, whom holder, method string) (newSession, error) {
-	in, err := emptySession(r, whom, method)
-	if err != nil {
-		return newSession{}, err
-	}
-	in.KeptForm, err = s.inherit(r, whom, in.ID)
-	return in, err
-}
-
-// emptySession is newSession without a form. It always has a new secret, whatever cookie the browser sent.
-func emptySession(r *http.Request, whom holder, method string) (newSession, error) {
+// makeSession returns a session for someone, to be inserted in a transaction of the account. It always has a new secret, whatever cookie
+// the browser sent.
+func makeSession(r *http.Request, whom holder, method string) (newSession, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return newSession{}, fmt.Errorf("make id: %w", err)
@@ -79,9 +76,6 @@ func (s *Service) enter(w http.ResponseWriter, r *http.Request, in newSession, n
 		return err
 	}
 	setCookie(w, s.cookie, in.secret, maxSession)
-	if in.KeptForm != nil {
-		next = keptPath
-	}
 	return s.redirect(w, r, next)
 }
 

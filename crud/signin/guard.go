@@ -23,10 +23,6 @@ const (
 	FormHeader = "X-CSRF-Token"
 )
 
-// outHeader tells scripts that the browser has no session at all, such as after signing out in another tab: a form that it sends now
-// would be lost. Forms of a session that is over are kept.
-const outHeader = "Lodestone-Signed-Out"
-
 // Require lets requests with a session through, and puts it into their context. The others are led to the sign-in page.
 func (s *Service) Require(fn page.Handler) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -40,9 +36,6 @@ func (s *Service) Require(fn page.Handler) page.Handler {
 		if !safe(r) {
 			if err := checkToken(r, session.CSRF); err != nil {
 				return s.refused(w, r, err)
-			}
-			if err := s.sentKept(r, session); err != nil {
-				return err
 			}
 		}
 		if err := store.New(s.deps.Postgres.Unscoped()).NoteSessionActivity(r.Context(), session.ID); err != nil {
@@ -143,13 +136,9 @@ func (s *Service) signInFor(next string) string {
 	return s.deps.Pages.Path(signInPath + "?" + url.Values{"next": {next}}.Encode())
 }
 
-// signedOut leads a request without a session to the sign-in page. A form is kept for later, or what was
-// typed is shown.
+// signedOut leads a request without a session to the sign-in page. What was typed into a form is shown.
 func (s *Service) signedOut(w http.ResponseWriter, r *http.Request) error {
 	if isScript(r) { // which can do nothing with the page
-		if _, known := s.secrets(r); !known {
-			w.Header().Set(outHeader, "1")
-		}
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusUnauthorized)
 		return nil
@@ -157,17 +146,11 @@ func (s *Service) signedOut(w http.ResponseWriter, r *http.Request) error {
 	next := nextOf(r.URL.RequestURI())
 	query := url.Values{}
 	if !safe(r) {
-		kept, err := s.keep(r)
-		if err != nil {
+		if shown, err := s.showTyped(w, r, http.StatusUnauthorized, "signin.typed.out", s.signInFor(cameFrom(r))); shown || err != nil {
 			return err
 		}
 		next = dashboardPath
-		if !kept {
-			if shown, err := s.showTyped(w, r, http.StatusUnauthorized, "signin.typed.out", s.signInFor(cameFrom(r))); shown || err != nil {
-				return err
-			}
-		}
-		query.Set("ended", map[bool]string{true: "kept", false: "lost"}[kept])
+		query.Set("ended", "lost")
 	}
 	query.Set("next", next)
 	return s.redirect(w, r, signInPath+"?"+query.Encode())

@@ -73,7 +73,7 @@ func (s *Service) join(w http.ResponseWriter, r *http.Request) error {
 		if err := q.JoinAccount(r.Context(), store.JoinAccountParams{AccountID: taken.AccountID, UserID: id, Role: taken.Role}); err != nil {
 			return fmt.Errorf("join account: %w", err)
 		}
-		if in, err = emptySession(r, holder{account: taken.AccountID, user: &id}, byInvitation); err != nil {
+		if in, err = makeSession(r, holder{account: taken.AccountID, user: &id}, byInvitation); err != nil {
 			return err
 		}
 		return in.begin(r.Context(), tx, audit.AcceptInvitation)

@@ -33,7 +33,7 @@ func (s *Service) byAPIKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	in, err := s.newSession(r, holder{account: identity.AccountID, key: &identity.KeyID}, byKey)
+	in, err := makeSession(r, holder{account: identity.AccountID, key: &identity.KeyID}, byKey)
 	if err != nil {
 		return err
 	}

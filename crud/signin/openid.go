@@ -110,7 +110,7 @@ func (s *Service) fromProvider(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	in, err := s.newSession(r, holder{account: account, user: &id}, byOpenID)
+	in, err := makeSession(r, holder{account: account, user: &id}, byOpenID)
 	if err != nil {
 		return err
 	}

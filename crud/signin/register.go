@@ -24,8 +24,6 @@ func (s *Service) Register(a *api.API) {
 	mount("GET "+callbackPath, s.fromProvider)
 	mount("GET "+user.InvitationPath+"{secret}", s.invited)
 	mount("POST "+user.InvitationPath+"{secret}", s.join)
-	mount("GET "+keptPath, s.Require(s.showKept))
-	mount("POST "+keptPath, s.Require(s.discardKept))
 	mount("GET "+AccountsPath, s.Require(s.chooseAccount))
 	mount("POST "+AccountsPath, s.Require(s.changeAccount))
 	mount("POST "+signOutPath, s.Require(s.signOut))

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"lodestone/crud/page"
 )
 
-// typedData is the page of a form that could neither be taken nor kept.
+// typedData is the page of a form that cannot be taken.
 type typedData struct {
 	Text   string
 	Fields []field
@@ -26,16 +27,28 @@ func (s *Service) showTyped(w http.ResponseWriter, r *http.Request, status int, 
 	if err := r.ParseForm(); err != nil {
 		return false, nil //nolint:nilerr // there is nothing to show
 	}
-	form, err := formOf(r)
+	fields, err := fieldsOf(r)
 	if err != nil {
 		return false, nil //nolint:nilerr // likewise
 	}
-	delete(form.Fields, FormField)
-	d := typedData{Text: s.say(r, text), Fields: filled(form.Fields), SignIn: signIn, Back: s.deps.Pages.Path(cameFrom(r))}
+	delete(fields, FormField)
+	d := typedData{Text: s.say(r, text), Fields: filled(fields), SignIn: signIn, Back: s.deps.Pages.Path(cameFrom(r))}
 	if len(d.Fields) == 0 {
 		return false, nil
 	}
 	return true, s.write(w, r, status, "typed.html", page.Page{Title: s.say(r, "signin.typed"), Data: d})
+}
+
+// fieldsOf returns the fields of a request's form. A file is read to its end, since browsers send fields behind it.
+func fieldsOf(r *http.Request) (url.Values, error) {
+	if isForm(r, plainForm) {
+		return r.PostForm, nil
+	}
+	in, file, err := page.OpenUpload(r)
+	if file != nil {
+		err = in.Drain()
+	}
+	return in.Typed, err
 }
 
 // cameFrom is the page of the dashboard that a form was on, as far as the browser tells.
@@ -50,12 +63,17 @@ func cameFrom(r *http.Request) string {
 // FirstPrefix begins the names of hidden fields that hold what a form showed at first.
 const FirstPrefix = "first."
 
+// field is what was typed into one field of a form.
+type field struct{ Name, Value string }
+
 // filled returns the fields into which something was typed, by name. A field that is as the form showed it at first is none.
 func filled(form url.Values) (fields []field) {
-	for _, f := range fieldsOf(form) {
-		same := slices.Contains(form[FirstPrefix+f.Name], f.Value)
-		if strings.TrimSpace(f.Value) != "" && !same && !strings.HasPrefix(f.Name, FirstPrefix) {
-			fields = append(fields, f)
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		for _, value := range form[name] {
+			same := slices.Contains(form[FirstPrefix+name], value)
+			if strings.TrimSpace(value) != "" && !same && !strings.HasPrefix(name, FirstPrefix) {
+				fields = append(fields, field{name, value})
+			}
 		}
 	}
 	return fields

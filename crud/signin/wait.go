@@ -182,7 +182,7 @@ func (s *Service) complete(r *http.Request, id uuid.UUID, method string) (in new
 	if err != nil {
 		return in, err
 	}
-	if in, err = s.newSession(r, holder{account: account, user: &user}, method); err != nil {
+	if in, err = makeSession(r, holder{account: account, user: &user}, method); err != nil {
 		return in, err
 	}
 	return in, s.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {

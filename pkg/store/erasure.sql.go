@@ -337,20 +337,6 @@ func (q *Queries) ForgetErasureLook(ctx context.Context) error {
 	return err
 }
 
-const forgetKeptForm = `-- name: ForgetKeptForm :exec
-UPDATE user_sessions SET kept_form = NULL WHERE id = $1 AND kept_form = $2::bytea
-`
-
-type ForgetKeptFormParams struct {
-	ID  uuid.UUID
-	Was []byte
-}
-
-func (q *Queries) ForgetKeptForm(ctx context.Context, arg ForgetKeptFormParams) error {
-	_, err := q.db.Exec(ctx, forgetKeptForm, arg.ID, arg.Was)
-	return err
-}
-
 const getErasure = `-- name: GetErasure :one
 SELECT e.id, e.account_id, e.person_id, e.erased_at, e.removed, e.blanked_at, e.records_until, (SELECT count(*) FROM erased_links l WHERE l.erasure_id = e.id) AS links FROM erasures e WHERE e.id = $1
 `
@@ -467,35 +453,6 @@ func (q *Queries) JobsOfAccount(ctx context.Context, arg JobsOfAccountParams) ([
 	for rows.Next() {
 		var i JobsOfAccountRow
 		if err := rows.Scan(&i.ID, &i.Args); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptFormsOfAccount = `-- name: KeptFormsOfAccount :many
-SELECT id, kept_form FROM user_sessions WHERE account_id = $1 AND kept_form IS NOT NULL
-`
-
-type KeptFormsOfAccountRow struct {
-	ID       uuid.UUID
-	KeptForm []byte
-}
-
-func (q *Queries) KeptFormsOfAccount(ctx context.Context, accountID uuid.UUID) ([]KeptFormsOfAccountRow, error) {
-	rows, err := q.db.Query(ctx, keptFormsOfAccount, accountID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []KeptFormsOfAccountRow
-	for rows.Next() {
-		var i KeptFormsOfAccountRow
-		if err := rows.Scan(&i.ID, &i.KeptForm); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -67,7 +67,6 @@ const forgetUserSessions = `-- name: ForgetUserSessions :exec
 DELETE FROM user_sessions WHERE user_session_end(started_at, last_active_at, ended_at) < clock_timestamp() - interval '48 hours'
 `
 
-// A session that is over is kept for two days: a form that was sent after its end may be waiting.
 func (q *Queries) ForgetUserSessions(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, forgetUserSessions)
 	return err
@@ -75,8 +74,8 @@ func (q *Queries) ForgetUserSessions(ctx context.Context) error {
 
 const insertUserSession = `-- name: InsertUserSession :exec
 WITH begun AS (
-    INSERT INTO user_sessions (id, account_id, user_id, key_id, method, cookie_hash, key_hash, user_agent, kept_form)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    INSERT INTO user_sessions (id, account_id, user_id, key_id, method, cookie_hash, key_hash, user_agent)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
     RETURNING user_sessions.account_id, user_sessions.user_id
 )
 UPDATE memberships SET last_seen_at = clock_timestamp() FROM begun
@@ -92,7 +91,6 @@ type InsertUserSessionParams struct {
 	CookieHash []byte
 	KeyHash    []byte
 	UserAgent  string
-	KeptForm   []byte
 }
 
 // Who signs in is seen: activity is noted a minute later at the earliest.
@@ -106,22 +104,7 @@ func (q *Queries) InsertUserSession(ctx context.Context, arg InsertUserSessionPa
 		arg.CookieHash,
 		arg.KeyHash,
 		arg.UserAgent,
-		arg.KeptForm,
 	)
-	return err
-}
-
-const keepForm = `-- name: KeepForm :exec
-UPDATE user_sessions SET kept_form = $1 WHERE id = $2
-`
-
-type KeepFormParams struct {
-	KeptForm []byte
-	ID       uuid.UUID
-}
-
-func (q *Queries) KeepForm(ctx context.Context, arg KeepFormParams) error {
-	_, err := q.db.Exec(ctx, keepForm, arg.KeptForm, arg.ID)
 	return err
 }
 
@@ -191,30 +174,4 @@ WHERE memberships.account_id = active.account_id AND memberships.user_id = activ
 func (q *Queries) NoteSessionActivity(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, noteSessionActivity, id)
 	return err
-}
-
-const sessionOfCookie = `-- name: SessionOfCookie :one
-SELECT id, account_id, user_id, key_id, kept_form FROM user_sessions WHERE cookie_hash = $1
-`
-
-type SessionOfCookieRow struct {
-	ID        uuid.UUID
-	AccountID uuid.UUID
-	UserID    *uuid.UUID
-	KeyID     *uuid.UUID
-	KeptForm  []byte
-}
-
-// The session that a cookie belongs to, whether it is alive or not.
-func (q *Queries) SessionOfCookie(ctx context.Context, cookieHash []byte) (SessionOfCookieRow, error) {
-	row := q.db.QueryRow(ctx, sessionOfCookie, cookieHash)
-	var i SessionOfCookieRow
-	err := row.Scan(
-		&i.ID,
-		&i.AccountID,
-		&i.UserID,
-		&i.KeyID,
-		&i.KeptForm,
-	)
-	return i, err
 }

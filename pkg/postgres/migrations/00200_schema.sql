@@ -857,7 +857,6 @@ CREATE TABLE user_sessions (
     started_at     timestamptz(3) NOT NULL DEFAULT now(),
     last_active_at timestamptz(3) NOT NULL DEFAULT now(), -- exact to a minute
     ended_at       timestamptz(3),
-    kept_form      bytea,                                 -- a form that was sent after the end, sealed
     CHECK (num_nonnulls(user_id, key_id) = 1),
     FOREIGN KEY (account_id, user_id) REFERENCES memberships (account_id, user_id) ON DELETE CASCADE,
     FOREIGN KEY (account_id, key_id) REFERENCES api_keys (account_id, id) ON DELETE CASCADE

@@ -84,12 +84,6 @@ UPDATE river_job SET args = sqlc.arg(args)::jsonb WHERE id = sqlc.arg(id);
 -- Not scoped, as AnswersOfAccount.
 UPDATE idempotency_keys SET sealed = NULL WHERE account_id = $1 AND claim = $2 AND sealed IS NOT NULL;
 
--- name: KeptFormsOfAccount :many
-SELECT id, kept_form FROM user_sessions WHERE account_id = $1 AND kept_form IS NOT NULL;
-
--- name: ForgetKeptForm :exec
-UPDATE user_sessions SET kept_form = NULL WHERE id = $1 AND kept_form = sqlc.arg(was)::bytea;
-
 -- name: IsReadSince :one
 -- Whether a transaction of this database is open that began before a time: VACUUM keeps the rows that it may read.
 -- The rows are those of pg_stat_activity.

@@ -21,8 +21,6 @@ SELECT 'chat_channels.url_sealed', 'chat channels', url_sealed, uuid_send(id) FR
 UNION ALL
 SELECT 'idempotency_keys.sealed', 'answers', sealed, uuid_send(claim) FROM idempotency_keys WHERE sealed IS NOT NULL
 UNION ALL
-SELECT 'user_sessions.kept_form', 'kept forms', kept_form, uuid_send(id) FROM user_sessions WHERE kept_form IS NOT NULL
-UNION ALL
 SELECT 'openid_requests.secrets_sealed', 'openid requests', secrets_sealed, state_hash FROM openid_requests
 UNION ALL
 SELECT 'ip_salts.sealed', 'salts of the address hash', sealed, convert_to(to_char(day, 'YYYY-MM-DD'), 'UTF8') FROM ip_salts

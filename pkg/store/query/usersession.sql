@@ -24,19 +24,12 @@ WHERE memberships.account_id = active.account_id AND memberships.user_id = activ
 -- name: InsertUserSession :exec
 -- Who signs in is seen: activity is noted a minute later at the earliest.
 WITH begun AS (
-    INSERT INTO user_sessions (id, account_id, user_id, key_id, method, cookie_hash, key_hash, user_agent, kept_form)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    INSERT INTO user_sessions (id, account_id, user_id, key_id, method, cookie_hash, key_hash, user_agent)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
     RETURNING user_sessions.account_id, user_sessions.user_id
 )
 UPDATE memberships SET last_seen_at = clock_timestamp() FROM begun
 WHERE memberships.account_id = begun.account_id AND memberships.user_id = begun.user_id;
-
--- name: SessionOfCookie :one
--- The session that a cookie belongs to, whether it is alive or not.
-SELECT id, account_id, user_id, key_id, kept_form FROM user_sessions WHERE cookie_hash = $1;
-
--- name: KeepForm :exec
-UPDATE user_sessions SET kept_form = sqlc.narg(kept_form) WHERE id = sqlc.arg(id);
 
 -- name: EndSessionOfCookie :exec
 UPDATE user_sessions SET ended_at = date_trunc('milliseconds', clock_timestamp())
@@ -53,5 +46,4 @@ WHERE user_id = $1 AND user_session_end(started_at, last_active_at, ended_at) > 
 RETURNING id, account_id;
 
 -- name: ForgetUserSessions :exec
--- A session that is over is kept for two days: a form that was sent after its end may be waiting.
 DELETE FROM user_sessions WHERE user_session_end(started_at, last_active_at, ended_at) < clock_timestamp() - interval '48 hours';

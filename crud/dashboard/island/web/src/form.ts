@@ -38,17 +38,13 @@ export function unsavedInput(): boolean {
   return [...unsaved].some((form) => form.isConnected);
 }
 
-/**
- * send submits a form if there is a session, with the token of that. The server keeps the fields of a form whose session is over: but no
- * file, and nothing of a browser where someone signed out.
- */
+/** send submits a form if there is a session, with the token of that. Without one the form stays as it is, and signing in opens beside it. */
 async function send(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
   form.querySelector(".ended")?.remove();
   const here = location.pathname + location.search;
   const asked = new URL(here, location.href).href;
-  const hasFile = form.enctype === fileForm;
-  const answer = await ask(asked, hasFile ? undefined : AbortSignal.timeout(soon)).catch(() => undefined);
-  if (answer?.ended && (hasFile || answer.out)) {
+  const answer = await ask(asked, form.enctype === fileForm ? undefined : AbortSignal.timeout(soon)).catch(() => undefined);
+  if (answer?.ended) {
     ended(form, answer.ended);
     return;
   }

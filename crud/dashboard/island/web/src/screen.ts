@@ -6,7 +6,6 @@ export interface Answer {
   ok: boolean;
   status: number;
   ended?: string;
-  out?: boolean; // and the browser keeps nothing of it: someone signed out
   page?: Document;
 }
 
@@ -23,7 +22,7 @@ export const isLeaving = (): boolean => performance.now() - Number(dataset.left 
 export async function ask(address: string, signal?: AbortSignal): Promise<Answer> {
   const answer = await fetch(address, { credentials: "same-origin", headers: { Accept: "text/html" }, signal: signal ?? null });
   const { ok, status } = answer;
-  if (signedOut(address, answer)) return { ok, status, ended: answer.redirected ? answer.url : address, out: answer.headers.has("Lodestone-Signed-Out") };
+  if (signedOut(address, answer)) return { ok, status, ended: answer.redirected ? answer.url : address };
   // Styles are of this page already, and the policy of the page does not take those of another.
   const text = (await answer.text()).replace(/<style[^]*?<\/style>/g, "");
   return { ok, status, page: new DOMParser().parseFromString(text, "text/html") };
