@@ -267,7 +267,7 @@ func TestBadQuery(t *testing.T) {
 		"email=a&per_page=":                   {Field: "per_page", Message: "must not be empty: leave it out, or give a value"},
 		"email=a&magnet=7":                    {Field: "magnet", Message: "must be a UUID, such as 0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55"},
 		"email=a&type=clicked":                {Field: "type", Message: "must be one of page_viewed, download_started"},
-		"email=a&from=yesterday":              {Field: "from", Message: "must be an ISO 8601 date (2026-03-01, 2026-060 or 2026-W09-7), alone or with a time and its zone, such as 2026-03-01T09:30:00.250+01:00"},
+		"email=a&from=yesterday":              {Field: "from", Message: "must be a date or a time with its zone (ISO 8601, as RFC 3339 has it), such as 2026-03-01 or 2026-03-01T09:30:00.250+01:00"},
 		"email=a&bot=1":                       {Field: "bot", Message: "must be true or false"},
 		"email=a&colour=red":                  {Field: "colour", Message: "is not a parameter here: the known ones are bot, cursor, email, from, magnet, page, per_page, type"},
 		"email=a&page=2&cursor=x":             {Field: "page", Message: "must not be given together with cursor"},
