@@ -43,11 +43,13 @@ MODULES := . $(LAB) $(CHART) $(RELEASE) $(SITE)
 
 # Packages whose tests build and run the programs.
 UNCACHED := cmd|pkg/layout
+# Packages of the way of an event, whose tests always run with the race detector.
+WAY := ingest/collector|ingest/consumer|ingest/producer|ingest/spool
 # Packages whose tests read PDFs and pictures within bounds of time and memory: the race detector
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install release release-number audit web web-check web-test warm engines setup setup-all test test-all check check-all unit unit-long programs programs-long browser-once race lab release-test site-test site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
+.PHONY: help up build install release release-number audit web web-check web-test warm engines setup setup-all test test-all check check-all unit race-way unit-long programs programs-long browser-once race lab release-test site-test site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -152,7 +154,7 @@ setup-all: ## Install what `make test-all` needs besides
 	@$(MAKE) dbt-tools client-tools $(SITE)/web/node_modules/.package-lock.json
 
 test: setup ## Install what is missing, then check and test what a change can break (twelve minutes is the goal; about 20)
-	@ALL_SECONDS=2000 PACKAGE_SECONDS=150 .ci/groups build web-check web-test check unit programs browser-once
+	@ALL_SECONDS=1500 PACKAGE_SECONDS=120 .ci/groups build web-check web-test check race-way unit programs browser-once
 
 # What a release needs: everything that `make test` does, the long forms of tests, and the parts of the repository that have modules of their own.
 test-all: setup setup-all ## Check and test everything, before a release (about two hours)
@@ -186,25 +188,29 @@ $(GOTESTSUM):
 # Groups run one after the other: engines of eight tests at a time on two cores were where most flakes came from. Tests that draw what they try draw
 # the same each time here; RAPID_SEED=0 lets them try something new. A failed test runs once more, alone: .ci/groups says which passed then.
 export RAPID_SEED ?= 1
-unit programs: export RAPID_CHECKS ?= 25
+unit race-way programs: export RAPID_CHECKS ?= 25
 # A collector that runs less often: a quarter of what tests compute is it.
-unit programs: export GOGC ?= 400
+unit race-way programs: export GOGC ?= 400
 
 # run tests packages by the arguments given, and notes in .cache/test/NAME.* what took how long.
 run = mkdir -p .cache/test && $(GOTESTSUM) --format pkgname-and-test-fails --hide-summary skipped,output --jsonfile .cache/test/$(1).json \
 	--rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test --rerun-fails-report .cache/test/$(1).flaky \
-	--packages "$(2)" -- -vet=off -ldflags=-w -p 2 -exec '$(CURDIR)/.ci/meter $(CURDIR)/.cache/test/$(1).times' $(3)
+	--packages "$(2)" -- -vet=off -ldflags=-w -p 3 -exec '$(CURDIR)/.ci/meter $(CURDIR)/.cache/test/$(1).times' $(3)
 OTHERS = $$(go list ./... | grep -vE '^lodestone/($(UNCACHED))(/|$$)' | tr '\n' ' ')
 PROGRAMS := $(patsubst %,./%/...,$(subst |, ,$(UNCACHED)))
 
+race-way: export CGO_ENABLED := 1
+race-way: $(GOTESTSUM) # the tests of packages of the way of an event, with the race detector
+	@$(call run,race-way,$(patsubst %,./%,$(subst |, ,$(WAY))),-race -timeout 20m)
+
 unit: $(GOTESTSUM) web ## Run the tests of packages (after `make build`)
-	@$(call run,unit,$(OTHERS),-timeout 20m)
+	@$(call run,unit,$$(go list ./... | grep -vE '^lodestone/(($(UNCACHED))(/|$$)|($(WAY))$$)' | tr '\n' ' '),-timeout 20m)
 
 unit-long: $(GOTESTSUM) web ## The same with their long forms: Apache Kafka, replicas, PgBouncer, bounds of memory (about 20 minutes)
 	@$(call run,unit,$(OTHERS),-tags long -timeout 60m)
 
 programs: $(GOTESTSUM) ## Run the tests of the built programs
-	@$(call run,programs,$(PROGRAMS),-count=1 -parallel 3 -timeout 30m -skip '^TestBrowser')
+	@$(call run,programs,$(PROGRAMS),-count=1 -parallel 4 -timeout 30m -skip '^TestBrowser')
 
 programs-long: $(GOTESTSUM) ## The same with their long forms
 	@$(call run,programs,$(PROGRAMS),-tags long -count=1 -timeout 80m -skip '^TestBrowser')
