@@ -22,8 +22,6 @@ type Config struct {
 
 	ProcessorSeconds int `name:"query-processor-seconds-per-minute" default:"60" help:"Processor time that reports of one account may take in ClickHouse per minute. Beyond it reports are refused with 429 until the minute is over."`
 
-	MaxLag time.Duration `name:"clickhouse-max-lag" default:"30s" help:"How far a ClickHouse replica that answers may be behind the others. If all replicas of a shard are further behind, requests get 503. Only with several replicas of a shard."`
-
 	LiveStreams    int `name:"query-live-streams" default:"1000" help:"Maximum concurrent live streams of events of one process."`
 	LivePerAccount int `name:"query-live-streams-per-account" default:"20" help:"Maximum concurrent live streams of one account, per process."`
 }
@@ -43,9 +41,6 @@ func (c Config) Validate() error {
 	var errs []error
 	if c.MaxConns < 2 || c.MaxConns > 1000 {
 		errs = append(errs, config.Invalid("--query-max-conns", "is out of range", "give a number from 2 to 1000"))
-	}
-	if c.MaxLag < time.Second || c.MaxLag > time.Hour {
-		errs = append(errs, config.Invalid("--clickhouse-max-lag", "is out of range", "give a time from 1s to 1h"))
 	}
 	if c.Timeout < minTimeout || c.Timeout > maxTimeout {
 		errs = append(errs, config.Invalid("--query-timeout", "is out of range", "give a time from 100ms to 5m"))

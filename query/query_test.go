@@ -46,7 +46,7 @@ func TestConfig(t *testing.T) {
 }
 
 func config() query.Config {
-	return query.Config{MaxConns: 8, MaxLag: time.Minute, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, ProcessorSeconds: 1000, MaxExports: 4, ExportTimeout: 10 * time.Minute, LiveStreams: 1000, LivePerAccount: 20}
+	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, ProcessorSeconds: 1000, MaxExports: 4, ExportTimeout: 10 * time.Minute, LiveStreams: 1000, LivePerAccount: 20}
 }
 
 // keys lets a test be an account: the key is its id, with scopes in front, separated by commas. Postgres gets the account, since

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lodestone/crud/file"
-	"lodestone/ingest/replica"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/build"
 	"lodestone/pkg/clickhouse"
@@ -37,7 +36,6 @@ type backupStores struct {
 // open calls fn with a place of backups.
 func (c backupStores) open(ctx context.Context, at string, fn func(*backup.Backups, *postgres.Pool) error) error {
 	return withPool(ctx, c.Postgres, func(pool *postgres.Pool) error {
-		c.ClickHouse.Writers = replica.NewLedger(pool)
 		d := backup.Deps{Postgres: pool, ClickHouse: c.ClickHouse, Kafka: c.Kafka, Program: build.Current().Version, Log: c.Process.logger(), Progress: progress}
 		if at, ok := objectstore.ParseLocation(c.Files.Store); ok {
 			client, err := c.Files.S3.Open("file-")

@@ -9,7 +9,6 @@ import (
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/quota"
-	"lodestone/ingest/replica"
 	"lodestone/ingest/retention"
 	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
@@ -56,7 +55,6 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.ClickHouse.Writers = replica.NewLedger(pool)
 	if err := p.addClickHouseCheck(c.ClickHouse); err != nil {
 		return err
 	}
@@ -86,9 +84,6 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.stack.Add("watch of lost records", logbook.NewWatch(logbook.WatchDeps{Book: logbook.New(pool), Log: p.log, Registerer: p.metrics}))
 	p.checks["consumer"] = events.Check
 	p.checks["kafka"] = events.CheckKafka
-	if err := p.addFailover(s, pool); err != nil {
-		return err
-	}
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("mirror", mirror.New(m, mirror.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
@@ -100,18 +95,5 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 		return err
 	}
 	p.stack.Add("events a month", meter)
-	return nil
-}
-
-// addFailover puts what replaces writers onto the stack, if a shard has several replicas.
-func (p *process) addFailover(s clickhouse.Config, pool *postgres.Pool) error {
-	if !s.Replicated() {
-		return nil
-	}
-	cluster, err := replica.NewCluster(s, replica.ClusterDeps{Postgres: pool, Log: p.log})
-	if err != nil {
-		return err
-	}
-	p.stack.Add("writers of shards", replica.NewFailover(replica.FailoverDeps{Cluster: cluster, Log: p.log}))
 	return nil
 }

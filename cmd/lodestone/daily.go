@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/objectstore"
@@ -54,7 +53,6 @@ func (c *exportDailyCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.ClickHouse.Writers = replica.NewLedger(pool)
 	if err := p.addShardCheck(ctx, c.ClickHouse, pool); err != nil {
 		return errors.Join(err, p.stop(stopTimeout))
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/deadletter"
-	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
@@ -201,7 +200,6 @@ func (c *deadLettersReplayCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer pool.Close()
-	c.ClickHouse.Writers = replica.NewLedger(pool)
 	conn, err := clickhouse.Open(c.ClickHouse, 2)
 	if err != nil {
 		return err

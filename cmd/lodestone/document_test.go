@@ -64,7 +64,6 @@ var notRun = map[string]string{
 	"docs/privacy.md lodestone verify --person":              "finds something until the copies for SQL are gone too; TestErasingAPerson waits for that",
 	"docs/privacy.md lodestone account delete":               "needs a bucket; TestDeletingAnAccount runs it",
 	"docs/release.md LODESTONE_RELEASE_PASSWORD=… bin/lodes": "writes a key; cmd/lodestone-release tests it",
-	"docs/replicas.md lodestone shard":                       "needs servers that copy rows; TestTheWriterIsMovedWhileEventsCome moves one",
 	"docs/tls.md lodestone query":                            "servers; TestServersOfTheTLSDocument runs both",
 }
 

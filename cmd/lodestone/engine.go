@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/placement"
@@ -37,18 +35,13 @@ func (p *process) addReadingPostgres(ctx context.Context, c postgres.Config, rea
 // addShardCheck refuses to run without a shard that stores events, and makes the process unready when one is added that it lacks. Without
 // an answer of Postgres the process starts: nothing is read or stored meanwhile.
 func (p *process) addShardCheck(ctx context.Context, c clickhouse.Config, pool *postgres.Pool) error {
-	p.checks["shards"] = func(ctx context.Context) error { return checkShards(ctx, c, pool) }
+	p.checks["shards"] = func(ctx context.Context) error { return placement.Check(ctx, pool, c) }
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	if err := checkShards(ctx, c, pool); config.IsInvalid(err) {
+	if err := placement.Check(ctx, pool, c); config.IsInvalid(err) {
 		return err
 	}
 	return nil
-}
-
-// checkShards returns an error of settings if the settings lack a shard that stores events, or a replica on record.
-func checkShards(ctx context.Context, c clickhouse.Config, pool *postgres.Pool) error {
-	return errors.Join(placement.Check(ctx, pool, c), (&replica.Cluster{Ledger: replica.NewLedger(pool)}).Check(ctx, c))
 }
 
 // addClickHouseCheck makes the process unready while ClickHouse does not answer or its schema does not suit this program.
@@ -58,7 +51,7 @@ func (p *process) addClickHouseCheck(c clickhouse.Config) error {
 		return err
 	}
 	p.checks["clickhouse"] = func(ctx context.Context) error {
-		return clickhouse.EachServer(ctx, conn, func(server driver.Conn) error { return clickhouse.CheckSchema(ctx, server) })
+		return clickhouse.EachServer(conn, func(server driver.Conn) error { return clickhouse.CheckSchema(ctx, server) })
 	}
 	p.stack.Add("ClickHouse check", closing(conn.Close))
 	return nil

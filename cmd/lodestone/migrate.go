@@ -11,7 +11,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -123,9 +122,6 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		report(log, "clickhouse", applied)
-		if err := enrol(ctx, log, pool, s); err != nil {
-			return err
-		}
 		client, err := kgo.NewClient(k.Options(log)...)
 		if err != nil {
 			return fmt.Errorf("make Kafka client: %w", err)
@@ -152,15 +148,6 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 		}
 		return nil
 	})
-}
-
-// enrol records the replicas of shards that have several.
-func enrol(ctx context.Context, log *slog.Logger, pool *postgres.Pool, s clickhouse.Config) error {
-	cluster, err := replica.NewCluster(s, replica.ClusterDeps{Postgres: pool, Log: log})
-	if err != nil {
-		return err
-	}
-	return cluster.Enrol(ctx)
 }
 
 func report(log *slog.Logger, engine string, applied []int64) {

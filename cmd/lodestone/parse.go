@@ -16,7 +16,10 @@ import (
 // parse reads the arguments and the environment. The parser stops at the first value that it cannot read, so it is asked again
 // without that one until nothing is left: the error has every problem of the settings.
 func parse(args []string) (*kong.Context, error) {
-	var problems []*config.Problem
+	problems := config.Removed(args, os.Getenv)
+	for _, p := range problems {
+		args = without(args, strings.TrimLeft(p.Setting, "-"))
+	}
 	for {
 		given := &config.Files{Getenv: os.Getenv}
 		parser, err := newParser(&commands{}, given)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"lodestone/ingest/replica"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/certificate"
@@ -78,7 +77,6 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.ClickHouse.Writers = replica.NewLedger(pool)
 	if err := p.addShardCheck(ctx, c.ClickHouse, pool); err != nil {
 		return err
 	}
@@ -157,7 +155,6 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 
 // addQuery registers the analytics endpoints. httpURL is the address that exports read from; "": there are none.
 func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) error {
-	s.MaxLag = c.MaxLag
 	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err

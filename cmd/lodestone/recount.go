@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"lodestone/ingest/counter"
-	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
@@ -32,7 +31,6 @@ func (c *recountCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer pool.Close()
-	c.ClickHouse.Writers = replica.NewLedger(pool)
 	conn, err := clickhouse.Open(c.ClickHouse, 1)
 	if err != nil {
 		return err

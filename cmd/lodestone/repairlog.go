@@ -12,7 +12,6 @@ import (
 	"lodestone/ingest/erasure"
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/repair"
-	"lodestone/ingest/replica"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/event"
@@ -47,7 +46,6 @@ func (c *repairLogCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer pool.Close()
-	c.ClickHouse.Writers = replica.NewLedger(pool)
 	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil { // rows of another shard would be written again
 		return err //nolint:wrapcheck // it says what failed
 	}

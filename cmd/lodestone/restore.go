@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lodestone/crud/file"
-	"lodestone/ingest/replica"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
@@ -185,7 +184,7 @@ func (c *restoreAlignCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	return withSchema(ctx, pg, func(pool *postgres.Pool) error {
-		d.Postgres, d.ClickHouse.Writers = pool, replica.NewLedger(pool)
+		d.Postgres = pool
 		again, err := backup.Align(ctx, d)
 		if err != nil {
 			return err

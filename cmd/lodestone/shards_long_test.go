@@ -110,16 +110,6 @@ func rowsOf(t *testing.T, conn driver.Conn, table string) (n uint64) {
 	return n
 }
 
-// requireCopied waits until two servers have the same number of events, at least one, and returns it.
-func requireCopied(t *testing.T, one, other driver.Conn) (events uint64) {
-	t.Helper()
-	require.Eventually(t, func() bool { // the last ones are copied still
-		events = rowsOf(t, one, "events")
-		return events > 0 && rowsOf(t, other, "events") == events
-	}, enginetest.Timeout, interval)
-	return events
-}
-
 // copyRows copies the rows of all shards into one server: of tables with the same rows on every shard, those of the first.
 func copyRows(t *testing.T, shards *enginetest.Shards, to driver.Conn) {
 	t.Helper()

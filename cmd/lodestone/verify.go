@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/erasure"
-	"lodestone/ingest/replica"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
@@ -79,7 +78,6 @@ func (c *verifyCommand) look(ctx context.Context) (err error) {
 		return err
 	}
 	defer pool.Close()
-	c.ClickHouse.Writers = replica.NewLedger(pool)
 	conn, err := clickhouse.Open(c.ClickHouse, 1)
 	if err != nil {
 		return err
@@ -118,7 +116,6 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 		return nil, err
 	}
 	defer pool.Close()
-	c.ClickHouse.Writers = replica.NewLedger(pool)
 	conn, err := clickhouse.Open(c.ClickHouse, 2)
 	if err != nil {
 		return nil, err

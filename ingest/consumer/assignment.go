@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/placement"
@@ -85,7 +83,6 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 		slots:  c.slots,
 		looks:  c.looks,
 		find:   c.routeTo,
-		open:   c.openReplicas,
 
 		several: c.shards.Size() > 1,
 		builder: &blockBuilder{
@@ -257,12 +254,10 @@ func (w *worker) haltPartition(c *Consumer) func(error) {
 // route leads to the shard of ClickHouse that has the rows of a partition. Every statement about the partition takes it, but for looks
 // for earlier events of its keys, which ask other shards as well.
 type route struct {
-	shard   uint16
-	replica string        // "": the shard has one server, else the one to which the route leads
-	shared  stream.Shared // the connections of all its partitions, except for blocks with a slot
-	dial    dialer
-	before  []stream.Elsewhere // other shards that may have earlier events of the partition's keys
-	several bool               // the shard has several replicas: a route for each is found by name
+	shard  uint16
+	shared stream.Shared // the connections of all its partitions, except for blocks with a slot
+	dial   dialer
+	before []stream.Shared // of other shards that may have earlier events of the partition's keys
 }
 
 type dialer = func(context.Context) (*ch.Client, error)
@@ -270,7 +265,7 @@ type dialer = func(context.Context) (*ch.Client, error)
 // routeTo returns the route of a partition, which is placed on a shard if it has none yet.
 func (c *Consumer) routeTo(ctx context.Context, of stream.Stream, at stream.Place, layout kafka.Layout) (route, error) {
 	p := placement.Partition{Topic: of.Topic, TopicID: at.TopicID, Number: at.Partition, Table: of.Table}
-	id, err := c.placements.Shard(ctx, p)
+	shard, err := c.placements.Shard(ctx, p)
 	if err != nil {
 		return route{}, err
 	}
@@ -278,49 +273,22 @@ func (c *Consumer) routeTo(ctx context.Context, of stream.Stream, at stream.Plac
 	if err != nil {
 		return route{}, err
 	}
-	several, err := c.cluster.Has(ctx, id)
-	if err != nil {
-		return route{}, err
-	}
-	r := route{shard: id, several: several}
-	if !several {
-		r = c.routeToServer(clickhouse.Member{Shard: id})
-	}
-	for _, id := range before {
-		several, err := c.cluster.Has(ctx, id)
-		if err != nil {
-			return route{}, err
-		}
-		if several {
-			r.before = append(r.before, &replica.Elsewhere{Cluster: c.cluster, Shard: id, Connect: c.connect(id)})
-		} else {
-			r.before = append(r.before, c.routeToServer(clickhouse.Member{Shard: id}).shared)
-		}
+	r := c.routeToShard(shard)
+	for _, other := range before {
+		r.before = append(r.before, c.routeToShard(other).shared)
 	}
 	return r, nil
 }
 
-// openReplicas returns the store of a partition whose shard has several replicas.
-func (c *Consumer) openReplicas(shard uint16, like *stream.Store) store {
-	return c.cluster.Rows(shard, like, c.connect(shard))
-}
-
-// connect returns a function that returns the shared connections to a replica of a shard.
-func (c *Consumer) connect(shard uint16) func(name string) *stream.Connection {
-	return func(name string) *stream.Connection {
-		return &stream.Connection{Shared: c.routeToServer(clickhouse.Member{Shard: shard, Replica: name}).shared, Log: c.log}
-	}
-}
-
-// routeToServer returns the route to the only server of a shard, or to a replica.
-func (c *Consumer) routeToServer(m clickhouse.Member) route {
+// routeToShard returns the route to a shard.
+func (c *Consumer) routeToShard(shard uint16) route {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, known := c.routes[m]
+	r, known := c.routes[shard]
 	if !known {
-		r = route{shard: m.Shard, replica: m.Replica, dial: c.shards.ReplicaDialer(m)}
+		r = route{shard: shard, dial: c.shards.Dialer(shard)}
 		r.shared = stream.NewShared(sharedConnections, stream.Connection{Dial: r.dial, Log: c.log, Health: c.health})
-		c.routes[m] = r
+		c.routes[shard] = r
 	}
 	return r
 }

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,7 +34,6 @@ type Consumer struct {
 	hooks      []kgo.Hook
 	trace      *tracing.Tracer
 	shards     *clickhouse.Topology
-	cluster    *replica.Cluster
 	placements *placement.Ledger
 	logbook    *logbook.Book
 	ledger     kafka.Ledger
@@ -46,8 +44,8 @@ type Consumer struct {
 	pool       recordPool
 	slots      chan *slot // those that no block has
 
-	routes map[clickhouse.Member]route // to servers of shards that have partitions; under mu
-	looks  chan struct{}               // has an element for each look that runs
+	routes map[uint16]route // to shards that have partitions; under mu
+	looks  chan struct{}    // has an element for each look that runs
 
 	health     *stream.Health
 	leaveAfter time.Duration // without an answer of ClickHouse
@@ -94,13 +92,12 @@ type Deps struct {
 // New returns a consumer of events and link views. It connects when it is started. The pool is for what is on record
 // about the topics' logs.
 func New(c Config, d Deps) (*Consumer, error) {
-	cluster, err := replica.NewCluster(d.ClickHouse, replica.ClusterDeps{Postgres: d.Postgres, Log: d.Log})
+	shards, err := clickhouse.NewTopology(d.ClickHouse)
 	if err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // it names the setting
 	}
 	consumer := &Consumer{
-		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: cluster.Topology, placements: placement.New(d.Postgres, cluster.Topology), routes: map[clickhouse.Member]route{},
-		cluster: cluster,
+		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards, placements: placement.New(d.Postgres, shards), routes: map[uint16]route{},
 		logbook: logbook.New(d.Postgres), ledger: kafka.Ledger{Pool: d.Postgres}, log: d.Log,
 		streams: map[string]stream.Stream{},
 		buffer:  &buffer{max: int64(c.BufferBytes)},

@@ -63,7 +63,7 @@ func (w *worker) insert(ctx context.Context) bool {
 		}
 		// Only now: a commit that had to be repeated may have given the slot, and so its connection, to others.
 		var by *stream.Connection // nil: that of the store
-		if b.slot != nil && !w.route.several {
+		if b.slot != nil {
 			by = b.slot.to(w.route)
 		}
 		deadline, cancel := context.WithDeadline(ctx, proved.Add(w.cfg.InsertTimeout))

@@ -189,17 +189,6 @@ func TestABuilderThatWaitsForASlotGoesOnWhenItsPartitionIsRefused(t *testing.T) 
 	})
 }
 
-// connectionsUsed records the connections of inserts.
-type connectionsUsed struct {
-	store
-	by chan *stream.Connection
-}
-
-func (s *connectionsUsed) Insert(_ context.Context, by *stream.Connection, _ stream.Table, _ string) error {
-	s.by <- by
-	return nil
-}
-
 // answer answers the commit that waits.
 func (c *committer) answer(err error) {
 	c.mu.Lock()
@@ -215,24 +204,33 @@ func TestABlockThatLostItsSlotIsNotInsertedOverTheSlotsConnection(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, _ := backlogged()
-		inserts := &connectionsUsed{by: make(chan *stream.Connection, 1)}
+		dialed := make(chan string, 1)
+		dials := func(whose string) dialer {
+			return func(context.Context) (*ch.Client, error) {
+				dialed <- whose
+				return nil, errors.New("the shard is away")
+			}
+		}
 		w := &worker{
 			stream: stream.Events(), cfg: Config{InsertTimeout: time.Minute}, log: testLog(), metrics: f.metrics, builder: f, slots: f.slots,
-			store: inserts, several: true, route: route{shard: 1}, maybeStored: -1,
+			store:   &stream.Store{Stream: stream.Events(), Connection: stream.Connection{Log: testLog(), Dial: dials("store")}},
+			several: true, route: route{shard: 1}, maybeStored: -1,
 			commits: &committer{sending: true}, // the test answers in its place
 			block:   &block{last: 9, slot: new(slot)},
 		}
+		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan bool)
-		go func() { done <- w.insert(t.Context()) }()
+		go func() { done <- w.insert(ctx) }()
 		synctest.Wait()
 		w.commits.answer(errors.New("a broker is away"))
 		taken := <-f.slots
-		taken.to(route{shard: 2})
+		taken.to(route{shard: 2, dial: dials("slot")})
 		<-time.After(longestRetry)
 		synctest.Wait()
 		w.commits.answer(nil)
-		require.True(t, <-done)
-		require.Nil(t, <-inserts.by)
+		require.Equal(t, "store", <-dialed)
+		cancel()
+		require.False(t, <-done)
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -33,11 +32,10 @@ type worker struct {
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
-	store   store
+	store   *stream.Store
 	buffer  *buffer
 	slots   chan *slot
 	find    func(context.Context, stream.Stream, stream.Place, kafka.Layout) (route, error)
-	open    func(shard uint16, like *stream.Store) store
 	route   route         // to the shard of the partition
 	several bool          // other partitions are on other shards
 	looks   chan struct{} // has an element for each look for spooled events that runs, of all partitions
@@ -70,16 +68,13 @@ type worker struct {
 	done     chan struct{}
 }
 
-// store is where the rows of the partition are: a stream.Store for one server, or a replica.Store.
-type store = replica.Storage
-
 // blocksOfOne is how many blocks a partition has: one is filled while another is stored.
 const blocksOfOne = 2
 
 // run stores the partition from the position on, until ctx ends, the worker is stopped, or it halts.
 func (w *worker) run(ctx context.Context, p position) {
 	defer close(w.done)
-	defer func() { w.store.Close() }() // which may be another by then
+	defer w.store.Close()
 	defer w.drop()
 	if !w.inherit(ctx, &p) || !w.findShard(ctx, p.layout) || p.expired != nil && !w.recordExpired(ctx, p.expired) || !w.recover(ctx, p) {
 		return
@@ -106,12 +101,7 @@ func (w *worker) findShard(ctx context.Context, layout kafka.Layout) bool {
 		if err != nil {
 			return err
 		}
-		if one, ok := w.store.(*stream.Store); ok {
-			one.Shared, one.Before = w.route.shared, w.route.before
-			if w.route.several {
-				w.store, w.several = w.open(w.route.shard, one), true
-			}
-		}
+		w.store.Shared, w.store.Before = w.route.shared, w.route.before
 		return nil
 	})
 }

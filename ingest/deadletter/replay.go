@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"lodestone/ingest/erasure"
-	"lodestone/ingest/replica"
 	"lodestone/ingest/stream"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -223,9 +222,9 @@ func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result
 	if err != nil {
 		return err
 	}
-	rows, err := r.open(ctx, shards, shard, &stream.Store{Stream: of, TopicID: at.topicID, Partition: at.partition, Replays: true})
-	if err != nil {
-		return err
+	rows := &stream.Store{
+		Connection: stream.Connection{Dial: shards.Dialer(shard), Log: r.Log},
+		Stream:     of, TopicID: at.topicID, Partition: at.partition, Replays: true,
 	}
 	defer rows.Close()
 	first, last := batch[0].letter.Origin.Offset, batch[len(batch)-1].letter.Origin.Offset
@@ -272,23 +271,9 @@ func (r *Replayer) store(ctx context.Context, at lane, batch []candidate, result
 	return r.Box.mark(ctx, letters, Replayed, func(l Letter) string { return why[l.Origin] })
 }
 
-// open returns the rows of a partition on its shard.
-func (r *Replayer) open(ctx context.Context, shards *clickhouse.Topology, shard uint16, one *stream.Store) (replica.Storage, error) {
-	cluster := &replica.Cluster{Ledger: replica.NewLedger(r.Pool), Topology: shards, Log: r.Log}
-	several, err := cluster.Has(ctx, shard)
-	if err != nil {
-		return nil, err
-	}
-	if several {
-		return cluster.Rows(shard, one, func(name string) *stream.Connection { return cluster.Connect(shard, name) }), nil
-	}
-	one.Connection = stream.Connection{Dial: shards.Dialer(shard), Log: r.Log}
-	return one, nil
-}
-
 // look returns the stored offsets of the batch, and the candidates that still have to be stored. It marks as repeats
 // the candidates whose event is stored under another offset, or occurs earlier in the batch.
-func (r *Replayer) look(ctx context.Context, rows replica.Storage, batch []candidate) (
+func (r *Replayer) look(ctx context.Context, rows *stream.Store, batch []candidate) (
 	stored map[int64]struct{}, missing []candidate, err error,
 ) {
 	if err := rows.EndInserts(ctx); err != nil {
@@ -327,7 +312,7 @@ func (r *Replayer) look(ctx context.Context, rows replica.Storage, batch []candi
 
 // storedOffsets queries the batch's offsets in stretches, so that letters far apart do not make it read everything in
 // between.
-func storedOffsets(ctx context.Context, rows replica.Storage, batch []candidate) (map[int64]struct{}, error) {
+func storedOffsets(ctx context.Context, rows *stream.Store, batch []candidate) (map[int64]struct{}, error) {
 	const stretch = 100_000
 	stored := map[int64]struct{}{}
 	for i := 0; i < len(batch); {
@@ -352,7 +337,7 @@ func storedOffsets(ctx context.Context, rows replica.Storage, batch []candidate)
 
 // insert stores the rows of the candidates under a token derived from their origins. After an error, the rows may or
 // may not be stored: the next replay checks.
-func insert(ctx context.Context, store replica.Storage, of stream.Stream, at lane, missing []candidate, round int) error {
+func insert(ctx context.Context, store *stream.Store, of stream.Stream, at lane, missing []candidate, round int) error {
 	decoder, rows := of.Decoder(), of.Tables.Take()
 	hash := fnv.New64a()
 	for _, c := range missing {

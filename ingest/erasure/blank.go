@@ -99,11 +99,6 @@ func part(links []link) (people, accounts []link) {
 	return people, accounts
 }
 
-// tables are all that have rows of people or accounts.
-func tables() []string {
-	return slices.Concat([]string{"events", "link_views"}, copies, copiesOfOwners)
-}
-
 // left is the condition that a row of a table is not blank, or that a copy is not gone.
 func left(table string) string {
 	switch table {
@@ -114,35 +109,6 @@ func left(table string) string {
 	default:
 		return "deleted = 0"
 	}
-}
-
-// rowsLeft counts the rows of links that a replica shows and that are left.
-func rowsLeft(ctx context.Context, replica driver.Conn, links []link) (rows int64, err error) {
-	type look struct {
-		links        []link
-		table, where string
-	}
-	for some := range slices.Chunk(links, linksAtOnce) {
-		people, accounts := part(some)
-		looks := []look{{people, "events", mine}}
-		for _, table := range copies {
-			looks = append(looks, look{people, table, copiesOfLinks})
-		}
-		for _, table := range tables() {
-			looks = append(looks, look{accounts, table, whole})
-		}
-		for _, l := range looks {
-			if len(l.links) == 0 {
-				continue
-			}
-			n, err := count(ctx, replica, "SELECT toString(count()) FROM lodestone."+l.table+" WHERE "+l.where+" AND "+left(l.table), parameters(l.links))
-			if err != nil {
-				return rows, err
-			}
-			rows += n
-		}
-	}
-	return rows, nil
 }
 
 // blankEvents blanks the events that a condition chooses by the ids of links, which a column has.

@@ -156,7 +156,7 @@ func (j *Job) round(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for erasures: %w", err)
 	}
-	var pending error // does not keep from looking: a replica of ClickHouse may be away for long
+	var pending error // does not keep from looking: a change of rows may fail for long
 	for more := !recent; more && pending == nil; {
 		var n int
 		n, pending = j.Blank(ctx)
@@ -231,7 +231,7 @@ func (j *Job) blankPending(ctx context.Context, q *store.Queries, rows []store.P
 	for i, l := range of {
 		links[i] = link{l.ID, l.AccountID}
 	}
-	if err := j.blankEverywhere(ctx, links); err != nil {
+	if err := j.blank(ctx, links, time.Unix(0, 0)); err != nil {
 		return err
 	}
 	if err := q.EndErasures(ctx, ids); err != nil {
@@ -248,33 +248,6 @@ func (j *Job) blankPending(ctx context.Context, q *store.Queries, rows []store.P
 func (j *Job) blank(ctx context.Context, links []link, since time.Time) error {
 	return j.withClickHouse(func(conn driver.Conn) error { return blankShards(ctx, conn, links, since) })
 }
-
-// blankEverywhere is blank of all that is stored. It returns when every replica on record shows nothing else: each makes changes by itself, maybe
-// hours after the one that writes.
-func (j *Job) blankEverywhere(ctx context.Context, links []link) error {
-	return j.withClickHouse(func(conn driver.Conn) error {
-		for {
-			if err := blankShards(ctx, conn, links, time.Unix(0, 0)); err != nil {
-				return err
-			}
-			var rows int64
-			err := clickhouse.EachReplica(ctx, conn, tables(), func(replica driver.Conn) error {
-				n, err := rowsLeft(ctx, replica, links)
-				rows += n
-				return err
-			})
-			if err != nil || rows == 0 {
-				return err //nolint:wrapcheck // it says what failed
-			}
-			if err := service.Sleep(ctx, replicaPause); err != nil {
-				return fmt.Errorf("wait for replicas of ClickHouse to change rows: %w", err)
-			}
-		}
-	})
-}
-
-// replicaPause is the time between two looks at the replicas.
-const replicaPause = time.Second
 
 func blankShards(ctx context.Context, conn driver.Conn, links []link, since time.Time) error {
 	return clickhouse.EachShard(conn, func(shard driver.Conn) error { //nolint:wrapcheck // it says what failed

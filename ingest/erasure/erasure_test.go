@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -14,7 +13,6 @@ import (
 
 	"lodestone/ingest/erasure"
 	"lodestone/ingest/stream"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -30,17 +28,11 @@ type rig struct {
 	account uuid.UUID
 	set     erasure.Set
 	job     *erasure.Job
-	blocks  clickhouse.Config // of the server that gets events
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	return newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1}))
-}
-
-func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
-	t.Helper()
-	r := &rig{Stack: s, t: t, account: uuid.New(), blocks: s.ClickHouse}
+	r := &rig{Stack: enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1}), t: t, account: uuid.New()}
 	r.job = erasure.New(erasure.Config{Interval: time.Hour, SpoolMaxAge: 14 * 24 * time.Hour}, erasure.Deps{
 		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
@@ -50,7 +42,7 @@ func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 // store stores events of a link at offsets from first on, as a consumer does that knows of those in the set: one of each kind.
 func (r *rig) store(link uuid.UUID, first int64) {
 	r.t.Helper()
-	options, err := r.blocks.BlockOptions()
+	options, err := r.ClickHouse.BlockOptions()
 	require.NoError(r.t, err)
 	of := stream.Events().Blanking(&r.set)
 	s := &stream.Store{Connection: stream.Connection{Dial: clickhousetest.Dialer(options), Log: slog.New(slog.DiscardHandler)}, Stream: of, TopicID: r.TopicID}
@@ -100,12 +92,7 @@ func (r *rig) stopMerges() (start func()) {
 // texts returns what is stored of the events of a link by which a person could be known.
 func (r *rig) texts(link uuid.UUID) (list []string) {
 	r.t.Helper()
-	return r.textsOn(r.Conn, link)
-}
-
-func (r *rig) textsOn(conn driver.Conn, link uuid.UUID) (list []string) {
-	r.t.Helper()
-	rows, err := conn.Query(r.t.Context(), `SELECT concat(event_data, '|', user_agent, '|', agent_names, '|', origin, '|', toString(ip_hash = toFixedString('', 16)), '|', bot)
+	rows, err := r.Conn.Query(r.t.Context(), `SELECT concat(event_data, '|', user_agent, '|', agent_names, '|', origin, '|', toString(ip_hash = toFixedString('', 16)), '|', bot)
 		FROM lodestone.events WHERE access_link_id = ? ORDER BY kafka_offset`, link)
 	require.NoError(r.t, err)
 	for rows.Next() {

@@ -221,13 +221,9 @@ func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	merge, cancel := context.WithTimeout(ctx, purgeTimeout)
 	defer cancel()
 	for _, table := range withAddresses() {
-		optimise := func(server driver.Conn) error {
-			return server.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL") //nolint:wrapcheck // below
-		}
-		err := clickhouse.EachShard(conn, optimise)
-		if err == nil { // each replica merges by itself
-			err = clickhouse.EachReplica(merge, conn, []string{table}, optimise)
-		}
+		err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
+			return shard.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL") //nolint:wrapcheck // below
+		})
 		if err != nil {
 			return fmt.Errorf("remove addresses from ClickHouse: %w", err)
 		}

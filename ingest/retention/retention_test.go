@@ -33,8 +33,7 @@ type rig struct {
 
 	account, magnet, generic, link uuid.UUID
 
-	began        time.Time
-	beforeExpiry func() // nil, or called before months are dropped
+	began time.Time
 }
 
 func newRig(t *testing.T) *rig {
@@ -132,9 +131,6 @@ func (r *rig) kafkaForgets() {
 // expire keeps so many months before the one in which the test began, which may be over by now.
 func (r *rig) expire(months int) retention.Result {
 	r.t.Helper()
-	if r.beforeExpiry != nil {
-		r.beforeExpiry()
-	}
 	if time.Now().UTC().Month() != r.began.Month() {
 		months++
 	}

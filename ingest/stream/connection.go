@@ -61,11 +61,6 @@ func (s Shared) Close() {
 	}
 }
 
-// With implements Elsewhere, for a shard of one server.
-func (s Shared) With(_ context.Context, fn func(by *Connection) error) error {
-	return fn(&Connection{Shared: s})
-}
-
 // borrow returns the connection for one statement, or for several that need the same one, and what gives it back.
 func (c *Connection) borrow(ctx context.Context) (own *Connection, giveBack func(), err error) {
 	if c.Shared == nil {
@@ -78,9 +73,6 @@ func (c *Connection) borrow(ctx context.Context) (own *Connection, giveBack func
 		return nil, nil, fmt.Errorf("wait for a connection to ClickHouse: %w", context.Cause(ctx))
 	}
 }
-
-// Query runs a statement.
-func (c *Connection) Query(ctx context.Context, q ch.Query) error { return c.do(ctx, q) }
 
 func (c *Connection) do(ctx context.Context, q ch.Query) error {
 	own, giveBack, err := c.borrow(ctx)

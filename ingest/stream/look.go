@@ -21,7 +21,7 @@ const whereOffsets = " WHERE kafka_topic_id = {topic:UUID} AND kafka_partition =
 
 // Stored returns which offsets from first to last are stored.
 func (s *Store) Stored(ctx context.Context, first, last int64) (*Offsets, error) {
-	found := NewOffsets(first, last)
+	found := newOffsets(first, last)
 	var column proto.ColInt64
 	err := s.do(ctx, ch.Query{
 		Body:       "SELECT kafka_offset FROM " + s.Stream.Table + whereOffsets,
@@ -29,7 +29,7 @@ func (s *Store) Stored(ctx context.Context, first, last int64) (*Offsets, error)
 		Result:     proto.Results{{Name: "kafka_offset", Data: &column}},
 		OnResult: func(context.Context, proto.Block) error {
 			for _, offset := range column {
-				found.Add(offset)
+				found.add(offset)
 			}
 			return nil
 		},
@@ -73,12 +73,12 @@ func (s *Store) Same(ctx context.Context, rows Table, from int) (*Offsets, error
 		accounts[d.Account] = struct{}{}
 		of.add(d.CreatedAt)
 	}
-	found := NewOffsets(first, last)
+	found := newOffsets(first, last)
 	also, parameters := of.within(SameTime)
 	parameters["first"], parameters["last"], parameters["accounts"] = first, last, list(slices.Collect(maps.Keys(accounts)))
 	err := s.identities(ctx, also, parameters, func(offset int64, stored Identity) {
 		if row, ok := slices.BinarySearch(offsets, offset); ok && rows.Record(from+row).Identity == stored {
-			found.Add(offset)
+			found.add(offset)
 		}
 	})
 	if err != nil {
@@ -167,8 +167,7 @@ func (s *Store) StoredBefore(ctx context.Context, events []Record, offset int64,
 	found := make(map[Identity]struct{})
 	for some := range slices.Chunk(events, maxLookedFor) {
 		for _, other := range s.Before { // first: if one is away, nothing has been asked in vain
-			err := other.With(ctx, func(by *Connection) error { return s.look(ctx, by, some, offset, within, found) })
-			if err != nil {
+			if err := s.look(ctx, &Connection{Shared: other}, some, offset, within, found); err != nil {
 				return nil, fmt.Errorf("look for events stored long ago on another shard: %w", err)
 			}
 		}
@@ -226,13 +225,13 @@ type Offsets struct {
 	bits        []uint64
 }
 
-// NewOffsets returns the empty set of a range.
-func NewOffsets(first, last int64) *Offsets {
+// newOffsets returns the empty set of a range.
+func newOffsets(first, last int64) *Offsets {
 	return &Offsets{first, last, make([]uint64, (last-first)/64+1)}
 }
 
-// Add adds an offset of the range.
-func (o *Offsets) Add(offset int64) {
+// add adds an offset of the range.
+func (o *Offsets) add(offset int64) {
 	i := offset - o.first
 	o.bits[i/64] |= 1 << (i % 64)
 }

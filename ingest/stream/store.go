@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,13 +22,7 @@ type Store struct {
 	Partition int32
 	Replays   bool // inserts dead letters, not blocks
 
-	Before []Elsewhere // other shards that may have earlier events of the partition's keys
-}
-
-// Elsewhere is another shard, which is read only. It is safe for concurrent use.
-type Elsewhere interface {
-	// With calls fn with a connection to it. An error says that what fn read does not count.
-	With(ctx context.Context, fn func(by *Connection) error) error
+	Before []Shared // of other shards that may have earlier events of the partition's keys; they are read only
 }
 
 // queryPrefix begins the id of every insert of a kind for the partition, so that whoever goes on can find
@@ -51,6 +44,9 @@ func (s *Store) kind() string {
 	return kindBlock
 }
 
+// largeInsert is from how many rows on the memory that a connection has for what it sends is worth giving back.
+const largeInsert = 10_000
+
 // Insert stores the rows as one block under the token. A nil error means that they are stored, or
 // that ClickHouse remembers the token; any error leaves it open whether they are, or will be. A nil connection is that of the store.
 //
@@ -58,24 +54,6 @@ func (s *Store) kind() string {
 // be stopped after its last look at the clock and go on much later: the server refuses rows that
 // come too late by its own clock, and drops a connection that stops in the middle of an insert.
 func (s *Store) Insert(ctx context.Context, by *Connection, rows Table, token string) error {
-	return s.insert(ctx, by, rows, token, nil)
-}
-
-// Quorum says how rows are inserted into replicated tables.
-type Quorum struct {
-	Replicas int   // that have the rows before the insert is acknowledged: more than one, so that ClickHouse checks its session in Keeper
-	Epoch    int64 // of the writer: the server refuses one that is over
-}
-
-// InsertReplicated is Insert into replicated tables. The rows are of one month.
-func (s *Store) InsertReplicated(ctx context.Context, rows Table, token string, quorum Quorum) error {
-	return s.insert(ctx, nil, rows, token, &quorum)
-}
-
-// largeInsert is from how many rows on the memory that a connection has for what it sends is worth giving back.
-const largeInsert = 10_000
-
-func (s *Store) insert(ctx context.Context, by *Connection, rows Table, token string, quorum *Quorum) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return errors.New("insert into ClickHouse: there is no deadline")
@@ -96,24 +74,16 @@ func (s *Store) insert(ctx context.Context, by *Connection, rows Table, token st
 	if err != nil {
 		return err
 	}
-	input := rows.Input(before)
-	if quorum != nil {
-		return s.send(ctx, own, quorum.query(s.Stream.Table, input, token, remaining(deadline)), token)
-	}
-	return s.send(ctx, own, insertQuery(s.Stream.Table, input, token), token)
-}
-
-// minFreeDisk is how many bytes ClickHouse must have left of its disk for an insert. It is far more than one block takes.
-const minFreeDisk = "268435456"
-
-// send sends an insert.
-func (s *Store) send(ctx context.Context, by *Connection, q ch.Query, token string) error {
+	q := insertQuery(s.Stream.Table, rows.Input(before), token)
 	q.QueryID = s.queryPrefix(s.kind()) + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString()
-	if err := by.do(ctx, q); err != nil {
+	if err := own.do(ctx, q); err != nil {
 		return fmt.Errorf("insert into ClickHouse: %w", err)
 	}
 	return nil
 }
+
+// minFreeDisk is how many bytes ClickHouse must have left of its disk for an insert. It is far more than one block takes.
+const minFreeDisk = "268435456"
 
 // ReceiveTimeout is how long the server waits for the next bytes of an insert.
 const ReceiveTimeout = 30 * time.Second
@@ -136,27 +106,6 @@ func insertQuery(table string, input proto.Input, token string) ch.Query {
 			{Key: "receive_timeout", Value: strconv.Itoa(int(ReceiveTimeout.Seconds())), Important: true},
 		},
 	}
-}
-
-// quorumSlack is how much earlier than the client the server gives up waiting for other replicas, so that its answer comes in time.
-const quorumSlack = 500 * time.Millisecond
-
-// query returns the statement that stores the columns on several replicas.
-func (q *Quorum) query(table string, input proto.Input, token string, limit time.Duration) ch.Query {
-	epochs := make(proto.ColInt64, input[0].Data.Rows())
-	for i := range epochs {
-		epochs[i] = q.Epoch
-	}
-	query := insertQuery(table, append(slices.Clone(input), proto.InputColumn{Name: "writer_epoch", Data: &epochs}), token)
-	query.Settings = append(query.Settings,
-		// A number: "auto" would go by the replicas that Keeper lists, not by those of which we count a majority.
-		ch.Setting{Key: "insert_quorum", Value: strconv.Itoa(q.Replicas), Important: true},
-		ch.Setting{Key: "insert_quorum_parallel", Value: "1", Important: true},
-		ch.Setting{Key: "insert_quorum_timeout", Value: strconv.FormatInt(max(1, (limit-quorumSlack).Milliseconds()), 10), Important: true},
-		// The insert ends with the session in Keeper in which it began: a writer whose session has ended stores nothing more.
-		ch.Setting{Key: "insert_keeper_max_retries", Value: "0", Important: true},
-	)
-	return query
 }
 
 // Probe returns nil if ClickHouse lets the connection read and write the stream's table. It writes nothing.

@@ -27,7 +27,7 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 	deadline, _ := ctx.Deadline()
 	before, err := s.bound(ctx, deadline)
 	require.NoError(t, err)
-	err = s.send(ctx, &s.Connection, insertQuery(s.Stream.Table, rows.Input(before.Add(-time.Hour)), "late"+r.token), "late"+r.token) // as if the process had been stopped for an hour
+	err = s.do(ctx, insertQuery(s.Stream.Table, rows.Input(before.Add(-time.Hour)), "late"+r.token)) // as if the process had been stopped for an hour
 	require.ErrorContains(t, err, "the insert came too late")
 	require.False(t, clickhouse.IsRefusal(err), "it is tried again")
 	r.requireStored(0)

@@ -49,15 +49,9 @@ func (t *Tables) Trim() {
 
 // Copy returns a table with those rows whose offset wanted accepts.
 func (t *Tables) Copy(from Table, wanted func(offset int64) bool) Table {
-	offsets := from.Offsets()
-	return t.CopyRows(from, func(row int) bool { return wanted(offsets[row]) })
-}
-
-// CopyRows returns a table with those rows that wanted accepts.
-func (t *Tables) CopyRows(from Table, wanted func(row int) bool) Table {
 	to := t.Take()
-	for row := range from.Offsets() {
-		if wanted(row) {
+	for row, offset := range from.Offsets() {
+		if wanted(offset) {
 			to.addRow(from, row)
 		}
 	}

@@ -155,7 +155,7 @@ func (b *Backups) create(ctx context.Context, base *Manifest) (m Manifest, err e
 	if m.Offsets, err = committed(ctx, b.deps.Postgres, client); err != nil {
 		return m, err
 	}
-	servers, err := b.deps.ClickHouse.WriterServers(ctx) // which have everything that counts as stored
+	servers, err := b.deps.ClickHouse.DistinctServers(ctx)
 	if err != nil {
 		return m, err //nolint:wrapcheck // it is one of the settings, or names the shard
 	}

@@ -15,17 +15,12 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Restore brings a backup to empty engines. Of a shard with several replicas it is the first one; the migration afterwards gives the others what
-// that one has. What is missing in ClickHouse comes from Kafka when consumers start. Erasures are applied again, and
-// mails, messages and webhooks wait for Resume. Migrate afterwards.
+// Restore brings a backup to empty engines. What is missing in ClickHouse comes from Kafka when consumers start. Erasures are
+// applied again, and mails, messages and webhooks wait for Resume. Migrate afterwards.
 func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error) {
-	first, err := b.deps.ClickHouse.FirstReplicas()
+	servers, err := b.deps.ClickHouse.Servers()
 	if err != nil {
 		return r, err //nolint:wrapcheck // it is one of the settings
-	}
-	servers, err := first.Servers()
-	if err != nil {
-		return r, err //nolint:wrapcheck // as above
 	}
 	if len(servers) != len(m.ClickHouse) {
 		return r, fmt.Errorf("the backup is of %d ClickHouse shards, and %d are given: give as many with --clickhouse-shards", len(m.ClickHouse), len(servers))
@@ -66,9 +61,7 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 	for _, g := range m.Gone {
 		b.deps.Progress(g.String())
 	}
-	of := b.deps
-	of.ClickHouse = first // the only one that has anything
-	return of.catchUp(ctx, m.Offsets)
+	return b.deps.catchUp(ctx, m.Offsets)
 }
 
 // damage says what is wrong with a backup, and what to do.
@@ -120,13 +113,7 @@ func (b *Backups) restoreShard(ctx context.Context, server clickhouse.Config, na
 	if err := clickhouse.Restore(ctx, server, from, of); err != nil {
 		return err //nolint:wrapcheck // as above
 	}
-	if err := clickhouse.CheckTables(ctx, server); err != nil {
-		return err //nolint:wrapcheck // as above
-	}
-	if !b.deps.ClickHouse.Replicated() {
-		return nil
-	}
-	return clickhouse.RequireReplicated(ctx, server) //nolint:wrapcheck // as above
+	return clickhouse.CheckTables(ctx, server) //nolint:wrapcheck // as above
 }
 
 // restoreFiles brings files to the bucket that it has not.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	"github.com/ClickHouse/ch-go"
 	native "github.com/ClickHouse/clickhouse-go/v2"
@@ -27,14 +26,9 @@ type Config struct {
 	// HTTPSecret is the file of the HTTP address of the same server, if that is in one.
 	HTTPSecret *config.Secret `kong:"-"`
 	// Shards has the addresses of a topology of several servers; "": the server of URL is all of it.
-	Shards string `name:"clickhouse-shards" placeholder:"HOST:PORT,…;…" help:"Addresses of all ClickHouse servers, if there are several: semicolons between shards, commas between the replicas of a shard. User, password, TLS and settings are those of the ClickHouse URL, whose address is one of them. The order has no meaning: docs/shards.md."`
+	Shards string `name:"clickhouse-shards" placeholder:"HOST:PORT;…" help:"Addresses of all ClickHouse servers, if there are several: one for each shard, with semicolons between them. User, password, TLS and settings are those of the ClickHouse URL, whose address is one of them. The order has no meaning: docs/shards.md."`
 	// TLS is used if any of its files is named, or the URL has secure=true. It is that of the HTTP address as well.
 	TLS certificate.Client `embed:"" prefix:"clickhouse-"`
-
-	// Writers finds the replicas that write, in Postgres. It is needed if shards have several.
-	Writers Writers `kong:"-"`
-	// MaxLag lets reads of several shards, or of several replicas, use replicas that lag so much. 0: reads are those of the writers.
-	MaxLag time.Duration `kong:"-"`
 }
 
 // Validate returns every problem of the settings.
@@ -76,14 +70,14 @@ func (c Config) dialer(o *native.Options) *certificate.Dialer {
 // Open returns a pool of connections, safe for concurrent use, without connecting: the first use does. Of several shards, queries
 // read all (see everywhere); what writes goes through EachShard.
 func Open(c Config, maxConns int) (native.Conn, error) {
-	shards, err := c.Replicas()
+	servers, err := c.Servers()
 	if err != nil {
 		return nil, err
 	}
-	if len(shards) > 1 || len(shards[0]) > 1 {
-		return openEverywhere(c, shards, maxConns)
+	if len(servers) > 1 {
+		return openEverywhere(c, servers, maxConns)
 	}
-	o, err := shards[0][0].Options()
+	o, err := servers[0].Options()
 	if err != nil {
 		return nil, err
 	}

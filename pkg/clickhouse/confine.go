@@ -51,7 +51,7 @@ func Unconfined(ctx context.Context, c Config) (yes bool, version string, err er
 		return false, "", err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	err = EachServer(ctx, conn, func(server native.Conn) error {
+	err = EachServer(conn, func(server native.Conn) error {
 		var known bool
 		var is string
 		if err := server.QueryRow(ctx, "SELECT formatQueryOrNull('CREATE DATABASE a PARALLEL WITH CREATE DATABASE b') IS NOT NULL, version()").Scan(&known, &is); err != nil {

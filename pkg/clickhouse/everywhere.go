@@ -1,7 +1,6 @@
 package clickhouse
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,95 +58,61 @@ func (c Config) ReadSettings() native.Settings {
 	if c.Shards == "" {
 		return nil
 	}
-	settings := native.Settings{
+	return native.Settings{
 		"skip_unavailable_shards": 0, // a smaller answer would be a wrong one
 		// A subquery of rows in a query of rows is asked of all shards first, and not of each shard for itself.
 		"distributed_product_mode": "global",
 	}
-	if lag := c.ReadLag(); lag > 0 {
-		settings[maxDelay], settings[fallBack] = max(1, int64(lag.Seconds())), 0
-	}
-	return settings
-}
-
-// The settings by which ClickHouse reads no replica that lags more.
-const (
-	maxDelay = "max_replica_delay_for_distributed_queries"
-	fallBack = "fallback_to_stale_replicas_for_distributed_queries"
-)
-
-// DefaultMaxLag is the lag of reads without a setting.
-const DefaultMaxLag = 30 * time.Second
-
-// ReadLag returns how much a replica that is read may lag, 0 if no shard has several.
-func (c Config) ReadLag() time.Duration {
-	if !c.Replicated() {
-		return 0
-	}
-	return cmp.Or(c.MaxLag, DefaultMaxLag)
 }
 
 // everywhere reads all shards: any server asks the others. It refuses to write, since no statement writes to all of them at once.
 type everywhere struct {
 	driver.Conn
-	shards  []*shardConn
-	writers *writers // nil: of each shard, any replica is read
-	size    int      // of all servers
+	shards []shardConn
 }
+
+// shardConn is the connection to one shard.
+type shardConn struct {
+	driver.Conn
+	address string
+}
+
+// id asks the server, each time: its address may lead to another one by now.
+func (s shardConn) id() (id uint16, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), idTimeout)
+	defer cancel()
+	if err := s.QueryRow(ctx, "SELECT id FROM lodestone.shard").Scan(&id); err != nil {
+		return 0, fmt.Errorf("ask ClickHouse at %s which shard it is: %w", s.address, err)
+	}
+	return id, nil
+}
+
+const idTimeout = 10 * time.Second
 
 var errWrites = errors.New("write to ClickHouse: there are several shards, and the statement names none")
 
 func (e *everywhere) Select(ctx context.Context, dest any, query string, args ...any) error {
-	query, check, err := e.rewrite(ctx, query)
-	if err != nil {
-		return err
-	}
-	return errors.Join(e.Conn.Select(ctx, dest, query, args...), check())
+	return e.Conn.Select(ctx, dest, OverShards(query), args...)
 }
 
 func (e *everywhere) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
-	query, check, err := e.rewrite(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := e.Conn.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return decidedRows{rows, check}, nil
+	return e.Conn.Query(ctx, OverShards(query), args...)
 }
 
 func (e *everywhere) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
-	query, check, err := e.rewrite(ctx, query)
-	if err != nil {
-		return failedRow{err}
-	}
-	return decidedRow{e.Conn.QueryRow(ctx, query, args...), check}
-}
-
-// rewrite returns the statement that reads all shards, and what returns an error if a writer was replaced since.
-func (e *everywhere) rewrite(ctx context.Context, query string) (all string, check func() error, err error) {
-	if e.writers == nil || !spreadTable.MatchString(query) {
-		return OverShards(query), func() error { return nil }, nil
-	}
-	return e.writers.rewrite(ctx, e.shards, query)
+	return e.Conn.QueryRow(ctx, OverShards(query), args...)
 }
 
 // Ping reports whether every shard answers.
 func (e *everywhere) Ping(ctx context.Context) error {
-	for _, shard := range e.shards {
-		if err := shard.ping(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return EachServer(e, func(server driver.Conn) error { return server.Ping(ctx) })
 }
 
 // Close closes all connections.
 func (e *everywhere) Close() error {
 	err := e.Conn.Close()
 	for _, shard := range e.shards {
-		err = errors.Join(err, shard.close())
+		err = errors.Join(err, shard.Close())
 	}
 	return err
 }
@@ -159,8 +124,7 @@ func (e *everywhere) PrepareBatch(context.Context, string, ...driver.PrepareBatc
 }
 
 // EachShard calls fn with a connection to each shard alone, which also writes, and stops at an error. Of a topology of one shard that
-// is the connection itself. Of a shard with several replicas it is the writer, and the error says if the writer was replaced meanwhile. Each
-// server has shown the id of its shard: it is an error if two addresses lead to one shard.
+// is the connection itself. Each server has shown the id of its shard: it is an error if two addresses lead to one shard.
 func EachShard(conn driver.Conn, fn func(shard driver.Conn) error) error {
 	e, several := conn.(*everywhere)
 	if !several {
@@ -168,85 +132,62 @@ func EachShard(conn driver.Conn, fn func(shard driver.Conn) error) error {
 	}
 	ids := shardIDs{}
 	for _, shard := range e.shards {
-		if err := shard.atWriter(ids, fn); err != nil {
+		id, err := shard.id()
+		if err != nil {
+			return err
+		}
+		if err := ids.add(id); err != nil {
+			return err
+		}
+		if err := fn(shard.Conn); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// EachServer is EachShard for each replica that answers. Of a shard, one has to.
-func EachServer(ctx context.Context, conn driver.Conn, fn func(server driver.Conn) error) error {
+// EachServer is EachShard for servers that need not have an id yet.
+func EachServer(conn driver.Conn, fn func(server driver.Conn) error) error {
 	e, several := conn.(*everywhere)
 	if !several {
 		return fn(conn)
 	}
 	for _, shard := range e.shards {
-		if err := shard.each(ctx, fn); err != nil {
+		if err := fn(shard.Conn); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// EachReplica calls fn with a connection to every replica on record of each shard that has several, once that one has the rows and the changes of
-// the tables that the others had at the call. It stops at an error. A replica that does not answer is one: what is to be done on all of them is not
-// done then.
-func EachReplica(ctx context.Context, conn driver.Conn, tables []string, fn func(replica driver.Conn) error) error {
-	e, several := conn.(*everywhere)
-	if !several {
-		return nil
-	}
-	for _, shard := range e.shards {
-		if err := shard.eachReplica(ctx, tables, fn); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// openEverywhere returns a pool that reads all of several shards, or of several replicas.
-func openEverywhere(c Config, shards [][]Config, maxConns int) (native.Conn, error) {
-	o, err := shards[0][0].Options()
+// openEverywhere returns a pool that reads all of several shards.
+func openEverywhere(c Config, servers []Config, maxConns int) (native.Conn, error) {
+	o, err := servers[0].Options()
 	if err != nil {
 		return nil, err
 	}
 	o.Auth.Database = c.ReadDatabase()
 	o.Addr, o.ConnOpenStrategy = nil, native.ConnOpenRoundRobin
 	e := &everywhere{}
-	for _, replicas := range shards {
-		shard := &shardConn{writers: c.Writers}
-		for _, server := range replicas {
-			one, err := server.Options()
-			if err != nil {
-				return nil, err
-			}
-			o.Addr = append(o.Addr, one.Addr...)
-			if len(replicas) > 1 {
-				one.Settings = quorum(one.Settings, len(replicas))
-			}
-			conn, err := open(one, maxConns)
-			if err != nil {
-				return nil, err
-			}
-			shard.replicas = append(shard.replicas, &replicaConn{Conn: conn, address: one.Addr[0]})
+	for _, server := range servers {
+		one, err := server.Options()
+		if err != nil {
+			return nil, err
 		}
-		e.shards, e.size = append(e.shards, shard), e.size+len(replicas)
-	}
-	if e.size > len(shards) && c.MaxLag == 0 {
-		e.writers = &writers{config: c, secure: shards[0][0].dialer(o) != nil}
+		o.Addr = append(o.Addr, one.Addr...)
+		conn, err := open(one, maxConns)
+		if err != nil {
+			return nil, err
+		}
+		e.shards = append(e.shards, shardConn{conn, one.Addr[0]})
 	}
 	settings := c.ReadSettings()
-	if e.writers != nil { // which are read whatever they lack
-		delete(settings, maxDelay)
-		delete(settings, fallBack)
-	}
 	maps.Copy(settings, o.Settings)
 	o.Settings = settings
 	verifier := ch.Options{User: o.Auth.Username, Password: o.Auth.Password, ClientName: "lodestone", DialTimeout: dialTimeout, ReadTimeout: dialTimeout}
-	secure := shards[0][0].dialer(o)
+	secure := servers[0].dialer(o)
 	o.DialContext = func(ctx context.Context, address string) (net.Conn, error) {
-		return c.dialCluster(ctx, address, verifier, secure, len(shards), e.size)
+		return c.dialCluster(ctx, address, verifier, secure, len(servers))
 	}
 	if e.Conn, err = open(o, maxConns); err != nil {
 		return nil, err
@@ -258,7 +199,7 @@ const dialTimeout = 5 * time.Second
 
 // dialCluster connects to a server that reads exactly the shards of the topology: what it has for a cluster is its own setting, with
 // which answers could be smaller, or have rows twice.
-func (c Config) dialCluster(ctx context.Context, address string, o ch.Options, secure *certificate.Dialer, shards, servers int) (net.Conn, error) {
+func (c Config) dialCluster(ctx context.Context, address string, o ch.Options, secure *certificate.Dialer, shards int) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var dialer ch.Dialer = &net.Dialer{}
@@ -276,23 +217,23 @@ func (c Config) dialCluster(ctx context.Context, address string, o ch.Options, s
 		return nil, fmt.Errorf("connect to ClickHouse: %w", err)
 	}
 	o.Address = conn.RemoteAddr().String() // the same server, whatever its name leads to next time
-	if err := c.checkCluster(ctx, o, shards, servers); err != nil {
+	if err := c.checkCluster(ctx, o, shards); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
 }
 
-// checkCluster asks a server for the ids of all shards of its cluster, and how many replicas these have.
-func (c Config) checkCluster(ctx context.Context, o ch.Options, shards, servers int) error {
+// checkCluster asks a server for the ids of all shards of its cluster, and how many servers these have.
+func (c Config) checkCluster(ctx context.Context, o ch.Options, shards int) error {
 	conn, err := c.connect(ctx, o)
 	if err != nil {
 		return fmt.Errorf("connect to ClickHouse: %w", err)
 	}
 	var text proto.ColStr
-	var rows, different, replicas proto.ColUInt64
+	var rows, different, servers proto.ColUInt64
 	err = conn.Do(ctx, ch.Query{
-		Body:   "SELECT toString(arraySort(groupArray(id))) AS ids, count() AS n, uniqExact(id) AS different, toUInt64(ifNull((SELECT count() FROM system.clusters WHERE cluster = '" + cluster + "'), 0)) AS replicas FROM " + AllDatabase + ".shard",
-		Result: proto.Results{{Name: "ids", Data: &text}, {Name: "n", Data: &rows}, {Name: "different", Data: &different}, {Name: "replicas", Data: &replicas}},
+		Body:   "SELECT toString(arraySort(groupArray(id))) AS ids, count() AS n, uniqExact(id) AS different, toUInt64(ifNull((SELECT count() FROM system.clusters WHERE cluster = '" + cluster + "'), 0)) AS servers FROM " + AllDatabase + ".shard",
+		Result: proto.Results{{Name: "ids", Data: &text}, {Name: "n", Data: &rows}, {Name: "different", Data: &different}, {Name: "servers", Data: &servers}},
 	})
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return fmt.Errorf("ask ClickHouse for the shards of its cluster %s: %w", cluster, err)
@@ -301,9 +242,9 @@ func (c Config) checkCluster(ctx context.Context, o ch.Options, shards, servers 
 		return fmt.Errorf("the cluster %s of ClickHouse at %s has the shards %s, and --clickhouse-shards has %d: make its remote_servers the same (docs/shards.md)",
 			cluster, o.Address, text.Row(0), shards)
 	}
-	if replicas.Row(0) != uint64(servers) {
-		return fmt.Errorf("the cluster %s of ClickHouse at %s has %d servers, and --clickhouse-shards has %d: make its remote_servers the same (docs/replicas.md)",
-			cluster, o.Address, replicas.Row(0), servers)
+	if servers.Row(0) != uint64(shards) { // what is read from another server of a shard could lack rows
+		return fmt.Errorf("the cluster %s of ClickHouse at %s has %d servers for %d shards: give each shard one in its remote_servers (docs/shards.md)",
+			cluster, o.Address, servers.Row(0), shards)
 	}
 	return nil
 }

@@ -10,12 +10,6 @@ import (
 // AskCanary sends the query of a canary once.
 func AskCanary(ctx context.Context, c *Canary) error { return c.ask(ctx) }
 
-// Fence returns the statements of the fence of epochs.
-func Fence() []string { return []string{closedEpochs, fence("events"), fence("link_views")} }
-
-// VersionTable returns the statement of goose's table.
-func VersionTable() string { return versionTable() }
-
 // AskHTTP asks a server as the canary does.
 func AskHTTP(ctx context.Context, address, user, password string) error {
 	c, err := NewCanary(CanaryConfig{URL: address}, CanaryDeps{Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})

@@ -70,7 +70,7 @@ func TestQueriesOutliveANewPassword(t *testing.T) {
 			return conn.Ping(ctx)
 		},
 		func(ctx context.Context) error { // as a consumer does
-			return topology.Each(ctx, func(_ clickhouse.Member, conn *ch.Client) error { return conn.Ping(ctx) })
+			return topology.Each(ctx, func(_ uint16, conn *ch.Client) error { return conn.Ping(ctx) })
 		},
 		func(ctx context.Context) error { // as exports do
 			return login.Do(func(user, password string) error { return clickhouse.AskHTTP(ctx, http, user, password) })

@@ -28,24 +28,27 @@ var functions string
 // Migrate brings the schema of every shard up to date and returns the versions that it applied, none if all were current. A server that
 // has no id among the shards gets the next one. ClickHouse has no lock for migrations: the caller holds the one in Postgres.
 func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
-	shards, err := c.Replicas()
+	servers, err := c.Servers()
 	if err != nil {
 		return nil, err
 	}
-	several := len(slices.Concat(shards...)) > 1
-	for i, replicas := range shards {
-		var versions []int64
-		if shards[i], versions, err = migrateShard(ctx, replicas, several); err != nil {
+	several := len(servers) > 1
+	for _, server := range servers {
+		if err := createDatabases(ctx, server); err != nil {
+			return nil, err
+		}
+		versions, err := migrateServer(ctx, server, several)
+		if err != nil {
 			return nil, err
 		}
 		applied = append(applied, versions...)
 	}
 	slices.Sort(applied)
-	if err := nameShards(ctx, shards); err != nil {
+	if err := nameShards(ctx, servers); err != nil {
 		return nil, err
 	}
 	if several {
-		for _, server := range slices.Concat(shards...) {
+		for _, server := range servers {
 			if err := readEverywhere(ctx, server); err != nil {
 				return nil, err
 			}
@@ -55,7 +58,7 @@ func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 }
 
 // migrateServer brings the schema of one server up to date.
-func migrateServer(ctx context.Context, c Config, several, replicated bool) (applied []int64, err error) {
+func migrateServer(ctx context.Context, c Config, several bool) (applied []int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("read ClickHouse migrations: %w", err)
@@ -70,9 +73,6 @@ func migrateServer(ctx context.Context, c Config, several, replicated bool) (app
 		o.Settings = native.Settings{}
 	}
 	o.Settings["alter_sync"], o.Settings["mutations_sync"] = 0, 0
-	if replicated {
-		o.Settings["alter_sync"] = 1 // the next statement needs the columns of the one before, on this replica
-	}
 	db := native.OpenDB(o)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := checkOrigin(ctx, db); err != nil {
@@ -86,12 +86,6 @@ func migrateServer(ctx context.Context, c Config, several, replicated bool) (app
 			return nil, err
 		}
 	}
-	if replicated {
-		files = rewritten{files, Replicated}
-		if _, err := db.ExecContext(ctx, versionTable()); err != nil {
-			return nil, fmt.Errorf("create the table of ClickHouse's migrations: %w", err)
-		}
-	}
 	provider, err := goose.NewProvider(goose.DialectClickHouse, db, files)
 	if err != nil {
 		return nil, fmt.Errorf("read ClickHouse migrations: %w", err)
@@ -103,10 +97,7 @@ func migrateServer(ctx context.Context, c Config, several, replicated bool) (app
 	for _, r := range results {
 		applied = append(applied, r.Source.Version)
 	}
-	if replicated {
-		err = raiseFence(ctx, db)
-	}
-	return applied, err
+	return applied, nil
 }
 
 // createDatabases creates the databases first: a session in one that does not exist is refused.

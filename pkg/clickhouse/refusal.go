@@ -24,9 +24,7 @@ var passing = map[int32]bool{
 	243: true, // NOT_ENOUGH_SPACE
 	252: true, // TOO_MANY_PARTS
 	279: true, // ALL_CONNECTION_TRIES_FAILED: a shard does not answer
-	285: true, // TOO_FEW_LIVE_REPLICAS
 	319: true, // UNKNOWN_STATUS_OF_INSERT
-	369: true, // ALL_REPLICAS_ARE_STALE: beyond the lag that reads may have
 	373: true, // SESSION_IS_LOCKED
 	394: true, // QUERY_WAS_CANCELLED
 	395: true, // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: our fence, the insert came too late

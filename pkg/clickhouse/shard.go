@@ -16,32 +16,30 @@ import (
 )
 
 // nameShards gives each shard that has no id the next one. The first server of an installation, which may be its only one for
-// long, is shard 1. The replicas of a shard have the same id and different names.
-func nameShards(ctx context.Context, shards [][]Config) error {
-	ids := make([]uint16, len(shards))
-	for i, replicas := range shards {
-		id, err := readID(ctx, replicas[0])
+// long, is shard 1.
+func nameShards(ctx context.Context, servers []Config) error {
+	ids := make([]uint16, len(servers))
+	for i, server := range servers {
+		id, err := readID(ctx, server)
 		if err != nil {
 			return err
 		}
 		ids[i] = id
 	}
-	for i, replicas := range shards {
-		if ids[i] != 0 && slices.Contains(ids[:i], ids[i]) {
-			return fmt.Errorf("two servers of --clickhouse-shards are shard %d: they are one server under two addresses, or one is a copy of the other", ids[i])
-		}
-		if ids[i] == 0 {
-			ids[i] = slices.Max(ids) + 1
-			err := onServer(replicas[0], func(db *sql.DB) error {
-				_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO lodestone.shard (id) SETTINGS async_insert = 0 VALUES (%d)", ids[i]))
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("write the id of a ClickHouse shard: %w", err)
+	for i, server := range servers {
+		if ids[i] != 0 {
+			if slices.Contains(ids[:i], ids[i]) {
+				return fmt.Errorf("two servers of --clickhouse-shards are shard %d: they are one server under two addresses, or one is a copy of the other", ids[i])
 			}
+			continue
 		}
-		if err := checkReplicas(ctx, ids[i], replicas); err != nil {
+		ids[i] = slices.Max(ids) + 1
+		err := onServer(server, func(db *sql.DB) error {
+			_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO lodestone.shard (id) SETTINGS async_insert = 0 VALUES (%d)", ids[i]))
 			return err
+		})
+		if err != nil {
+			return fmt.Errorf("write the id of a ClickHouse shard: %w", err)
 		}
 	}
 	return nil
@@ -124,25 +122,17 @@ func viewsEverywhere(ctx context.Context, db *sql.DB, files fs.FS) (fs.FS, error
 	if !ready {
 		return files, nil
 	}
-	return viewFiles(files), nil
+	return viewFiles{files}, nil
 }
 
 // viewFiles are migrations whose views read all shards.
-func viewFiles(files fs.FS) fs.FS {
-	return rewritten{files, func(text string) string { return createView.ReplaceAllStringFunc(text, OverShards) }}
-}
+type viewFiles struct{ fs.FS }
 
 var createView = regexp.MustCompile(`(?s)CREATE (OR REPLACE )?VIEW .*?;\n`)
 
-// rewritten are migrations with other statements.
-type rewritten struct {
-	fs.FS
-	rewrite func(text string) string
-}
-
 // Open implements fs.FS.
-func (r rewritten) Open(name string) (fs.File, error) {
-	f, err := r.FS.Open(name)
+func (v viewFiles) Open(name string) (fs.File, error) {
+	f, err := v.FS.Open(name)
 	if err != nil || path.Ext(name) != ".sql" {
 		return f, err //nolint:wrapcheck // it is a file system's
 	}
@@ -150,7 +140,7 @@ func (r rewritten) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &rewrittenFile{f, strings.NewReader(r.rewrite(string(text)))}, nil
+	return &rewrittenFile{f, strings.NewReader(createView.ReplaceAllStringFunc(string(text), OverShards))}, nil
 }
 
 type rewrittenFile struct {

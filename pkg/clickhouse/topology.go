@@ -18,50 +18,44 @@ import (
 )
 
 // The servers that store events are shards: each event is on one of them, and each has an id, which it keeps in its table
-// lodestone.shard. A shard can have several servers, its replicas, which copy its rows to each other; each has a name of its own in Keeper, the
-// macro replica of its settings. Other packages see shards and replicas by ids and names, never hosts. One server is a topology of one
-// shard.
+// lodestone.shard. Other packages see shards by ids, never hosts. One server is a topology of one shard.
 
 const shardsSetting = "--clickhouse-shards"
 
-// Replicated reports whether any shard has several servers.
-func (c Config) Replicated() bool { return strings.Contains(c.Shards, ",") }
-
-// Replicas returns the settings of each replica of each shard, in the order of the setting.
-func (c Config) Replicas() ([][]Config, error) {
+// Servers returns the settings of the server of each shard, in the order of the setting.
+func (c Config) Servers() ([]Config, error) {
 	o, err := c.Options()
 	if err != nil || c.Shards == "" {
-		return [][]Config{{{URL: c.URL, Secret: c.Secret, TLS: c.TLS}}}, err
+		return []Config{{URL: c.URL, Secret: c.Secret, TLS: c.TLS}}, err
 	}
-	var shards [][]Config
+	if strings.Contains(c.Shards, ",") {
+		return nil, config.Invalid(shardsSetting, "has a comma: Lodestone stores on one server of each shard, and does not use replicas of it yet",
+			"give one server for each shard, with semicolons between them")
+	}
+	var servers []Config
 	var seen []string
-	for shard := range strings.SplitSeq(c.Shards, ";") {
-		var replicas []Config
-		for address := range strings.SplitSeq(shard, ",") {
-			address = strings.TrimSpace(address)
-			server, err := c.at(address)
-			if err != nil {
-				return nil, err
-			}
-			if slices.Contains(seen, address) {
-				return nil, config.Invalid(shardsSetting, "has "+address+" twice", "give each server once")
-			}
-			seen = append(seen, address)
-			replicas = append(replicas, server)
+	for address := range strings.SplitSeq(c.Shards, ";") {
+		address = strings.TrimSpace(address)
+		server, err := c.at(address)
+		if err != nil {
+			return nil, err
 		}
-		shards = append(shards, replicas)
+		if slices.Contains(seen, address) {
+			return nil, config.Invalid(shardsSetting, "has "+address+" twice", "give each server once")
+		}
+		seen, servers = append(seen, address), append(servers, server)
 	}
 	if len(o.Addr) != 1 || !slices.Contains(seen, o.Addr[0]) {
 		return nil, config.Invalid("--clickhouse-url", "has an address that is not in "+shardsSetting, "use the address of one of the servers")
 	}
-	return shards, nil
+	return servers, nil
 }
 
 // at returns the settings of the server at an address.
 func (c Config) at(address string) (Config, error) {
 	host, port, err := net.SplitHostPort(address)
 	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || host == "" || wrong != nil || n == 0 || strings.ContainsAny(host, "/@?#% ") {
-		return Config{}, config.Invalid(shardsSetting, fmt.Sprintf("has %q, which is no address", address), "write host:port,host:port;host:port,host:port")
+		return Config{}, config.Invalid(shardsSetting, fmt.Sprintf("has %q, which is no address", address), "write host:port;host:port")
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil { // Options would have failed
@@ -71,110 +65,72 @@ func (c Config) at(address string) (Config, error) {
 	return Config{URL: u.String(), Secret: c.Secret, TLS: c.TLS}, nil
 }
 
-// FirstReplicas returns the settings of the same shards with one server each, the one that the setting names first.
-func (c Config) FirstReplicas() (Config, error) {
-	if !c.Replicated() {
-		return c, nil
+// DistinctServers returns Servers once each has shown that it is another shard.
+func (c Config) DistinctServers(ctx context.Context) ([]Config, error) {
+	servers, err := c.Servers()
+	if err != nil || len(servers) == 1 {
+		return servers, err
 	}
-	shards, err := c.Replicas()
+	t, err := NewTopology(c)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
-	var addresses []string
-	for _, replicas := range shards {
-		o, err := replicas[0].Options()
-		if err != nil {
-			return c, err
-		}
-		addresses = append(addresses, o.Addr[0])
-	}
-	c.URL, c.Shards, c.Writers = shards[0][0].URL, strings.Join(addresses, ";"), nil
-	if len(shards) == 1 {
-		c.Shards = "" // one server is no cluster
-	}
-	return c, nil
+	return servers, t.Each(ctx, func(uint16, *ch.Client) error { return nil })
 }
 
-// Servers returns the settings of each server, in the order of the setting.
-func (c Config) Servers() ([]Config, error) {
-	shards, err := c.Replicas()
-	return slices.Concat(shards...), err
-}
-
-// Topology finds servers by the ids of their shards and their names. It is safe for concurrent use.
+// Topology finds servers by the ids of their shards. It is safe for concurrent use.
 type Topology struct {
 	config  Config
-	servers []server
-	shards  int
+	servers []ch.Options
 
 	mu    sync.Mutex
-	known map[Member]ch.Options
-}
-
-// server is an address of the setting.
-type server struct {
-	ch.Options
-	shard      int  // its index in the setting
-	replicated bool // its shard has other servers
-}
-
-// Member is what a server says of itself.
-type Member struct {
-	Shard   uint16
-	Replica string // "" if the server is the only one of its shard
+	known map[uint16]ch.Options
 }
 
 // NewTopology returns the topology of the settings without connecting.
 func NewTopology(c Config) (*Topology, error) {
-	shards, err := c.Replicas()
+	servers, err := c.Servers()
 	if err != nil {
 		return nil, err
 	}
-	t := &Topology{config: c, shards: len(shards), known: map[Member]ch.Options{}}
-	for i, replicas := range shards {
-		for _, s := range replicas {
-			o, err := s.BlockOptions()
-			if err != nil {
-				return nil, err
-			}
-			t.servers = append(t.servers, server{o, i, len(replicas) > 1})
+	t := &Topology{config: c, known: map[uint16]ch.Options{}}
+	for _, s := range servers {
+		o, err := s.BlockOptions()
+		if err != nil {
+			return nil, err
 		}
+		t.servers = append(t.servers, o)
 	}
 	return t, nil
 }
 
 // Size returns the number of shards.
-func (t *Topology) Size() int { return t.shards }
+func (t *Topology) Size() int { return len(t.servers) }
 
 // Compresses reports whether connections to a shard compress.
 func (t *Topology) Compresses() bool {
-	return slices.ContainsFunc(t.servers, func(s server) bool { return s.Compression != ch.CompressionDisabled })
+	return slices.ContainsFunc(t.servers, func(o ch.Options) bool { return o.Compression != ch.CompressionDisabled })
 }
 
-// Dial connects to the shard with an id. The server has shown that it is that shard. Of several replicas it is any.
-func (t *Topology) Dial(ctx context.Context, id uint16) (*ch.Client, error) {
-	return t.DialReplica(ctx, Member{Shard: id})
-}
-
-// DialReplica connects to a replica, which has shown that it is that one.
-func (t *Topology) DialReplica(ctx context.Context, m Member) (*ch.Client, error) {
+// Dial connects to the shard with an id. The server has shown that it is that shard.
+func (t *Topology) Dial(ctx context.Context, shard uint16) (*ch.Client, error) {
 	t.mu.Lock()
-	o, known := t.known[m]
+	o, known := t.known[shard]
 	t.mu.Unlock()
 	if known {
-		if conn, err := t.dial(ctx, o, m); err == nil || !isOther(err) && m.Replica != "" {
-			return conn, err
+		if conn, err := t.dial(ctx, o, shard); err == nil {
+			return conn, nil
 		}
 		t.mu.Lock()
-		delete(t.known, m) // another server has its address now, or another replica may answer
+		delete(t.known, shard) // another server may have its address now
 		t.mu.Unlock()
 	}
 	var errs []error
-	for _, s := range t.servers {
-		conn, err := t.dial(ctx, s.Options, m)
+	for _, o := range t.servers {
+		conn, err := t.dial(ctx, o, shard)
 		if err == nil {
 			t.mu.Lock()
-			t.known[m] = s.Options
+			t.known[shard] = o
 			t.mu.Unlock()
 			return conn, nil
 		}
@@ -183,92 +139,73 @@ func (t *Topology) DialReplica(ctx context.Context, m Member) (*ch.Client, error
 		}
 	}
 	if len(errs) == 0 {
-		return nil, fmt.Errorf("no server of %s is %s", shardsSetting, m)
+		return nil, fmt.Errorf("no server of %s is shard %d", shardsSetting, shard)
 	}
-	return nil, fmt.Errorf("connect to %s of ClickHouse: %w", m, errors.Join(errs...))
-}
-
-// String names the member in errors.
-func (m Member) String() string {
-	if m.Replica == "" {
-		return fmt.Sprint("shard ", m.Shard)
-	}
-	return fmt.Sprintf("replica %s of shard %d", m.Replica, m.Shard)
+	return nil, fmt.Errorf("connect to shard %d of ClickHouse: %w", shard, errors.Join(errs...))
 }
 
 // Dialer returns Dial for one shard.
-func (t *Topology) Dialer(id uint16) func(context.Context) (*ch.Client, error) {
-	return t.ReplicaDialer(Member{Shard: id})
-}
-
-// ReplicaDialer returns DialReplica for one replica.
-func (t *Topology) ReplicaDialer(m Member) func(context.Context) (*ch.Client, error) {
-	return func(ctx context.Context) (*ch.Client, error) { return t.DialReplica(ctx, m) }
+func (t *Topology) Dialer(shard uint16) func(context.Context) (*ch.Client, error) {
+	return func(ctx context.Context) (*ch.Client, error) { return t.Dial(ctx, shard) }
 }
 
 // Dialers returns a function for each server that connects to it, whichever it is.
 func (t *Topology) Dialers() (all []func(context.Context) (*ch.Client, error)) {
-	for _, s := range t.servers {
+	for _, o := range t.servers {
 		all = append(all, func(ctx context.Context) (*ch.Client, error) {
-			conn, _, err := t.dialServer(ctx, s)
+			conn, _, err := t.dialServer(ctx, o)
 			return conn, err
 		})
 	}
 	return all
 }
 
-// Each calls fn with a connection to each server and what it is, and stops at an error. Of a shard with several replicas, a majority has to
-// answer: what counts as stored is on one of any majority.
-func (t *Topology) Each(ctx context.Context, fn func(m Member, conn *ch.Client) error) error {
-	silent, all := make([][]error, t.shards), make([]int, t.shards)
-	members := map[Member]bool{}
-	ids := map[uint16]int{}
-	for _, s := range t.servers {
-		all[s.shard]++
-		conn, m, err := t.dialServer(ctx, s)
+// Each calls fn with a connection to each shard and its id, and stops at an error.
+func (t *Topology) Each(ctx context.Context, fn func(shard uint16, conn *ch.Client) error) error {
+	ids := shardIDs{}
+	for _, o := range t.servers {
+		conn, id, err := t.dialServer(ctx, o)
 		if err != nil {
-			silent[s.shard] = append(silent[s.shard], err)
-			continue
-		}
-		other, known := ids[m.Shard]
-		switch ids[m.Shard] = s.shard; {
-		case known && other != s.shard:
-			err = fmt.Errorf("two shards of %s are shard %d", shardsSetting, m.Shard)
-		case members[m]:
-			err = fmt.Errorf("two servers of %s are %s", shardsSetting, m)
-		default:
-			err = fn(m, conn)
-		}
-		members[m] = true
-		if err := errors.Join(err, conn.Close()); err != nil {
 			return err
 		}
-	}
-	for i, errs := range silent {
-		if answered := all[i] - len(errs); answered < all[i]/2+1 {
-			return errors.Join(errs...)
+		if err = ids.add(id); err == nil {
+			err = fn(id, conn)
+		}
+		if err := errors.Join(err, conn.Close()); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (t *Topology) dialServer(ctx context.Context, s server) (*ch.Client, Member, error) {
-	conn, err := t.config.connect(ctx, s.Options)
-	if err != nil {
-		return nil, Member{}, fmt.Errorf("connect to ClickHouse at %s: %w", s.Address, err)
+// shardIDs are the shards that were found so far. Two addresses may lead to one server, and then none to another.
+type shardIDs map[uint16]bool
+
+func (ids shardIDs) add(id uint16) error {
+	if ids[id] {
+		return fmt.Errorf("two addresses of %s lead to shard %d", shardsSetting, id)
 	}
-	m, err := identify(ctx, conn, s.replicated)
-	if err != nil {
-		return nil, Member{}, errors.Join(fmt.Errorf("ask ClickHouse at %s which shard it is: %w", s.Address, err), conn.Close())
-	}
-	return conn, m, nil
+	ids[id] = true
+	return nil
 }
 
-// otherError says that a server is not the one that was looked for.
-type otherError struct{ is, want Member }
+func (t *Topology) dialServer(ctx context.Context, o ch.Options) (*ch.Client, uint16, error) {
+	conn, err := t.config.connect(ctx, o)
+	if err != nil {
+		return nil, 0, fmt.Errorf("connect to ClickHouse at %s: %w", o.Address, err)
+	}
+	id, err := identify(ctx, conn)
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("ask ClickHouse at %s which shard it is: %w", o.Address, err), conn.Close())
+	}
+	return conn, id, nil
+}
+
+// otherError says that a server is not the shard that was looked for.
+type otherError struct{ is, want uint16 }
 
 func (e *otherError) Error() string {
-	return fmt.Sprintf("the server is %s, not %s", e.is, e.want)
+	return fmt.Sprintf("the server is shard %d, not %d", e.is, e.want)
 }
 
 func isOther(err error) bool {
@@ -276,13 +213,13 @@ func isOther(err error) bool {
 	return yes
 }
 
-// dial connects to a server if it is the one that is wanted.
-func (t *Topology) dial(ctx context.Context, o ch.Options, want Member) (*ch.Client, error) {
+// dial connects to a server if it is the shard that is wanted.
+func (t *Topology) dial(ctx context.Context, o ch.Options, want uint16) (*ch.Client, error) {
 	conn, err := t.config.connect(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("connect to ClickHouse: %w", err)
 	}
-	is, err := identify(ctx, conn, want.Replica != "")
+	is, err := identify(ctx, conn)
 	if err == nil && is != want {
 		err = &otherError{is, want}
 	}
@@ -292,24 +229,14 @@ func (t *Topology) dial(ctx context.Context, o ch.Options, want Member) (*ch.Cli
 	return conn, nil
 }
 
-// identify asks a server for the id of its shard, and for its name if its shard has others. It has no id until `lodestone migrate` was run.
-func identify(ctx context.Context, conn *ch.Client, named bool) (Member, error) {
+// identify asks a server for the id of its shard. It has none until `lodestone migrate` was run.
+func identify(ctx context.Context, conn *ch.Client) (uint16, error) {
 	var id proto.ColUInt16
-	var name proto.ColStr
-	result := proto.Results{{Name: "id", Data: &id}}
-	fields := "id"
-	if named {
-		fields, result = fields+", getMacro('replica') AS name", append(result, proto.ResultColumn{Name: "name", Data: &name})
-	}
-	if err := conn.Do(ctx, ch.Query{Body: "SELECT " + fields + " FROM lodestone.shard", Result: result}); err != nil {
-		return Member{}, fmt.Errorf("read the shard's id: %w", err)
+	if err := conn.Do(ctx, ch.Query{Body: "SELECT id FROM lodestone.shard", Result: proto.Results{{Name: "id", Data: &id}}}); err != nil {
+		return 0, fmt.Errorf("read the shard's id: %w", err)
 	}
 	if id.Rows() != 1 {
-		return Member{}, errors.New("the server has no id: run `lodestone migrate` of this version")
+		return 0, errors.New("the server has no id: run `lodestone migrate` of this version")
 	}
-	m := Member{Shard: id.Row(0)}
-	if named {
-		m.Replica = name.Row(0)
-	}
-	return m, nil
+	return id.Row(0), nil
 }

@@ -23,7 +23,7 @@ func TestTwoAddressesOfOneServerAreNoTwoShards(t *testing.T) {
 	conn := enginetest.Open(t, shards.Config)
 	require.NoError(t, clickhouse.EachShard(conn, each))
 	require.Equal(t, []string{"1", "2"}, ids)
-	servers, err := shards.Config.WriterServers(t.Context())
+	servers, err := shards.Config.DistinctServers(t.Context())
 	require.NoError(t, err)
 	require.Len(t, servers, 2)
 
@@ -35,8 +35,8 @@ func TestTwoAddressesOfOneServerAreNoTwoShards(t *testing.T) {
 	once.Shards = o.Addr[0] + ";localhost:" + port
 	ids = nil
 	err = clickhouse.EachShard(enginetest.Open(t, once), each)
-	require.ErrorContains(t, err, "two shards of --clickhouse-shards are shard 1")
+	require.ErrorContains(t, err, "two addresses of --clickhouse-shards lead to shard 1")
 	require.Equal(t, []string{"1"}, ids)
-	_, err = once.WriterServers(t.Context())
-	require.ErrorContains(t, err, "two shards of --clickhouse-shards are shard 1", "before a backup")
+	_, err = once.DistinctServers(t.Context())
+	require.ErrorContains(t, err, "two addresses of --clickhouse-shards lead to shard 1", "before a backup")
 }

@@ -63,7 +63,7 @@ func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	return EachServer(ctx, conn, func(server native.Conn) error { return makeWorkload(ctx, server, queries) })
+	return EachServer(conn, func(server native.Conn) error { return makeWorkload(ctx, server, queries) })
 }
 
 func makeWorkload(ctx context.Context, conn native.Conn, queries int) error {

@@ -41,13 +41,11 @@ type ClickHouseConfig struct {
 	Launcher string
 	// Installer provides the server. Required.
 	Installer *install.Installer
-	// Cluster has the native addresses of all servers of a cluster, this one among them: those of a shard's replicas are separated by commas.
-	// They all take the password of Lodestone's user in their directories. Default: no cluster.
+	// Cluster has the native addresses of the servers of a cluster, one for each shard, this one among them. They all
+	// take the password of Lodestone's user in their directories. Default: no cluster.
 	Cluster []string
 	// Backups is the directory where the server may write backups. Default: backups in Dir.
 	Backups string
-	// Replica is the name of this server in its shard. Default: the server has none.
-	Replica string
 }
 
 // ClickHouse is an embedded ClickHouse server; it implements service.Service. The addresses are

@@ -9,7 +9,6 @@ import (
 	"encoding/xml"
 	"net"
 	"os"
-	"strings"
 	"text/template"
 )
 
@@ -61,19 +60,14 @@ func (c *ClickHouse) configure() error {
 		"Analyst":   sha(c.passwords[clickhouseAnalyst]),
 		"Library":   c.library,
 	}
-	var shards [][]map[string]string
-	for _, shard := range c.config.Cluster {
-		var replicas []map[string]string
-		for server := range strings.SplitSeq(shard, ",") {
-			host, port, err := net.SplitHostPort(server)
-			if err != nil {
-				return err
-			}
-			replicas = append(replicas, map[string]string{"Host": host, "Port": port, "Password": c.passwords[clickhouseUser]})
+	var shards []map[string]string
+	for _, server := range c.config.Cluster {
+		host, port, err := net.SplitHostPort(server)
+		if err != nil {
+			return err
 		}
-		shards = append(shards, replicas)
+		shards = append(shards, map[string]string{"Host": host, "Port": port, "Password": c.passwords[clickhouseUser]})
 	}
-	values["Replica"] = c.config.Replica
 	values["Shards"] = shards
 	// Files of config.d are merged in the order of their names.
 	files := map[string]string{"config.xml": clickhouseConfig, "users.xml": clickhouseUsers, "config.d/small.xml": clickhouseSmall}

@@ -37,7 +37,7 @@ type rule struct {
 }
 
 // testSupport are the packages that only tests import.
-var testSupport = []string{"pkg/engine/enginetest", "pkg/leaktest", "query/querytest", "crud/pdf/pdftest", "pkg/country/countrytest", "pkg/certificate/certificatetest", "ingest/replica/replicatest", "ingest/consumer/consumertest"}
+var testSupport = []string{"pkg/engine/enginetest", "pkg/leaktest", "query/querytest", "crud/pdf/pdftest", "pkg/country/countrytest", "pkg/certificate/certificatetest", "ingest/consumer/consumertest"}
 
 var rules = []rule{
 	{

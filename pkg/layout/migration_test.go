@@ -30,7 +30,7 @@ var smallTables = []string{
 	"erasure_comparison", "erasure_look", "event_usage", "event_usage_rounds", "invitations", "ip_salts", "lost_ranges", "memberships",
 	"openid_identities", "openid_requests", "partition_cuts", "partition_placements", "replaced_logs", "report_keys", "restored", "retention_progress",
 	"retention_setting", "revocation_log", "river_leader", "river_migration", "river_notification", "river_queue", "running_check",
-	"session_expiry", "shard_writers", "shares", "store_pulse", "topic_groups", "topic_partitions", "users", "utm_templates", "webhook_endpoints",
+	"session_expiry", "shares", "store_pulse", "topic_groups", "topic_partitions", "users", "utm_templates", "webhook_endpoints",
 	"webhook_secrets",
 }
 

@@ -95,11 +95,8 @@ func (l *Ledger) ask(ctx context.Context, p Partition) (ids, with []uint16, err 
 	if l.only != 0 {
 		return []uint16{l.only}, nil, nil
 	}
-	err = l.topology.Each(ctx, func(m clickhouse.Member, conn *ch.Client) error {
-		id := m.Shard
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+	err = l.topology.Each(ctx, func(id uint16, conn *ch.Client) error {
+		ids = append(ids, id)
 		if l.topology.Size() == 1 {
 			l.only = id
 			return nil // where else
@@ -111,9 +108,9 @@ func (l *Ledger) ask(ctx context.Context, p Partition) (ids, with []uint16, err 
 			Result:     proto.Results{{Name: "n", Data: &rows}},
 		})
 		if err != nil {
-			return fmt.Errorf("look for rows on %s: %w", m, err)
+			return fmt.Errorf("look for rows on shard %d: %w", id, err)
 		}
-		if rows.Row(0) > 0 && !slices.Contains(with, id) {
+		if rows.Row(0) > 0 {
 			with = append(with, id)
 		}
 		return nil
@@ -176,7 +173,7 @@ func (l *Ledger) Before(ctx context.Context, p Partition, layout kafka.Layout) (
 // Check returns an error of settings if the settings lack a shard that stores partitions: what is read without it would be
 // less than there is.
 func Check(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error {
-	shards, err := c.Replicas()
+	servers, err := c.Servers()
 	if err != nil {
 		return err //nolint:wrapcheck // it names the setting
 	}
@@ -184,8 +181,8 @@ func Check(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error 
 	if err != nil {
 		return fmt.Errorf("read which shards store partitions: %w", err)
 	}
-	if len(placed) > len(shards) {
-		return config.Invalid("--clickhouse-shards", fmt.Sprintf("has %d of the %d shards that store events", len(shards), len(placed)), "give the addresses of all of them")
+	if len(placed) > len(servers) {
+		return config.Invalid("--clickhouse-shards", fmt.Sprintf("has %d of the %d shards that store events", len(servers), len(placed)), "give the addresses of all of them")
 	}
 	return nil
 }

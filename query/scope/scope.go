@@ -44,7 +44,6 @@ type Limits struct {
 type ClickHouse struct {
 	conn    driver.Conn // of several shards, reads all
 	limits  Limits
-	lag     time.Duration // of replicas that are read, at most
 	settled Settled
 	meter   *meter
 }
@@ -55,7 +54,7 @@ func Open(c clickhouse.Config, l Limits) (*ClickHouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ClickHouse{conn: conn, limits: l, lag: c.ReadLag()}, nil
+	return &ClickHouse{conn: conn, limits: l}, nil
 }
 
 // Close closes the connections. Queries that still run fail.

@@ -13,7 +13,7 @@ import (
 // then on. This needs no assumption about how long an insert may take.
 //
 // The user of the query service has to see the consumer's inserts on the list: one user for both does. Each shard has a list
-// and a clock of its own (earliest). Of replicas, the writer is asked, and what it has may come to the others as late as reads let them lag.
+// and a clock of its own (earliest).
 const oldestInsert = `SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) AS now, now - toInt64(1000 * max(elapsed))
 FROM system.processes
 WHERE query_kind = 'Insert'`
@@ -45,7 +45,7 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	until := oldest.Add(-settledSlack - c.lag)
+	until := oldest.Add(-settledSlack)
 	c.settled.Set(until, asked)
 	return until, nil
 }

@@ -112,12 +112,3 @@ func TestExportsAreOfAllShards(t *testing.T) {
 	require.ErrorContains(t, err, "has the shards [1], and --clickhouse-shards has 2")
 	require.True(t, scope.IsUnavailable(err), "%v", err)
 }
-
-// alwaysFirst says that the first replica of each shard writes.
-type alwaysFirst struct{}
-
-func (alwaysFirst) Writer(context.Context, uint16) (string, int64, error) { return "r0", 1, nil }
-
-func (alwaysFirst) Replicas(context.Context, uint16) ([]string, error) {
-	return []string{"r0", "r1"}, nil
-}

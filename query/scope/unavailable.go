@@ -29,5 +29,5 @@ func IsUnavailable(err error) bool {
 	if _, answered := clickhouse.IsException(err); answered {
 		return !clickhouse.IsRefusal(err)
 	}
-	return isBroken(err) || errors.Is(err, clickhouse.ErrNoWriter) || errors.Is(err, clickhouse.ErrReplaced) || errors.Is(err, native.ErrAcquireConnTimeout) || errors.Is(err, context.DeadlineExceeded)
+	return isBroken(err) || errors.Is(err, native.ErrAcquireConnTimeout) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -95,13 +95,6 @@ func (e Engines) clickhouse(ctx context.Context, r *Report) {
 	if unconfined, version, err := clickhouse.Unconfined(ctx, e.ClickHouse); err == nil && unconfined {
 		r.warn(area, "update ClickHouse, to the versions in docs/sql.md", "version %s is not one for SQL users: they can do more than read, or it does not start with their settings", version)
 	}
-	wrong, err := clickhouse.Unsuitable(ctx, e.ClickHouse)
-	if err != nil {
-		r.fail(area, "see docs/replicas.md", "%v", err)
-	}
-	for _, w := range wrong {
-		r.fail(area, "set the macros and the version that docs/replicas.md names", "%s", w)
-	}
 	pending, err := clickhouse.Pending(ctx, e.ClickHouse)
 	r.schema(area, pending, err, nil)
 }

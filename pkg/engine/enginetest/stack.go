@@ -51,8 +51,6 @@ type StackConfig struct {
 	ClickHouse string
 	// Shards are used instead of one server.
 	Shards *Shards
-	// Copies are used instead of one server, and are migrated.
-	Copies *Copies
 	// SharedPostgres stands for SharedPostgres instead of a database of the test's own.
 	SharedPostgres bool
 }
@@ -122,11 +120,6 @@ func NewStack(t testing.TB, c StackConfig) *Stack {
 	switch {
 	case c.Shards != nil:
 		s.ClickHouse = c.Shards.Config
-	case c.Copies != nil:
-		s.ClickHouse = c.Copies.Config
-		if _, err := clickhouse.Migrate(t.Context(), s.ClickHouse); err != nil {
-			t.Fatal(err)
-		}
 	case c.ClickHouse == "":
 		s.ClickHouse = MigratedClickHouse(t)
 	default:

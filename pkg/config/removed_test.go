@@ -1,0 +1,26 @@
+package config_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/config"
+)
+
+func TestARemovedSettingIsNamedWithARemedy(t *testing.T) {
+	t.Parallel()
+	nothing := func(string) string { return "" }
+	require.Empty(t, config.Removed([]string{"query", "--clickhouse-max-lagging"}, nothing))
+	for _, args := range [][]string{{"query", "--clickhouse-max-lag", "30s"}, {"query", "--clickhouse-max-lag=30s"}} {
+		problems := config.Removed(args, nothing)
+		require.Len(t, problems, 1)
+		require.EqualError(t, problems[0], "--clickhouse-max-lag (LODESTONE_CLICKHOUSE_MAX_LAG) was removed: leave it out: each ClickHouse shard has one server")
+	}
+	require.Len(t, config.Removed(nil, func(name string) string {
+		if name == "LODESTONE_CLICKHOUSE_MAX_LAG" {
+			return "30s"
+		}
+		return ""
+	}), 1)
+}
