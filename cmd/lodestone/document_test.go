@@ -60,7 +60,6 @@ var notRun = map[string]string{
 	"docs/export.md lodestone export daily":                  "needs a bucket; TestDailyExport runs it",
 	"docs/mcp.md lodestone mcp":                              "a server; TestAgentsGetTheNumbersOfTheAPIAndOfSQL runs it",
 	"docs/operations.md lodestone losses":                    "nothing is lost here; the tests of ingest/logbook and ingest/consumer lose records",
-	"docs/operations.md lodestone partitions":                "doubling partitions cannot be undone; TestPartitionsDoubleWhileTheyAreRead does it",
 	"docs/privacy.md lodestone verify --person":              "finds something until the copies for SQL are gone too; TestErasingAPerson waits for that",
 	"docs/privacy.md lodestone account delete":               "needs a bucket; TestDeletingAnAccount runs it",
 	"docs/release.md LODESTONE_RELEASE_PASSWORD=… bin/lodes": "writes a key; cmd/lodestone-release tests it",

@@ -46,7 +46,6 @@ type commands struct {
 	DeadLetters deadLettersCommand `cmd:"" group:"Operate it:" name:"dead-letters" help:"List, show, replay and discard dead letters: records that could not be stored as rows."`
 	Losses      lossesCommand      `cmd:"" group:"Operate it:" help:"List and acknowledge records that Kafka deleted before they were stored."`
 	Group       groupCommand       `cmd:"" group:"Operate it:" name:"consumer-group" help:"Show which consumer group stores the events, or switch to another group."`
-	Partitions  partitionsCommand  `cmd:"" group:"Operate it:" help:"Show how many partitions the topics use, or double them while everything runs."`
 	Spool       spoolCommand       `cmd:"" group:"Operate it:" help:"List, check, send and drop the contents of a stopped collector's spool."`
 	RepairLog   repairLogCommand   `cmd:"" group:"Operate it:" name:"repair-log" help:"Repair a partition whose log lost its end: write the records again whose offsets are those of stored ones. Stop the consumers first."`
 	Verify      verifyCommand      `cmd:"" group:"Operate it:" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`

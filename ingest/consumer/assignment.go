@@ -28,7 +28,7 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 		for number := range partitions {
 			numbers = append(numbers, number)
 		}
-		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.logbook.Starts, c.ledger.Layout)
+		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.logbook.Starts, c.ledger)
 		if err != nil {
 			c.log.Warn("cannot take over partitions, will try again", "topic", topic, "error", err)
 			return nil, fmt.Errorf("take over partitions of %s: %w", topic, err)
@@ -95,22 +95,21 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 			pace:    &c.pace,
 			queue: newQueue(c.cfg.QueueBytes, c.buffer,
 				func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
-			window:   stream.NewWindow(stream.RepeatWindow),
-			decoder:  s.Decoder(),
-			started:  p.next,
-			read:     p.fetch,
-			learntAt: noCut,
-			hash:     kafka.NewHash(),
-			intent:   p.intent,
-			certain:  p.certain,
+			window:  stream.NewWindow(stream.RepeatWindow),
+			decoder: s.Decoder(),
+			started: p.next,
+			read:    p.fetch,
+			intent:  p.intent,
+			certain: p.certain,
+
+			partitions: p.partitions,
+			hash:       kafka.NewHash(),
 
 			slotWanted: make(chan struct{}, 1),
 		},
 		next:    p.next,
 		epoch:   p.epoch,
 		logbook: c.logbook,
-		ledger:  c.ledger,
-		options: c.kafka.Options(log),
 		trace:   c.trace,
 
 		stopping: make(chan struct{}),
@@ -263,13 +262,13 @@ type route struct {
 type dialer = func(context.Context) (*ch.Client, error)
 
 // routeTo returns the route of a partition, which is placed on a shard if it has none yet.
-func (c *Consumer) routeTo(ctx context.Context, of stream.Stream, at stream.Place, layout kafka.Layout) (route, error) {
+func (c *Consumer) routeTo(ctx context.Context, of stream.Stream, at stream.Place, partitions int) (route, error) {
 	p := placement.Partition{Topic: of.Topic, TopicID: at.TopicID, Number: at.Partition, Table: of.Table}
 	shard, err := c.placements.Shard(ctx, p)
 	if err != nil {
 		return route{}, err
 	}
-	before, err := c.placements.Before(ctx, p, layout)
+	before, err := c.placements.Before(ctx, p, partitions)
 	if err != nil {
 		return route{}, err
 	}

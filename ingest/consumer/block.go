@@ -38,7 +38,6 @@ type block struct {
 	repeats int          // records dropped because they repeat an event
 	dead    []deadLetter // records that cannot become rows
 	strays  []stray      // records that are another partition's
-	cut     *cut         // the last record is one that cuts the partition; nil: it is not
 	traced  []traced     // some of the records whose requests are traced
 }
 
@@ -180,16 +179,4 @@ func (b *block) drop(repeats map[int64]struct{}) {
 // keeps all of its rows: what was seen stored is looked up again after every try.
 func (b *block) missing(stored *stream.Offsets) stream.Table {
 	return b.tables.Copy(b.table, func(offset int64) bool { return !stored.Has(offset) })
-}
-
-// cut says that a partition stores the keys of its child up to an offset only.
-type cut struct {
-	partitions int
-	offset     int64
-}
-
-// stray is a record whose key is another partition's.
-type stray struct {
-	record *kgo.Record
-	to     int32
 }

@@ -36,8 +36,7 @@ type blockBuilder struct {
 	intent  int64         // a block announced by an earlier assignment, to be built exactly so
 	block   *block        // that is being filled; nil: none is free
 
-	partitions int        // that keys are distributed over; 0: their partition is not checked
-	learntAt   int64      // offset of the record that says that number, or noCut
+	partitions int        // that keys are distributed over
 	hash       kafka.Hash // of keys
 
 	done map[int64]stream.Identity // the last rows stored before started, by offset
@@ -271,7 +270,7 @@ func (f *blockBuilder) isComplete() bool {
 	if f.intent != stream.NoIntent { // an announced block is as large as it was
 		return f.read > f.intent
 	}
-	return b.cut != nil || len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read)
+	return len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read)
 }
 
 // spans reports whether the block would be longer than the window of repeats with a record at the offset. The window
@@ -308,8 +307,7 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 		f.log.Warn("offsets jump", "from_offset", f.read, "to_offset", r.Offset)
 	}
 	f.read = r.Offset + 1
-	partitions, grows := event.Growth(r.Value)
-	d, err := f.decode(r, grows)
+	d, err := f.decoder.Decode(r.Value)
 	newer := errors.Is(err, event.ErrNewer)
 	if newer && r.Offset >= f.started {
 		f.broken = &newerError{r.Offset, err}
@@ -319,7 +317,6 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 		f.broken = &differsError{r.Offset, f.end.Load()}
 		return true
 	}
-	ends := f.grows(r, partitions)
 	to, strays := f.strayTo(r, err)
 	repeats := err == nil && !strays && f.window.Repeats(d.Identity, r.Offset)
 	if r.Offset < f.started {
@@ -338,8 +335,6 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 	b.count++
 	b.bytes += len(r.Value)
 	switch {
-	case grows:
-		b.cut = ends
 	case strays:
 		b.strays = append(b.strays, stray{r, to})
 		b.take(f.buffer, queuedCost(r))

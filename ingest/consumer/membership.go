@@ -210,7 +210,6 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 	defer ticker.Stop()
 	var forbidden time.Time // since when the probe is
 	answered := time.Now()
-	partitions := 0
 	for {
 		select {
 		case <-ticker.C:
@@ -235,13 +234,6 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 		}
 		answered = time.Now()
 		c.setAway(nil)
-		// The group learns of new partitions from its leader's metadata, which is renewed after minutes.
-		n := 0
-		ends.Each(func(kadm.ListedOffset) { n++ })
-		if n != partitions {
-			cl.ForceMetadataRefresh()
-		}
-		partitions = n
 		c.mu.Lock()
 		ends.Each(func(o kadm.ListedOffset) {
 			a := assignment{o.Topic, o.Partition}

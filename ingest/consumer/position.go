@@ -22,7 +22,8 @@ type position struct {
 	certain int64 // below it repeats are looked for in ClickHouse, since a part of the window expired; 0: nothing expired
 	epoch   int32 // of the leader that wrote the last record below next; -1: not known
 	expired *expired
-	layout  kafka.Layout // of the topic
+
+	partitions int // of the topic, that keys are distributed over
 }
 
 // noEpoch says that the leader's epoch is not known.
@@ -44,11 +45,11 @@ const noCommit = -1
 //nolint:cyclop // the cases exclude each other and are read from top to bottom
 func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, partitions []int32,
 	repairedStarts func(context.Context, uuid.UUID) (map[int32]int64, error), // of repaired logs
-	layouts func(context.Context, uuid.UUID) (kafka.Layout, error),
+	ledger kafka.PartitionLedger,
 ) (
 	positions map[int32]position, out map[int32]error, err error,
 ) {
-	topicID, _, err := kafka.Topic(ctx, cl, topic)
+	topicID, present, err := kafka.Topic(ctx, cl, topic)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +80,7 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 	if err != nil {
 		return nil, nil, err
 	}
-	layout, err := layouts(ctx, topicID)
+	recorded, err := ledger.Partitions(ctx, topicID, topic, present)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +96,7 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 			return nil, nil, fmt.Errorf("read range of %s partition %d: no answer", topic, partition)
 		}
 		start.Offset = max(start.Offset, repaired[partition])
-		p := position{topicID: topicID, layout: layout, next: start.Offset, intent: stream.NoIntent, epoch: noEpoch}
+		p := position{topicID: topicID, partitions: recorded, next: start.Offset, intent: stream.NoIntent, epoch: noEpoch}
 		committed := int64(noCommit)
 		if commitOK && commit.At >= 0 {
 			_, intent, _ := stream.ParseCommit(commit.Metadata)

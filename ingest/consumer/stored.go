@@ -58,9 +58,10 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 // maxLook bounds a look that a dead connection keeps from ending.
 const maxLook = 5 * time.Minute
 
-// dropStoredRepeats takes out of the block what came from a spool and is stored since long: the sender gave
-// the spooling collector up and sent again, maybe hours ago. What is stored below the block never
-// changes, nor what its ancestors stored of its keys, so this decides the same whenever the block is built.
+// dropStoredRepeats takes out of the block what came from a spool and is stored since long: the
+// sender gave the spooling collector up and sent again, maybe hours ago. What is stored below the
+// block never changes, nor what earlier topics of the name have, so this decides the same whenever
+// the block is built.
 func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 	b := w.block
 	return w.retryLook(ctx, "look for events stored long ago", func(ctx context.Context) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/logbook"
-	"lodestone/pkg/kafka"
 	"lodestone/pkg/tracing"
 )
 
@@ -35,15 +34,13 @@ type worker struct {
 	store   *stream.Store
 	buffer  *buffer
 	slots   chan *slot
-	find    func(context.Context, stream.Stream, stream.Place, kafka.Layout) (route, error)
+	find    func(ctx context.Context, of stream.Stream, at stream.Place, partitions int) (route, error)
 	route   route         // to the shard of the partition
 	several bool          // other partitions are on other shards
 	looks   chan struct{} // has an element for each look for spooled events that runs, of all partitions
 	builder *blockBuilder
 	halt    func(why error) // makes the partition stand still
 	logbook *logbook.Book
-	ledger  kafka.Ledger
-	options []kgo.Opt // of a client that reads other partitions
 
 	block       *block // that is being stored
 	next        int64  // every offset below is stored
@@ -54,8 +51,6 @@ type worker struct {
 	committed   time.Time // when it was committed last
 	deadCount   int       // dead letters since the last line about them in the log
 	deadLogged  time.Time // when that was
-
-	divided int // the number of partitions of the cut that was recorded last
 
 	ahead *stream.Offsets // what a look found stored of the offsets up to maybeStored
 
@@ -76,7 +71,7 @@ func (w *worker) run(ctx context.Context, p position) {
 	defer close(w.done)
 	defer w.store.Close()
 	defer w.drop()
-	if !w.inherit(ctx, &p) || !w.findShard(ctx, p.layout) || p.expired != nil && !w.recordExpired(ctx, p.expired) || !w.recover(ctx, p) {
+	if !w.findShard(ctx, p.partitions) || p.expired != nil && !w.recordExpired(ctx, p.expired) || !w.recover(ctx, p) {
 		return
 	}
 	free, built := make(chan *block, blocksOfOne), make(chan *block)
@@ -95,9 +90,9 @@ func (w *worker) run(ctx context.Context, p position) {
 }
 
 // findShard finds the route of the partition, and reports whether the worker may go on.
-func (w *worker) findShard(ctx context.Context, layout kafka.Layout) bool {
+func (w *worker) findShard(ctx context.Context, partitions int) bool {
 	return w.retry(ctx, "find the shard of the partition", func() (err error) {
-		w.route, err = w.find(ctx, w.stream, w.at, layout)
+		w.route, err = w.find(ctx, w.stream, w.at, partitions)
 		if err != nil {
 			return err
 		}
@@ -184,9 +179,6 @@ func (w *worker) finish(ctx context.Context) bool {
 	}
 	rows := len(b.rows())
 	if !stored && rows > 0 && !w.insert(ctx) {
-		return false
-	}
-	if b.cut != nil && !w.recordCut(ctx) {
 		return false
 	}
 	w.next, w.epoch, w.dirty = b.last+1, b.epoch, true

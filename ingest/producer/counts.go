@@ -14,9 +14,9 @@ const (
 	countsTry   = 2 * time.Second // one look, which a start waits for
 )
 
-// followCounts asks over how many partitions keys are distributed until ctx ends. While the answer is not known, which takes a Postgres
-// that is away when the producer starts, it is the number of Kafka's partitions. A number that was doubled may be learnt at any time: the
-// consumer passes on what is written by the old one.
+// followCounts asks over how many partitions keys are distributed, until ctx ends: a topic that is
+// created again may have another number. While the number is not known, as Postgres is away when
+// the producer starts, it is that of Kafka's partitions.
 func (p *Producer) followCounts(ctx context.Context) {
 	for {
 		p.readCounts(ctx)
@@ -45,7 +45,6 @@ func (p *Producer) readCounts(ctx context.Context) {
 			continue
 		}
 		if p.counts.Set(topic, count) {
-			p.client.ForceMetadataRefresh() // the client learns of new partitions after minutes
 			p.deps.Log.Info("keys are distributed over partitions", "topic", topic, "partitions", count)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// A partition was doubled, and its child is on another shard. Views that have rows on both are counted once while these leave, whichever
-// shard drops its rows first.
+// A topic was created again, and keys are on another shard than before. Views that have rows on
+// both are counted once while these leave, whichever shard drops its rows first.
 func TestViewsThatAreOnTwoShardsLeaveOnce(t *testing.T) {
 	t.Parallel()
 	r := newRigOn(t, enginetest.StackConfig{Partitions: 2, Shards: enginetest.NewShards(t, 2)})
@@ -24,7 +24,7 @@ func TestViewsThatAreOnTwoShardsLeaveOnce(t *testing.T) {
 		id, _, err := kafka.Topic(t.Context(), r.Client, topic)
 		require.NoError(t, err)
 		r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 1), ($1, 1, $2, 2)", id, topic)
-		r.Exec("INSERT INTO partition_cuts (topic_id, partition, partitions, cut) VALUES ($1, 0, 2, 0)", id)
+		r.Exec("INSERT INTO partition_placements (topic_id, partition, topic, shard) VALUES ($1, 0, $2, 1)", uuid.New(), topic)
 	}
 	same, later, earlier, one := uuid.New(), uuid.New(), uuid.New(), uuid.New()
 	r.readFrom(0, same, r.month(5)) // one month, two shards

@@ -150,8 +150,8 @@ func TestAServerThatIsBackIsAskedByNewConnections(t *testing.T) {
 	}
 }
 
-// What a connection has encoded and compressed for an insert stays with it. A large block that lost its slot goes over any of the
-// shared connections.
+// What a connection has encoded and compressed for an insert stays with it. A large block that lost
+// its slot goes over any of the shared connections.
 func TestLargeInsertsLeaveNoMemoryWithAPool(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

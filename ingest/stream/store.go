@@ -44,7 +44,8 @@ func (s *Store) kind() string {
 	return kindBlock
 }
 
-// largeInsert is from how many rows on the memory that a connection has for what it sends is worth giving back.
+// largeInsert is from how many rows on the memory that a connection has for what it sends is worth
+// giving back.
 const largeInsert = 10_000
 
 // Insert stores the rows as one block under the token. A nil error means that they are stored, or
@@ -82,7 +83,8 @@ func (s *Store) Insert(ctx context.Context, by *Connection, rows Table, token st
 	return nil
 }
 
-// minFreeDisk is how many bytes ClickHouse must have left of its disk for an insert. It is far more than one block takes.
+// minFreeDisk is how many bytes ClickHouse must have left of its disk for an insert. It is far more
+// than one block takes.
 const minFreeDisk = "268435456"
 
 // ReceiveTimeout is how long the server waits for the next bytes of an insert.

@@ -15,7 +15,6 @@ import (
 	"lodestone/ingest/deadletter"
 	"lodestone/ingest/logbook"
 	"lodestone/ingest/stream"
-	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
 
@@ -31,24 +30,21 @@ type judged struct {
 	record  stream.Record
 	decodes bool
 	repeats bool
-	moved   bool // belongs to another partition, or to none: no row is expected
+	moved   bool // belongs to another partition: no row is expected
 }
 
 // compareLog compares a range of the log with the table. Reading begins at warm, which is at or
 // before the range, so that the window of repeats is filled.
 func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm int64, report *Report) error {
 	result := Partition{Topic: p.stream.Topic, Partition: p.number, Offsets: r}
-	decoder, window, hash := p.stream.Decoder(), stream.NewWindow(stream.RepeatWindow), kafka.NewHash()
+	decoder, window := p.stream.Decoder(), stream.NewWindow(stream.RepeatWindow)
 	begin := r.From // of the chunk
 	var chunk []judged
 	for !r.Empty() {
 		err := kafka.ReadRange(ctx, v.Options, p.stream.Topic, p.number, kafka.Range{From: warm, To: r.To}, func(record *kgo.Record) error {
 			decoded, err := decoder.Decode(record.Value)
 			j := judged{offset: record.Offset, at: record.Timestamp, record: decoded, decodes: err == nil}
-			_, j.moved = event.Growth(record.Value)
-			if count := p.layout.CountAt(p.number, record.Offset); count > 0 && len(record.Key) > 0 && j.decodes {
-				j.moved = hash.Of(record.Key, count) != p.number // its copy is compared in the log of that partition
-			}
+			j.moved = p.unused && len(record.Key) > 0 && j.decodes // its copy is compared in the log of that partition
 			j.repeats = j.decodes && !j.moved && window.Repeats(decoded.Identity, record.Offset)
 			if record.Offset < r.From {
 				return nil

@@ -86,12 +86,12 @@ type part struct {
 	log       kafka.Range // what the log holds
 	committed int64       // every offset below is done
 	judged    kafka.Range
-	layout    kafka.Layout // of the topic
+	unused    bool // keys are distributed over other partitions
 }
 
 // partitions returns the partitions of a stream that have a committed offset, in order.
 func (v *Verifier) partitions(ctx context.Context, s stream.Stream) ([]part, error) {
-	id, _, err := kafka.Topic(ctx, v.Client, s.Topic)
+	id, present, err := kafka.Topic(ctx, v.Client, s.Topic)
 	if errors.Is(err, kafka.ErrNoTopic) {
 		return nil, nil
 	}
@@ -111,14 +111,14 @@ func (v *Verifier) partitions(ctx context.Context, s stream.Stream) ([]part, err
 	if err != nil {
 		return nil, err
 	}
-	layout, err := kafka.Ledger{Pool: v.Pool}.Layout(ctx, id) // after the commits: it has every cut below them
+	used, err := kafka.Ledger{Pool: v.Pool}.Partitions(ctx, id, s.Topic, present)
 	if err != nil {
 		return nil, err
 	}
 	var parts []part
 	for number, r := range ranges {
 		r.From = min(max(r.From, starts[number]), r.To)
-		p := part{stream: s, topicID: id, number: number, log: r, committed: r.From, layout: layout}
+		p := part{stream: s, topicID: id, number: number, log: r, committed: r.From, unused: int(number) >= used}
 		if next, ok := done[number]; ok {
 			p.committed = min(max(next, r.From), r.To)
 		}

@@ -11,6 +11,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/counter"
 	"lodestone/ingest/logbook"
@@ -54,6 +55,24 @@ func requireWell(t *testing.T, r *rig) {
 	}, report.Partitions[0])
 	require.Equal(t, int64(3), report.Links)
 	r.requireDifferences(Span{Since: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour)})
+}
+
+// What stands in a partition that no key belongs to was passed on, and is compared where it was
+// written to.
+func TestRecordsOfAnUnusedPartitionAreCompared(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	_, err := (kafka.Ledger{Pool: r.Postgres}).Partitions(t.Context(), r.TopicID, event.Topic, 1)
+	require.NoError(t, err)
+	e := r.event()
+	require.NoError(t, r.Client.ProduceSync(t.Context(), &kgo.Record{Topic: event.Topic, Partition: 1, Key: e.AccessLinkID[:], Value: e.Append(nil)}).FirstErr())
+	r.consumeUntil(func() bool {
+		ranges, err := kafka.Ranges(context.Background(), r.Client, event.Topic)
+		return err == nil && ranges[0].To == 1 && r.behind() == 0
+	})
+	r.requireDifferences(Span{})
+	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} SETTINGS mutations_sync = 1")
+	r.requireDifferences(Span{}, "lost      lodestone.events partition 0, offsets 0 to 0", "access link")
 }
 
 func TestEachDifferenceIsFound(t *testing.T) {

@@ -15,8 +15,9 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Restore brings a backup to empty engines. What is missing in ClickHouse comes from Kafka when consumers start. Erasures are
-// applied again, and mails, messages and webhooks wait for Resume. Migrate afterwards.
+// Restore brings a backup to empty engines. What is missing in ClickHouse comes from Kafka when
+// consumers start. Erasures are applied again, and mails, messages and webhooks wait for Resume.
+// Migrate afterwards.
 func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error) {
 	servers, err := b.deps.ClickHouse.Servers()
 	if err != nil {

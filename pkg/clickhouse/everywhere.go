@@ -65,7 +65,8 @@ func (c Config) ReadSettings() native.Settings {
 	}
 }
 
-// everywhere reads all shards: any server asks the others. It refuses to write, since no statement writes to all of them at once.
+// everywhere reads all shards: any server asks the others. It refuses to write, since no statement
+// writes to all of them at once.
 type everywhere struct {
 	driver.Conn
 	shards []shardConn
@@ -123,8 +124,9 @@ func (e *everywhere) PrepareBatch(context.Context, string, ...driver.PrepareBatc
 	return nil, errWrites
 }
 
-// EachShard calls fn with a connection to each shard alone, which also writes, and stops at an error. Of a topology of one shard that
-// is the connection itself. Each server has shown the id of its shard: it is an error if two addresses lead to one shard.
+// EachShard calls fn with a connection to each shard alone, which also writes, and stops at an
+// error. Of a topology of one shard that is the connection itself. Each server has shown the id of
+// its shard: it is an error if two addresses lead to one shard.
 func EachShard(conn driver.Conn, fn func(shard driver.Conn) error) error {
 	e, several := conn.(*everywhere)
 	if !several {
@@ -223,7 +225,8 @@ func (c Config) dialCluster(ctx context.Context, address string, o ch.Options, s
 	return conn, nil
 }
 
-// checkCluster asks a server for the ids of all shards of its cluster, and how many servers these have.
+// checkCluster asks a server for the ids of all shards of its cluster, and how many servers these
+// have.
 func (c Config) checkCluster(ctx context.Context, o ch.Options, shards int) error {
 	conn, err := c.connect(ctx, o)
 	if err != nil {

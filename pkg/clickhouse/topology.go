@@ -17,8 +17,9 @@ import (
 	"lodestone/pkg/config"
 )
 
-// The servers that store events are shards: each event is on one of them, and each has an id, which it keeps in its table
-// lodestone.shard. Other packages see shards by ids, never hosts. One server is a topology of one shard.
+// The servers that store events are shards: each event is on one of them, and each has an id, which
+// it keeps in its table lodestone.shard. Other packages see shards by ids, never hosts. One server
+// is a topology of one shard.
 
 const shardsSetting = "--clickhouse-shards"
 
@@ -178,7 +179,8 @@ func (t *Topology) Each(ctx context.Context, fn func(shard uint16, conn *ch.Clie
 	return nil
 }
 
-// shardIDs are the shards that were found so far. Two addresses may lead to one server, and then none to another.
+// shardIDs are the shards that were found so far. Two addresses may lead to one server, and then
+// none to another.
 type shardIDs map[uint16]bool
 
 func (ids shardIDs) add(id uint16) error {

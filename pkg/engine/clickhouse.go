@@ -41,8 +41,9 @@ type ClickHouseConfig struct {
 	Launcher string
 	// Installer provides the server. Required.
 	Installer *install.Installer
-	// Cluster has the native addresses of the servers of a cluster, one for each shard, this one among them. They all
-	// take the password of Lodestone's user in their directories. Default: no cluster.
+	// Cluster has the native addresses of the servers of a cluster, one for each shard, this one
+	// among them. They all take the password of Lodestone's user in their directories. Default: no
+	// cluster.
 	Cluster []string
 	// Backups is the directory where the server may write backups. Default: backups in Dir.
 	Backups string

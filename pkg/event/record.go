@@ -34,7 +34,6 @@ const (
 	fieldURL
 	fieldLanguage
 	fieldCountry
-	fieldPartitions
 )
 
 var emptyObject = []byte("{}")

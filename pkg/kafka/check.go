@@ -73,9 +73,10 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &f) && f.Fatal
 }
 
-// PartitionLedger remembers how many partitions of a topic are used.
+// PartitionLedger remembers over how many partitions the keys of a topic are distributed. Kafka may
+// have more, which are not used.
 type PartitionLedger interface {
-	// Partitions returns the number on record, which is n if there was none.
+	// Partitions returns the number on record, which is n if there was none. It never changes.
 	Partitions(ctx context.Context, id uuid.UUID, topic string, n int) (int, error)
 }
 
@@ -286,7 +287,7 @@ func (c *checker) partitions(ctx context.Context, ledger PartitionLedger, t kadm
 	switch {
 	case n > recorded:
 		c.warn(where, setting, fmt.Sprintf("is %d, but only %d are used: the others get no events", n, recorded),
-			"run `lodestone partitions double`, which uses twice as many")
+			"nothing needs to be done; to use another number, recreate the topic (docs/operations.md, Kafka's settings)")
 	case n < recorded:
 		c.warn(where, setting, fmt.Sprintf("is %d, but %d are used", n, recorded), "check which Kafka cluster --kafka-brokers names")
 	}

@@ -18,6 +18,18 @@ func (h Hash) Of(key []byte, partitions int) int32 {
 	return int32(h.of.Partition(&kgo.Record{Key: key}, partitions))
 }
 
+// ShareKeys reports whether partition a of n may have had a key that partition b of m of another
+// topic has had. It may if a number is not known, which is 0, or a partition is beyond it.
+func ShareKeys(a int32, n int, b int32, m int) bool {
+	if n == 0 || m == 0 || int(a) >= n || int(b) >= m {
+		return true
+	}
+	for m != 0 { // n becomes what divides both
+		n, m = m, n%m
+	}
+	return (int(a)-int(b))%n == 0
+}
+
 // Counts says over how many partitions the keys of each topic are distributed, whatever number Kafka has: one that was raised there
 // moves no keys. It is safe for concurrent use.
 type Counts struct {
@@ -62,10 +74,7 @@ func (p *countedPartitioner) Partition(r *kgo.Record, present int) int {
 			count = known
 		}
 	}
-	for count > present {
-		count /= 2 // the client has not learnt of the new partitions. The parent of the right one passes the record on
-	}
-	return p.TopicPartitioner.Partition(r, count)
+	return p.TopicPartitioner.Partition(r, min(count, present))
 }
 
 // Placed returns a partitioner that takes the partition that a record names for these topics, and the hash of its key for others.

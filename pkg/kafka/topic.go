@@ -17,16 +17,16 @@ import (
 	"lodestone/pkg/service"
 )
 
-// TopicConfig says how topics are created. It changes no existing topic: Ledger.Double does.
+// TopicConfig says how topics are created. It changes no existing topic.
 type TopicConfig struct {
-	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Number of partitions of each topic when it is created. Later it only doubles, with lodestone partitions double."`
+	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Number of partitions of each topic when it is created. It cannot be changed later: choose it for the peak that you expect."`
 	Replication int16 `name:"kafka-replication" default:"-1" help:"Replicas of each partition when the topics are created. -1 means 3 on three brokers or more, 2 on two, and the broker's default on one."`
 }
 
 // maxPartitions is the greatest number of partitions of a topic.
 const maxPartitions = 1024
 
-// topicRetry is the time between two looks for a new topic or partition.
+// topicRetry is the time between two looks for a new topic.
 const topicRetry = 20 * time.Millisecond
 
 // Validate returns every problem of the settings.

@@ -118,8 +118,8 @@ func (l *Ledger) ask(ctx context.Context, p Partition) (ids, with []uint16, err 
 	return ids, with, err
 }
 
-// choose returns the shard of a partition that has none yet. Repeats of events from before, on the shard of its parent or of an earlier
-// topic, are looked for there (Before).
+// choose returns the shard of a partition that has none yet. Repeats of events of an earlier topic
+// are looked for on its shards (Before).
 func choose(p Partition, ids, with []uint16, others []store.PlacementsOfNameRow) uint16 {
 	if len(with) > 0 {
 		return with[0]
@@ -134,9 +134,10 @@ func choose(p Partition, ids, with []uint16, others []store.PlacementsOfNameRow)
 	return slices.MinFunc(ids, func(a, b uint16) int { return count[a] - count[b] })
 }
 
-// Before returns the other shards that may have earlier events of a partition's keys: those of its ancestors, and those of partitions of
-// earlier topics of the name that had some of its keys. The layout is the topic's. An error may be temporary.
-func (l *Ledger) Before(ctx context.Context, p Partition, layout kafka.Layout) ([]uint16, error) {
+// Before returns the other shards that may have earlier events of a partition's keys: those of
+// partitions of earlier topics of the name that had some of its keys. The keys of its topic are
+// distributed over so many partitions. An error may be temporary.
+func (l *Ledger) Before(ctx context.Context, p Partition, partitions int) ([]uint16, error) {
 	if l.topology.Size() == 1 {
 		return nil, nil
 	}
@@ -144,25 +145,13 @@ func (l *Ledger) Before(ctx context.Context, p Partition, layout kafka.Layout) (
 	if err != nil {
 		return nil, err
 	}
-	var shards []uint16
-	for ancestor := p; ; {
-		parent, _, ok := layout.Parent(ancestor.Number)
-		if !ok {
-			break
-		}
-		ancestor.Number = parent
-		shard, err := l.Shard(ctx, ancestor)
-		if err != nil {
-			return nil, err
-		}
-		shards = append(shards, shard)
-	}
 	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, p.Topic)
 	if err != nil {
 		return nil, fmt.Errorf("read the shards of earlier topics named %s: %w", p.Topic, err)
 	}
+	var shards []uint16
 	for _, o := range others {
-		if o.TopicID != p.TopicID && layout.Shares(p.Number, kafka.Layout{Base: int(o.Base), Count: int(o.Partitions)}, o.Partition) {
+		if o.TopicID != p.TopicID && kafka.ShareKeys(p.Number, partitions, o.Partition, int(o.Partitions)) {
 			shards = append(shards, uint16(o.Shard))
 		}
 	}

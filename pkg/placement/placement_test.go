@@ -21,7 +21,7 @@ func TestAPartitionThatIsStoppedWaitsForNoQuestionOfAnother(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A partition goes to the shard with the fewest of its topic, also one that was added by doubling: the shard that is new gets it.
+// A partition goes to the shard with the fewest of its topic.
 func TestANewPartitionIsPlacedOnTheShardWithTheFewest(t *testing.T) {
 	t.Parallel()
 	topic, earlier := uuid.New(), uuid.New()
@@ -31,9 +31,9 @@ func TestANewPartitionIsPlacedOnTheShardWithTheFewest(t *testing.T) {
 	}
 	ids := []uint16{2, 1}
 	for p := int32(4); p < 8; p++ {
-		child := Partition{TopicID: topic, Number: p}
-		require.EqualValues(t, 1, choose(child, ids, []uint16{1}, placed), "rows that are there decide")
-		require.EqualValues(t, 2, choose(child, ids, nil, placed))
+		added := Partition{TopicID: topic, Number: p}
+		require.EqualValues(t, 1, choose(added, ids, []uint16{1}, placed), "rows that are there decide")
+		require.EqualValues(t, 2, choose(added, ids, nil, placed))
 		placed = append(placed, store.PlacementsOfNameRow{TopicID: topic, Partition: p, Shard: 2})
 	}
 	require.EqualValues(t, 1, choose(Partition{TopicID: topic, Number: 8}, ids, nil, placed), "the first of several with as many")

@@ -75,7 +75,7 @@ func (q *Queries) Placement(ctx context.Context, arg PlacementParams) (int32, er
 }
 
 const placementsOfName = `-- name: PlacementsOfName :many
-SELECT p.topic_id, p.partition, p.shard, coalesce(t.base, 0)::integer AS base, coalesce(t.partitions, 0)::integer AS partitions
+SELECT p.topic_id, p.partition, p.shard, coalesce(t.partitions, 0)::integer AS partitions
 FROM partition_placements p LEFT JOIN topic_partitions t ON t.topic_id = p.topic_id
 WHERE p.topic = $1 ORDER BY p.placed_at, p.topic_id, p.partition
 `
@@ -84,12 +84,10 @@ type PlacementsOfNameRow struct {
 	TopicID    uuid.UUID
 	Partition  int32
 	Shard      int32
-	Base       int32
 	Partitions int32
 }
 
-// Those of every topic that has or had a name, the newest last, with the numbers of partitions of the topic when it was new and in the end; 0 if
-// those are not on record.
+// Those of every topic that has or had a name, the newest last, with the number of partitions of the topic; 0 if that is not on record.
 func (q *Queries) PlacementsOfName(ctx context.Context, topic string) ([]PlacementsOfNameRow, error) {
 	rows, err := q.db.Query(ctx, placementsOfName, topic)
 	if err != nil {
@@ -103,7 +101,6 @@ func (q *Queries) PlacementsOfName(ctx context.Context, topic string) ([]Placeme
 			&i.TopicID,
 			&i.Partition,
 			&i.Shard,
-			&i.Base,
 			&i.Partitions,
 		); err != nil {
 			return nil, err

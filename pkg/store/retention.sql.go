@@ -105,17 +105,10 @@ func (q *Queries) ExpireSessions(ctx context.Context, arg ExpireSessionsParams) 
 }
 
 const keysMoved = `-- name: KeysMoved :one
-SELECT (
-    EXISTS (
-        SELECT FROM partition_cuts c
-        JOIN partition_placements parent ON parent.topic_id = c.topic_id AND parent.partition = c.partition
-        JOIN partition_placements child ON child.topic_id = c.topic_id AND child.partition = c.partition + c.partitions / 2
-        WHERE child.shard <> parent.shard
-    ) OR (SELECT count(DISTINCT topic_id) > count(DISTINCT topic) FROM partition_placements)
-)::boolean AS moved
+SELECT (count(DISTINCT topic_id) > count(DISTINCT topic))::boolean AS moved FROM partition_placements
 `
 
-// Whether keys of a topic have moved from one shard to another: to a child of their partition, or with a topic that was created again.
+// Whether keys of a topic may have moved from one shard to another, with a topic that was created again.
 func (q *Queries) KeysMoved(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, keysMoved)
 	var moved bool

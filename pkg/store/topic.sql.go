@@ -11,81 +11,9 @@ import (
 	"github.com/google/uuid"
 )
 
-const doublePartitions = `-- name: DoublePartitions :execrows
-UPDATE topic_partitions t SET partitions = 2 * t.partitions, recorded_at = now()
-WHERE t.topic_id = $1 AND t.partitions = $2
-  AND (t.partitions = t.base OR t.partitions / 2 = (SELECT count(*) FROM partition_cuts c WHERE c.topic_id = t.topic_id AND c.partitions = t.partitions))
-`
-
-type DoublePartitionsParams struct {
-	TopicID    uuid.UUID
-	Partitions int32
-}
-
-// Doubles the number, unless it is not the one given any more or a cut of the last doubling is missing.
-func (q *Queries) DoublePartitions(ctx context.Context, arg DoublePartitionsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, doublePartitions, arg.TopicID, arg.Partitions)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const partitionCuts = `-- name: PartitionCuts :many
-SELECT partition, partitions, cut FROM partition_cuts WHERE topic_id = $1 ORDER BY partition, partitions
-`
-
-type PartitionCutsRow struct {
-	Partition  int32
-	Partitions int32
-	Cut        int64
-}
-
-func (q *Queries) PartitionCuts(ctx context.Context, topicID uuid.UUID) ([]PartitionCutsRow, error) {
-	rows, err := q.db.Query(ctx, partitionCuts, topicID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []PartitionCutsRow
-	for rows.Next() {
-		var i PartitionCutsRow
-		if err := rows.Scan(&i.Partition, &i.Partitions, &i.Cut); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const recordCut = `-- name: RecordCut :exec
-INSERT INTO partition_cuts (topic_id, partition, partitions, cut) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
-`
-
-type RecordCutParams struct {
-	TopicID    uuid.UUID
-	Partition  int32
-	Partitions int32
-	Cut        int64
-}
-
-// The first record holds: the log is read in order, and again from the same place after a failure.
-func (q *Queries) RecordCut(ctx context.Context, arg RecordCutParams) error {
-	_, err := q.db.Exec(ctx, recordCut,
-		arg.TopicID,
-		arg.Partition,
-		arg.Partitions,
-		arg.Cut,
-	)
-	return err
-}
-
 const recordPartitions = `-- name: RecordPartitions :one
 WITH inserted AS (
-    INSERT INTO topic_partitions (topic_id, topic, partitions, base) VALUES ($1, $2, $3, $3)
+    INSERT INTO topic_partitions (topic_id, topic, partitions) VALUES ($1, $2, $3)
     ON CONFLICT (topic_id) DO NOTHING RETURNING partitions
 )
 SELECT partitions FROM inserted UNION ALL SELECT t.partitions FROM topic_partitions t WHERE t.topic_id = $1 LIMIT 1
@@ -104,21 +32,4 @@ func (q *Queries) RecordPartitions(ctx context.Context, arg RecordPartitionsPara
 	var partitions int32
 	err := row.Scan(&partitions)
 	return partitions, err
-}
-
-const topicLayout = `-- name: TopicLayout :one
-SELECT partitions, base FROM topic_partitions WHERE topic_id = $1
-`
-
-type TopicLayoutRow struct {
-	Partitions int32
-	Base       int32
-}
-
-// The numbers of partitions that keys are distributed over now, and were when the topic was new.
-func (q *Queries) TopicLayout(ctx context.Context, topicID uuid.UUID) (TopicLayoutRow, error) {
-	row := q.db.QueryRow(ctx, topicLayout, topicID)
-	var i TopicLayoutRow
-	err := row.Scan(&i.Partitions, &i.Base)
-	return i, err
 }

@@ -320,7 +320,6 @@ func faults() []fault {
 		{name: "tokens evicted", inject: evictTokens},
 		{name: "token without its part", inject: tokenWithoutPart},
 		{name: "topic recreated", short: true, inject: topicRecreated},
-		{name: "partitions doubled", short: true, inject: partitionsDoubled},
 		jump("collectors", false, "collector"),
 		jump("consumers", false, "consumer"),
 		jump("ClickHouse", false, "clickhouse"),

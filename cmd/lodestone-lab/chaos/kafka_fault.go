@@ -136,39 +136,6 @@ func topicRecreated(ctx context.Context, s *scene) error {
 	return s.recreateTopic(ctx, topic)
 }
 
-// maxDoubled is the number of partitions above which a topic is not doubled again in one run.
-const maxDoubled = 50
-
-// partitionsDoubled lets a topic use twice as many partitions, while a collector and a consumer are killed at any moment of it. Those
-// that are back know of it at other times than those that stayed.
-func partitionsDoubled(ctx context.Context, s *scene) error {
-	topic := event.Topic
-	if s.rand.IntN(4) == 0 {
-		topic = event.LinkViewTopic
-	}
-	var downs, waits [2]time.Duration
-	for i := range downs {
-		downs[i], waits[i] = s.between(0, 5*time.Second), s.between(0, 4*time.Second)
-	}
-	victims := [2]victim{s.victim("collector"), s.victim("consumer")}
-	listed, err := s.admin.ListTopics(ctx, topic)
-	if err != nil || len(listed[topic].Partitions) > maxDoubled {
-		return err
-	}
-	s.note("double the %d partitions of %s, with kill -9 of %s and %s", len(listed[topic].Partitions), topic, victims[0].name, victims[1].name)
-	done := make(chan error, 1)
-	go func() { done <- s.command(ctx, "partitions", "double", topic, "--wait=1ms") }()
-	err = s.both(func(i int) {
-		if s.hold(ctx, waits[i]) == nil {
-			victims[i].kill(ctx, downs[i])
-		}
-	})
-	if doubled := <-done; doubled != nil && err == nil {
-		s.note("the command: %v", doubled) // not all partitions are divided yet
-	}
-	return err
-}
-
 func (w *world) recreateTopic(ctx context.Context, topic string) error {
 	before, err := w.topicID(ctx, topic)
 	if err != nil {

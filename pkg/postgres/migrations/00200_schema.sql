@@ -270,15 +270,13 @@ CREATE TABLE idempotency_keys (
 ) WITH (fillfactor = 70);
 CREATE INDEX idempotency_keys_oldest ON idempotency_keys (claimed_at);
 
--- How many partitions each topic had when a process first met it. More partitions move keys, and
--- repeats of an event that then lie in two partitions are not recognised.
+-- Over how many partitions the keys of each topic are distributed: as many as it had when a process first met it. Kafka may get more, which are
+-- not used: repeats of an event that lie in two partitions are not recognised.
 CREATE TABLE topic_partitions (
     topic_id    uuid PRIMARY KEY, -- a topic made anew under the same name has another
     topic       text NOT NULL,
     partitions  integer NOT NULL,
-    recorded_at timestamptz(3) NOT NULL DEFAULT now(),
-    -- topic_partitions.partitions is the number that keys are distributed over. Kafka may have more partitions, which are not used.
-    base        integer NOT NULL  -- the number when the topic was new
+    recorded_at timestamptz(3) NOT NULL DEFAULT now()
 );
 
 -- An access link whose generic link or submission is deleted shows null in its place, so that is a change
@@ -1085,16 +1083,6 @@ CREATE TABLE partition_placements (
     shard     integer NOT NULL CHECK (shard BETWEEN 1 AND 65535),
     placed_at timestamptz(3) NOT NULL DEFAULT now(),
     PRIMARY KEY (topic_id, partition)
-);
-
--- Where each partition stopped storing the keys that moved to its child. Everything of the partition below was stored when the row was
--- inserted. A row is never changed.
-CREATE TABLE partition_cuts (
-    topic_id   uuid    NOT NULL,
-    partition  integer NOT NULL, -- the parent
-    partitions integer NOT NULL, -- the number that keys are distributed over from here on
-    cut        bigint  NOT NULL, -- offset of the record that says so
-    PRIMARY KEY (topic_id, partition, partitions)
 );
 
 -- The views of links, in narrow tables of their own, beside the sessions that they count: what a counted session adds is decided by a

@@ -16,15 +16,8 @@ SELECT 0, nullif(sqlc.arg(months)::integer, 0),
 ON CONFLICT DO NOTHING;
 
 -- name: KeysMoved :one
--- Whether keys of a topic have moved from one shard to another: to a child of their partition, or with a topic that was created again.
-SELECT (
-    EXISTS (
-        SELECT FROM partition_cuts c
-        JOIN partition_placements parent ON parent.topic_id = c.topic_id AND parent.partition = c.partition
-        JOIN partition_placements child ON child.topic_id = c.topic_id AND child.partition = c.partition + c.partitions / 2
-        WHERE child.shard <> parent.shard
-    ) OR (SELECT count(DISTINCT topic_id) > count(DISTINCT topic) FROM partition_placements)
-)::boolean AS moved;
+-- Whether keys of a topic may have moved from one shard to another, with a topic that was created again.
+SELECT (count(DISTINCT topic_id) > count(DISTINCT topic))::boolean AS moved FROM partition_placements;
 
 -- name: RetentionProgress :one
 SELECT * FROM retention_progress WHERE shard = sqlc.arg(shard);

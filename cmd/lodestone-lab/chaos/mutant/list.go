@@ -4,7 +4,7 @@ import "slices"
 
 // All returns every mutant.
 func All() []Mutant {
-	return slices.Concat(caughtByRuns(), caughtByTests(), ofGrowth())
+	return slices.Concat(caughtByRuns(), caughtByTests(), ofShards())
 }
 
 // caughtByRuns are those that the chaos runner catches.
