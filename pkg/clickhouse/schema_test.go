@@ -14,6 +14,7 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/schema"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -35,6 +36,23 @@ func TestMigrateTwice(t *testing.T) {
 	applied, err := clickhouse.Migrate(context.Background(), clickhouse.Config{URL: enginetest.ClickHouse(t)})
 	require.NoError(t, err)
 	require.Empty(t, applied)
+}
+
+// A schema of a checkout from before the first release is refused, and stays as it is.
+func TestAnOldSchemaIsRefused(t *testing.T) {
+	server := enginetest.NewMigratedClickHouse(t, t.TempDir())
+	enginetest.Run(t, server)
+	c := clickhouse.Config{URL: server.URL()}
+	conn := enginetest.Open(t, c)
+	for _, statement := range []string{"TRUNCATE TABLE lodestone.goose_db_version", "INSERT INTO lodestone.goose_db_version (version_id, is_applied) VALUES (153, 1)"} {
+		require.NoError(t, conn.Exec(t.Context(), statement))
+	}
+	_, err := clickhouse.Migrate(t.Context(), c)
+	for _, err := range []error{err, clickhouse.CheckSchema(t.Context(), conn)} {
+		require.True(t, schema.IsMismatch(err), err)
+		require.ErrorContains(t, err, "schema 153, of a checkout from before the first release")
+	}
+	require.Equal(t, []string{"153"}, texts(t, conn, "SELECT toString(version_id) FROM lodestone.goose_db_version"))
 }
 
 // texts returns a result of one column of text.
