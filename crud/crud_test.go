@@ -30,6 +30,7 @@ import (
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/gate"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/token"
@@ -105,7 +106,7 @@ func startOn(t testing.TB, db *postgres.Pool, change ...func(*crud.Config)) *fix
 
 func newFixture(t testing.TB, db *postgres.Pool, atEnd func(func()), change ...func(*crud.Config)) *fixture {
 	t.Helper()
-	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Limits: account.Limits{Free: account.Quota{GenericLinks: 3}, Pro: account.Quota{GenericLinks: 50}}, Capture: capturing, Viewer: viewing}
+	config := crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Plans: plan.Config{Plans: plan.Plans{Free: plan.Limits{GenericLinks: 3}, Pro: plan.Limits{GenericLinks: 50}}}, Capture: capturing, Viewer: viewing}
 	for _, c := range change {
 		c(&config)
 	}

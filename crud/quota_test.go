@@ -16,6 +16,7 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/client"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/problem"
 )
 
@@ -45,7 +46,9 @@ func atOnce(t *testing.T, n int, send func() reply) int {
 // the plan.
 func TestPlanLimits(t *testing.T) {
 	t.Parallel()
-	f := start(t, func(c *crud.Config) { c.Limits.Free = account.Quota{LeadMagnets: 2, GenericLinks: 3, AccessLinks: 7} })
+	f := start(t, func(c *crud.Config) {
+		c.Plans.Plans.Free = plan.Limits{LeadMagnets: 2, GenericLinks: 3, AccessLinks: 7}
+	})
 	u, team := f.user(t, account.Free), f.user(t, account.Team)
 	require.Equal(t, 2, atOnce(t, 6, func() reply { return u.post(t, "/api/v1/lead-magnets", `{"title":"x"}`) }))
 	p := u.post(t, "/api/v1/lead-magnets", `{"title":"x"}`).problem(t)
@@ -87,7 +90,7 @@ func TestStoredBytes(t *testing.T) {
 	t.Parallel()
 	file := pdftest.Strip(1, 1000)
 	size := int64(len(file))
-	f := start(t, func(c *crud.Config) { c.Limits.Free = account.Quota{StoredBytes: 3*size - 1} })
+	f := start(t, func(c *crud.Config) { c.Plans.Plans.Free = plan.Limits{StoredBytes: 3*size - 1} })
 	u := f.user(t, account.Free)
 	first, second := u.magnet(t), u.magnet(t)
 	put := func(m client.LeadMagnet) reply {

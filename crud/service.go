@@ -43,6 +43,7 @@ import (
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
 	"lodestone/pkg/gate"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
@@ -57,7 +58,7 @@ type Config struct {
 	CollectorInternalURL string             `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, to report finished downloads. Default: the value of --collector-url."`
 	MaxFileBytes         int64              `name:"magnet-max-file-bytes" default:"52428800" help:"Maximum size of a lead magnet's file, in bytes. The directory for temporary files needs space for five such files."`
 	Files                file.Config        `embed:""`
-	Limits               account.Limits     `embed:""`
+	Plans                plan.Config        `embed:""`
 	Mail                 mail.Config        `embed:""`
 	Webhooks             webhook.Config     `embed:""`
 	Capture              capture.Config     `embed:""`
@@ -73,7 +74,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Files.Validate(), c.Limits.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Internal.Validate("internal-"), c.Erasure.Validate(c.Files.S3)}
+	errs := []error{c.Files.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Internal.Validate("internal-"), c.Erasure.Validate(c.Files.S3)}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}
@@ -242,14 +243,14 @@ func New(c Config, d Deps) (*Service, error) {
 		chats:       chats,
 		log:         d.Log,
 		pages:       pages,
-		account:     account.NewSelf(c.Limits, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
+		account:     account.NewSelf(c.Plans.Plans, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
 		files:       files,
-		magnets: magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Limits: c.Limits}, magnet.Deps{
+		magnets: magnet.New(magnet.Config{MaxFileBytes: c.MaxFileBytes, Plans: c.Plans.Plans}, magnet.Deps{
 			Postgres: d.Postgres, Files: files, Reader: reader, Renderer: thumbnailer, Intake: intake, Log: d.Log,
 		}),
-		links:       link.New(c.Limits, link.Deps{Postgres: d.Postgres, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
+		links:       link.New(c.Plans.Plans, link.Deps{Postgres: d.Postgres, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
 		submissions: submission.New(d.Postgres),
-		access:      accesslink.New(c.Limits, accesslink.Deps{Postgres: d.Postgres, Site: site, Tokens: d.Tokens, Log: d.Log}),
+		access:      accesslink.New(c.Plans.Plans, accesslink.Deps{Postgres: d.Postgres, Site: site, Tokens: d.Tokens, Log: d.Log}),
 		query: c.Internal.Dialer("internal-").HTTP(&http.Transport{
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       90 * time.Second,

@@ -27,10 +27,10 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	good := crud.Config{PublicURL: "https://links.example.com/x", MaxFileBytes: 1, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}
 	require.NoError(t, good.Validate())
-	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Limits: account.Limits{Pro: account.Quota{GenericLinks: -1}}, Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
+	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
 	err := bad.Validate()
 	require.True(t, config.IsInvalid(err))
-	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes", "--plan-pro-generic-links", "--capture-forms-per-hour", "--capture-mails-per-hour", "--capture-verification-time", "--trusted-proxies"} {
+	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes", "--capture-forms-per-hour", "--capture-mails-per-hour", "--capture-verification-time", "--trusted-proxies"} {
 		require.ErrorContains(t, err, setting)
 	}
 	_, err = crud.New(bad, crud.Deps{})

@@ -15,6 +15,7 @@ import (
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/tracing"
 )
@@ -29,6 +30,7 @@ type consumerCommand struct {
 	Retention  retention.Config    `embed:""`
 	Verify     verify.Config       `embed:""`
 	Quota      quota.Config        `embed:""`
+	Plans      plan.Config         `embed:""`
 	Erasure    erasure.Config      `embed:""`
 	SpoolAge   spool.Age           `embed:""`
 	Kafka      kafka.Config        `embed:""`
@@ -47,6 +49,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 		return err
 	}
 	consumer.CollectEagerly(c.Consumer)
+	c.Quota.Plans = c.Plans.Plans
 	p := newProcess(c.Process)
 	if err := p.addTracing(c.Trace, "consumer"); err != nil {
 		return err

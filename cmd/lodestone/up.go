@@ -267,7 +267,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 		return nil, err
 	}
 	p.addAdmin(c.Admin)
-	c.Erasure.SpoolMaxAge = c.Spool.MaxAge
+	c.Erasure.SpoolMaxAge, c.Quota.Plans = c.Spool.MaxAge, c.Crud.Plans.Plans
 	p.as("consumer")
 	if err := p.addConsumer(c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, k, s, pool); err != nil {
 		return nil, err

@@ -10,11 +10,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/account"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -54,12 +54,12 @@ type Deps struct {
 
 // Links serves the access links.
 type Links struct {
-	limits account.Limits
-	deps   Deps
+	plans plan.Plans
+	deps  Deps
 }
 
 // New returns the access links of a database.
-func New(limits account.Limits, d Deps) *Links { return &Links{limits, d} }
+func New(plans plan.Plans, d Deps) *Links { return &Links{plans, d} }
 
 const (
 	path = "/api/v1/access-links"

@@ -94,7 +94,7 @@ func (l *Links) createMany(ctx context.Context, in *createManyInput) (*api.Answe
 		if err != nil {
 			return err
 		}
-		if err := l.limits.Reserve(ctx, tx, account.AccessLinks, int64(len(params.IDs))); err != nil {
+		if err := account.Reserve(ctx, tx, l.plans, account.AccessLinks, int64(len(params.IDs))); err != nil {
 			return err
 		}
 		rows, err := q.InsertAccessLinks(ctx, params)

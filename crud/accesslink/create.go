@@ -87,7 +87,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Access
 		if err != nil {
 			return err
 		}
-		if err := l.limits.Reserve(ctx, tx, account.AccessLinks, 1); err != nil {
+		if err := account.Reserve(ctx, tx, l.plans, account.AccessLinks, 1); err != nil {
 			return err
 		}
 		row.FileVersion = magnet.FileVersion

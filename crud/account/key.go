@@ -14,6 +14,7 @@ import (
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -55,12 +56,12 @@ type Deps struct {
 
 // Self serves an account to the holder of one of its keys.
 type Self struct {
-	limits Limits
-	deps   Deps
+	plans plan.Plans
+	deps  Deps
 }
 
 // NewSelf returns the operations of accounts on themselves.
-func NewSelf(limits Limits, d Deps) *Self { return &Self{limits, d} }
+func NewSelf(plans plan.Plans, d Deps) *Self { return &Self{plans, d} }
 
 const (
 	keysPath = "/api/v1/keys"

@@ -2,30 +2,14 @@ package account
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/pkg/config"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
-
-// Limits is what the accounts of each plan may have.
-type Limits struct {
-	Free Quota `embed:"" prefix:"plan-free-" set:"plan=free" set:"magnets=20" set:"bytes=524288000" set:"links=3" set:"access=5000"`     //nolint:staticcheck // kong reads each set
-	Pro  Quota `embed:"" prefix:"plan-pro-" set:"plan=pro" set:"magnets=500" set:"bytes=10737418240" set:"links=50" set:"access=200000"` //nolint:staticcheck // kong reads each set
-	Team Quota `embed:"" prefix:"plan-team-" set:"plan=team" set:"magnets=0" set:"bytes=0" set:"links=0" set:"access=0"`                 //nolint:staticcheck // kong reads each set
-}
-
-// Quota is what an account of one plan may have; 0 stands for any number.
-type Quota struct {
-	LeadMagnets  int64 `name:"lead-magnets" default:"${magnets}" help:"Maximum number of lead magnets for an account on the plan ${plan}; 0 means no limit."`
-	StoredBytes  int64 `name:"stored-bytes" default:"${bytes}" help:"Maximum total size of the files for an account on the plan ${plan}, in bytes; 0 means no limit."`
-	GenericLinks int64 `name:"generic-links" default:"${links}" help:"Maximum number of generic links for an account on the plan ${plan}; 0 means no limit."`
-	AccessLinks  int64 `name:"access-links" default:"${access}" help:"Number of access links above which the keys of an account on the plan ${plan} cannot create more; forms still can. 0 means no limit."`
-}
 
 // Resource is what a plan limits, in words that follow a number.
 type Resource string
@@ -38,47 +22,29 @@ const (
 	AccessLinks  Resource = "access links"
 )
 
-// Validate returns every problem of the settings.
-func (l Limits) Validate() error {
-	var errs []error
-	for _, p := range Plans() {
-		q := l.of(p)
-		for _, s := range []struct {
-			name  string
-			quota int64
-		}{
-			{"lead-magnets", q.LeadMagnets}, {"stored-bytes", q.StoredBytes}, {"generic-links", q.GenericLinks}, {"access-links", q.AccessLinks},
-		} {
-			if s.quota < 0 {
-				errs = append(errs, config.Invalid("--plan-"+string(p)+"-"+s.name, "is negative", "give a number, 0 for no limit"))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (l Limits) of(p Plan) Quota {
+// limitsOf returns what an account of a plan may have.
+func limitsOf(all plan.Plans, p Plan) plan.Limits {
 	switch p {
 	case Pro:
-		return l.Pro
+		return all.Pro
 	case Team:
-		return l.Team
+		return all.Team
 	default:
-		return l.Free
+		return all.Free
 	}
 }
 
-// of returns how much of a resource there may be, 0 for any number.
-func (q Quota) of(r Resource) int64 {
+// limitOf returns how much of a resource there may be, 0 for any number.
+func limitOf(l plan.Limits, r Resource) int64 {
 	switch r {
 	case LeadMagnets:
-		return q.LeadMagnets
+		return l.LeadMagnets
 	case StoredBytes:
-		return q.StoredBytes
+		return l.StoredBytes
 	case GenericLinks:
-		return q.GenericLinks
+		return l.GenericLinks
 	default:
-		return q.AccessLinks
+		return l.AccessLinks
 	}
 }
 
@@ -86,20 +52,20 @@ func (q Quota) of(r Resource) int64 {
 // is about to add, else the problem that its limit is reached. Where there is a limit, it keeps the account's row until
 // the transaction ends, so that of two that add at once the second one counts what the first one added. A transaction
 // that locks the lead magnet does so before.
-func (l Limits) Reserve(ctx context.Context, tx pgx.Tx, r Resource, n int64) error {
+func Reserve(ctx context.Context, tx pgx.Tx, plans plan.Plans, r Resource, n int64) error {
 	q := store.New(tx)
 	account, err := q.OwnAccount(ctx)
 	if err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
-	if l.of(Plan(account.Plan)).of(r) == 0 {
+	if limitOf(limitsOf(plans, Plan(account.Plan)), r) == 0 {
 		return nil
 	}
-	plan, err := LockPlan(ctx, tx)
+	present, err := LockPlan(ctx, tx)
 	if err != nil {
 		return err
 	}
-	limit := l.of(plan).of(r)
+	limit := limitOf(limitsOf(plans, present), r)
 	if limit == 0 {
 		return nil // the plan was changed just now
 	}
@@ -111,9 +77,9 @@ func (l Limits) Reserve(ctx context.Context, tx pgx.Tx, r Resource, n int64) err
 	case have+n <= limit:
 		return nil
 	case n == 1:
-		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d %s, and there are %d.", plan, limit, r, have))
+		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d %s, and there are %d.", present, limit, r, have))
 	default:
-		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d %s, there are %d, and this would add %d.", plan, limit, r, have, n))
+		return problem.New(problem.LimitReached, fmt.Sprintf("The plan %s allows %d %s, there are %d, and this would add %d.", present, limit, r, have, n))
 	}
 }
 
@@ -130,8 +96,8 @@ func count(ctx context.Context, q *store.Queries, r Resource, limit int64) (int6
 	}
 }
 
-// allowance returns what a quota allows as the API shows it.
-func (q Quota) allowance() Allowance {
+// allowanceOf returns limits as the API shows them.
+func allowanceOf(l plan.Limits) Allowance {
 	shown := func(limit int64) *int64 {
 		if limit == 0 {
 			return nil
@@ -139,7 +105,7 @@ func (q Quota) allowance() Allowance {
 		return &limit
 	}
 	return Allowance{
-		LeadMagnets: shown(q.LeadMagnets), StoredBytes: shown(q.StoredBytes), GenericLinks: shown(q.GenericLinks), AccessLinks: shown(q.AccessLinks),
+		LeadMagnets: shown(l.LeadMagnets), StoredBytes: shown(l.StoredBytes), GenericLinks: shown(l.GenericLinks), AccessLinks: shown(l.AccessLinks),
 		Keys: maxKeys,
 	}
 }

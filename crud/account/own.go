@@ -92,7 +92,7 @@ func (s *Self) show(ctx context.Context, tx pgx.Tx, row store.Account) (Account,
 		ID: row.ID, Name: row.Name, Plan: Plan(row.Plan), CreatedAt: api.TimeOf(row.CreatedAt),
 		NotifyEmail: row.NotifyEmail, Confirmed: row.NotifyEmail != nil && row.NotifyConfirmedAt != nil, Notify: notify(row.Notify), Readings: notify(row.ReadingNotices), Weekly: row.WeeklyReport, BrandColor: row.BrandColor,
 		BrandFont: font(row.BrandFont), Language: (*locale.Language)(row.Language), Timezone: row.Timezone,
-		Limits: s.limits.of(Plan(row.Plan)).allowance(),
+		Limits: allowanceOf(limitsOf(s.plans, Plan(row.Plan))),
 		Usage: Usage{
 			LeadMagnets: usage.LeadMagnets, StoredBytes: usage.StoredBytes, GenericLinks: usage.GenericLinks, AccessLinks: usage.AccessLinks, Keys: usage.Keys,
 			EventsThisMonth: events.Events,

@@ -147,7 +147,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 		if !offered.IsActive {
 			return problem.New(problem.Conflict, "The lead magnet is not active: activate it before making links to it.")
 		}
-		if err := l.limits.Reserve(ctx, tx, account.GenericLinks, 1); err != nil {
+		if err := account.Reserve(ctx, tx, l.plans, account.GenericLinks, 1); err != nil {
 			return err
 		}
 		row, err := insert(ctx, tx, caller.AccountID, id, offered, in.Body, expiresAt)

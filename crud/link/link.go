@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/account"
 	"lodestone/crud/magnet"
 	"lodestone/crud/page"
 	"lodestone/crud/picture"
@@ -18,6 +17,7 @@ import (
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/locale"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -72,12 +72,12 @@ type Deps struct {
 
 // Links serves the generic links.
 type Links struct {
-	limits account.Limits
-	deps   Deps
+	plans plan.Plans
+	deps  Deps
 }
 
 // New returns the generic links of a database.
-func New(limits account.Limits, d Deps) *Links { return &Links{limits, d} }
+func New(plans plan.Plans, d Deps) *Links { return &Links{plans, d} }
 
 const (
 	path = "/api/v1/generic-links"

@@ -19,6 +19,7 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/slot"
@@ -61,7 +62,7 @@ type Deps struct {
 // Config is the setting of lead magnets.
 type Config struct {
 	MaxFileBytes int64
-	Limits       account.Limits
+	Plans        plan.Plans
 }
 
 // Magnets serves the lead magnets.
@@ -143,7 +144,7 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 	audit.Created(ctx, id)
 	var row store.LeadMagnet
 	err = m.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
-		if err := m.config.Limits.Reserve(ctx, tx, account.LeadMagnets, 1); err != nil {
+		if err := account.Reserve(ctx, tx, m.config.Plans, account.LeadMagnets, 1); err != nil {
 			return err
 		}
 		row, err = store.New(tx).InsertMagnet(ctx, store.InsertMagnetParams{

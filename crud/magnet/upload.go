@@ -154,7 +154,7 @@ func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *incoming, owner, id u
 	if err := discard(ctx, q, &id); err != nil {
 		return err
 	}
-	if err := m.config.Limits.Reserve(ctx, tx, account.StoredBytes, f.Size); err != nil {
+	if err := account.Reserve(ctx, tx, m.config.Plans, account.StoredBytes, f.Size); err != nil {
 		return err
 	}
 	version := row.FileVersion + 1

@@ -30,6 +30,7 @@ import (
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/token"
@@ -153,7 +154,7 @@ func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(f.db, log), Log: log})
 	service.Register(a)
 	user.New(user.Deps{Postgres: f.db, Mail: f.mails, Limiter: limiter, Site: site}).Register(a)
-	account.NewSelf(account.Limits{}, account.Deps{Postgres: f.db}).Register(a)
+	account.NewSelf(plan.Plans{}, account.Deps{Postgres: f.db}).Register(a)
 	// What a page of the dashboard is like: it asks the API with the key of the session, and takes a form.
 	pages.Mount(a, "GET /dashboard/settings", service.Require(func(w http.ResponseWriter, r *http.Request) error {
 		session := signin.From(r.Context())

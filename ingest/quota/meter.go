@@ -99,7 +99,7 @@ func (m *Meter) count(ctx context.Context, conn driver.Conn) error {
 			return err
 		}
 		if err := q.SetUsage(ctx, store.SetUsageParams{
-			Month: round.Month, IDs: ids, Counts: counts, Free: m.cfg.Free, Pro: m.cfg.Pro, Team: m.cfg.Team,
+			Month: round.Month, IDs: ids, Counts: counts, Free: m.cfg.Plans.Free.EventsPerMonth, Pro: m.cfg.Plans.Pro.EventsPerMonth, Team: m.cfg.Plans.Team.EventsPerMonth,
 		}); err != nil {
 			return wrap("write the events of accounts", err)
 		}

@@ -7,8 +7,25 @@ import (
 
 // removed are settings that were removed, and what to do instead.
 var removed = map[string]string{
-	"--clickhouse-max-lag": "leave it out: each ClickHouse shard has one server",
+	"--clickhouse-max-lag":         "leave it out: each ClickHouse shard has one server",
+	"--plan-free-lead-magnets":     inPlans,
+	"--plan-free-stored-bytes":     inPlans,
+	"--plan-free-generic-links":    inPlans,
+	"--plan-free-access-links":     inPlans,
+	"--plan-free-events-per-month": inPlans,
+	"--plan-pro-lead-magnets":      inPlans,
+	"--plan-pro-stored-bytes":      inPlans,
+	"--plan-pro-generic-links":     inPlans,
+	"--plan-pro-access-links":      inPlans,
+	"--plan-pro-events-per-month":  inPlans,
+	"--plan-team-lead-magnets":     inPlans,
+	"--plan-team-stored-bytes":     inPlans,
+	"--plan-team-generic-links":    inPlans,
+	"--plan-team-access-links":     inPlans,
+	"--plan-team-events-per-month": inPlans,
 }
+
+const inPlans = `give it in --plans, such as --plans '{"free": {"lead_magnets": 5}}'`
 
 // Removed returns a problem for each removed setting that the arguments or the environment give.
 func Removed(args []string, getenv func(string) string) (problems []*Problem) {
