@@ -74,7 +74,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Files.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Viewer.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Internal.Validate("internal-"), c.Erasure.Validate(c.Files.S3)}
+	errs := []error{c.Files.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Internal.Validate("internal-"), c.Erasure.Validate(c.Files.S3)}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}

@@ -30,7 +30,7 @@ func TestConfig(t *testing.T) {
 	bad := crud.Config{PublicURL: "links.example.com", QueryURL: "query:8080", MaxFileBytes: 0, Addresses: clientaddr.Config{TrustedProxies: []string{"x"}}}
 	err := bad.Validate()
 	require.True(t, config.IsInvalid(err))
-	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes", "--capture-forms-per-hour", "--capture-mails-per-hour", "--capture-verification-time", "--trusted-proxies"} {
+	for _, setting := range []string{"--public-url", "--query-url", "--magnet-max-file-bytes", "--capture-forms-per-hour", "--trusted-proxies"} {
 		require.ErrorContains(t, err, setting)
 	}
 	_, err = crud.New(bad, crud.Deps{})

@@ -17,24 +17,30 @@ type Config struct {
 	MaxConns       int           `name:"query-max-conns" default:"16" help:"Maximum concurrent queries from one process to ClickHouse. A request runs one to three."`
 	Timeout        time.Duration `name:"query-timeout" default:"10s" help:"Maximum duration of an analytics request."`
 	MaxMemoryBytes int64         `name:"query-max-memory-bytes" default:"536870912" help:"Maximum memory of an analytics query in ClickHouse."`
-	MaxExports     int           `name:"query-max-exports" default:"4" help:"Maximum concurrent exports from one process. One account may run half of them, rounded up."`
+	MaxExports     int           `kong:"-"`
 	ExportTimeout  time.Duration `name:"query-export-timeout" default:"1h" help:"Maximum duration of an export."`
 
 	ProcessorSeconds int `name:"query-processor-seconds-per-minute" default:"60" help:"Processor time that reports of one account may take in ClickHouse per minute. Beyond it reports are refused with 429 until the minute is over."`
 
 	LiveStreams    int `name:"query-live-streams" default:"1000" help:"Maximum concurrent live streams of events of one process."`
-	LivePerAccount int `name:"query-live-streams-per-account" default:"20" help:"Maximum concurrent live streams of one account, per process."`
+	LivePerAccount int `kong:"-"`
 }
 
 const (
 	minTimeout = 100 * time.Millisecond
 	maxTimeout = 5 * time.Minute
 	minMemory  = 16 << 20
-	maxExports = 100
 	maxExport  = 24 * time.Hour
 
 	maxProcessorSeconds = 1_000_000
 )
+
+// AfterApply implements the hook of kong: these are no settings, and tests have others.
+func (c *Config) AfterApply() error {
+	c.MaxExports = 4
+	c.LivePerAccount = 20
+	return nil
+}
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
@@ -48,9 +54,6 @@ func (c Config) Validate() error {
 	if c.MaxMemoryBytes < minMemory {
 		errs = append(errs, config.Invalid("--query-max-memory-bytes", "is too little", "give at least 16777216"))
 	}
-	if c.MaxExports < 1 || c.MaxExports > maxExports {
-		errs = append(errs, config.Invalid("--query-max-exports", "is out of range", "give a number from 1 to 100"))
-	}
 	if c.ExportTimeout < minTimeout || c.ExportTimeout > maxExport {
 		errs = append(errs, config.Invalid("--query-export-timeout", "is out of range", "give a time from 100ms to 24h"))
 	}
@@ -59,9 +62,6 @@ func (c Config) Validate() error {
 	}
 	if c.LiveStreams < 0 {
 		errs = append(errs, config.Invalid("--query-live-streams", "is negative", "give 0 for none, or more"))
-	}
-	if c.LivePerAccount < 0 {
-		errs = append(errs, config.Invalid("--query-live-streams-per-account", "is negative", "give 0 for none, or more"))
 	}
 	return errors.Join(errs...)
 }

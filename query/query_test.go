@@ -40,7 +40,6 @@ func TestConfig(t *testing.T) {
 	require.ErrorContains(t, err, "--query-max-conns")
 	require.ErrorContains(t, err, "--query-timeout")
 	require.ErrorContains(t, err, "--query-max-memory-bytes")
-	require.ErrorContains(t, err, "--query-max-exports")
 	require.ErrorContains(t, err, "--query-export-timeout")
 	require.ErrorContains(t, err, "--query-processor-seconds-per-minute")
 }

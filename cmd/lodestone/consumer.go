@@ -40,7 +40,7 @@ type consumerCommand struct {
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Trace, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure, c.SpoolAge, c.Kafka, c.ClickHouse, c.Postgres, c.Reads)
+	return validate(c.Admin, c.Trace, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Quota, c.Erasure, c.SpoolAge, c.Kafka, c.ClickHouse, c.Postgres, c.Reads)
 }
 
 // Run is the consumer's process.

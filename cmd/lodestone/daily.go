@@ -41,11 +41,9 @@ func (c *exportDailyCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	for setting, dir := range map[string]string{"--export-to": c.Archive.To, "--export-temp-dir": c.Archive.TempDir} {
-		if _, bucket := objectstore.ParseLocation(dir); dir != "" && !bucket {
-			if err := config.Writable(setting, dir); err != nil {
-				return err
-			}
+	if _, bucket := objectstore.ParseLocation(c.Archive.To); !bucket {
+		if err := config.Writable("--export-to", c.Archive.To); err != nil {
+			return err
 		}
 	}
 	p := newProcess(c.Process)

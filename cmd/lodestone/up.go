@@ -96,7 +96,7 @@ func (c *upCommand) AfterApply(f *config.Files) error {
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Verify, c.Quota, c.Erasure))
+	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Quota, c.Erasure))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes of

@@ -25,20 +25,29 @@ type Config struct {
 	PublicURL       string             `kong:"-"`
 	TLS             certificate.Server `embed:"" prefix:"collector-"`
 	AckTimeout      time.Duration      `name:"collector-ack-timeout" default:"5s" help:"How long a received request waits for its events to become durable before the answer is 503."`
-	ReadTimeout     time.Duration      `name:"collector-read-timeout" default:"10s" help:"Maximum time for a client to send a request."`
+	ReadTimeout     time.Duration      `kong:"-"`
 	WriteTimeout    time.Duration      `name:"collector-write-timeout" default:"10s" help:"Maximum time for a client to receive an answer."`
-	IdleTimeout     time.Duration      `name:"collector-idle-timeout" default:"60s" help:"How long an idle connection stays open between requests."`
+	IdleTimeout     time.Duration      `kong:"-"`
 	MaxBodyBytes    int                `name:"collector-max-body-bytes" default:"1048576" help:"Maximum size of a body, before and after decompression; at most 1 MiB."`
-	MaxHeaderBytes  int                `name:"collector-max-header-bytes" default:"16384" help:"Maximum size of the request line and headers together."`
+	MaxHeaderBytes  int                `kong:"-"`
 	MaxConnections  int                `name:"collector-max-connections" default:"65536" help:"Maximum number of open connections."`
 	MaxConnsPerIP   int                `name:"collector-max-connections-per-ip" default:"0" help:"Maximum number of open connections of one address; 0 means no limit. Do not set it behind a proxy."`
 	MaxRequests     int                `name:"collector-max-requests" default:"4096" help:"Maximum concurrent requests; further requests get 503 immediately. A request spends most of its time waiting for Kafka."`
-	MaxInFlight     int64              `name:"collector-max-in-flight-bytes" default:"67108864" help:"Maximum total size of the bodies in progress; further requests get 503 immediately. Large bodies that are still being received may use the same amount in addition."`
+	MaxInFlight     int64              `kong:"-"`
 	AddressLimit    int                `name:"collector-address-requests-per-minute" default:"0" help:"Requests per minute from one address; further requests get 429. 0 means no limit. Readers in one office share an address."`
 	ViewLimit       int                `name:"collector-link-views-per-minute" default:"300" help:"Views of one link per minute from one address, by /v1/link-views and /v1/pixel.gif together. Ten times as many are accepted for all landing pages together. 0 means no limit. Programs on the same machine have no limit."`
 	TrustedProxies  []string           `name:"collector-trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that are trusted to state the client's address."`
 	ForwardedHeader string             `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other header is ignored, because a proxy may pass on a value that the client set."`
 	PrivacySignals  string             `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"Effect of a Sec-GPC or DNT header: honour stores the event without user agent, language and country, and without the hash of the address; ignore has no effect."`
+}
+
+// AfterApply implements the hook of kong: these are no settings, and tests have others.
+func (c *Config) AfterApply() error {
+	c.IdleTimeout = time.Minute
+	c.ReadTimeout = 10 * time.Second
+	c.MaxHeaderBytes = 16 << 10
+	c.MaxInFlight = 64 << 20
+	return nil
 }
 
 // Validate returns every problem of the settings.
@@ -56,9 +65,7 @@ func (c Config) Validate() error {
 		min, max time.Duration
 	}{
 		{"--collector-ack-timeout", c.AckTimeout, 100 * time.Millisecond, time.Minute},
-		{"--collector-read-timeout", c.ReadTimeout, 100 * time.Millisecond, 5 * time.Minute},
 		{"--collector-write-timeout", c.WriteTimeout, 100 * time.Millisecond, 5 * time.Minute},
-		{"--collector-idle-timeout", c.IdleTimeout, 100 * time.Millisecond, time.Hour},
 	} {
 		if t.value < t.min || t.value > t.max {
 			bad(t.setting, "is out of range", fmt.Sprintf("give a time from %v to %v", t.min, t.max))
@@ -73,11 +80,9 @@ func (c Config) Validate() error {
 		min, max int
 	}{
 		{"--collector-max-body-bytes", c.MaxBodyBytes, 1024, MaxBodyBytes},
-		{"--collector-max-header-bytes", c.MaxHeaderBytes, 4096, 1 << 20},
 		{"--collector-max-connections", c.MaxConnections, 1, 1 << 24},
 		{"--collector-max-connections-per-ip", c.MaxConnsPerIP, 0, 1 << 24},
 		{"--collector-max-requests", c.MaxRequests, 1, 1 << 24},
-		{"--collector-max-in-flight-bytes", int(c.MaxInFlight), 4 << 20, 1 << 40},
 		{"--collector-address-requests-per-minute", c.AddressLimit, 0, 1 << 24},
 		{"--collector-link-views-per-minute", c.ViewLimit, 0, 1 << 24},
 	} {

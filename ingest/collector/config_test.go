@@ -27,6 +27,8 @@ func TestDefaultsAreValid(t *testing.T) {
 	require.Equal(t, "127.0.0.1:8081", flags.Collector.Listen)
 	require.Equal(t, collector.MaxBodyBytes, flags.Collector.MaxBodyBytes)
 	require.Positive(t, flags.Collector.ViewLimit, "tokens of landing pages are public")
+	require.Positive(t, flags.Collector.ReadTimeout, "constants are set")
+	require.Positive(t, flags.Producer.MaxBufferedRecords)
 	_, err = parser.Parse([]string{"--collector-trusted-proxies=10.0.0.0/8,::1"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"10.0.0.0/8", "::1"}, flags.Collector.TrustedProxies)
@@ -38,7 +40,7 @@ func TestEveryProblemOfTheSettingsIsNamed(t *testing.T) {
 	err := collector.Config{TrustedProxies: []string{"10.0.0.0/33"}, MaxConnsPerIP: -1, MaxBodyBytes: collector.MaxBodyBytes + 1}.Validate()
 	require.True(t, config.IsInvalid(err))
 	for _, name := range []string{
-		"listen", "ack-timeout", "read-timeout", "write-timeout", "idle-timeout", "max-body-bytes", "max-header-bytes",
+		"listen", "ack-timeout", "write-timeout", "max-body-bytes",
 		"max-connections", "max-connections-per-ip", "trusted-proxies", "forwarded-header", "privacy-signals",
 	} {
 		require.ErrorContains(t, err, "--collector-"+name+" ")

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrFull is wrapped by Write's error when too many records are waiting for Kafka. No record of the call was sent.
-var ErrFull = errors.New("too many records wait for Kafka (--producer-max-buffered-records, --producer-max-buffered-bytes)")
+var ErrFull = errors.New("too many records wait for Kafka")
 
 // ErrUnacknowledged is wrapped by Write's error when not every record was acknowledged. Any of them may be in Kafka
 // nevertheless, or get there later: repeat them only under the same event ids.

@@ -16,7 +16,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
@@ -25,20 +24,15 @@ import (
 
 // Config holds the settings of the running check.
 type Config struct {
-	Interval time.Duration `name:"verify-interval" default:"5m" help:"Interval of the running checks, which compare recently stored events with Kafka and the counters. 0 switches the checks off."`
-	Offsets  int64         `name:"verify-offsets" default:"500000" help:"Maximum offsets of each partition that one running check compares with the log, starting where the previous check ended. If there are more, the newest are checked as well."`
+	Interval time.Duration `kong:"-"`
+	Offsets  int64         `kong:"-"`
 }
 
-// Validate returns every problem of the settings.
-func (c Config) Validate() error {
-	var errs []error
-	if c.Interval != 0 && (c.Interval < time.Second || c.Interval > 24*time.Hour) {
-		errs = append(errs, config.Invalid("--verify-interval", "is out of range", "give a time from 1s to 24h, or 0"))
-	}
-	if c.Offsets < 100 || c.Offsets > 10_000_000 {
-		errs = append(errs, config.Invalid("--verify-offsets", "is out of range", "give a number from 100 to 10000000"))
-	}
-	return errors.Join(errs...)
+// AfterApply implements the hook of kong: these are no settings, and tests have others.
+func (c *Config) AfterApply() error {
+	c.Interval = 5 * time.Minute
+	c.Offsets = 500_000
+	return nil
 }
 
 const (

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -29,7 +30,11 @@ const inPlans = `give it in --plans, such as --plans '{"free": {"lead_magnets": 
 
 // Removed returns a problem for each removed setting that the arguments or the environment give.
 func Removed(args []string, getenv func(string) string) (problems []*Problem) {
-	for setting, remedy := range removed {
+	all := maps.Clone(removed)
+	for _, setting := range constants {
+		all[setting] = "leave it out: it is a constant"
+	}
+	for setting, remedy := range all {
 		isFlag := func(arg string) bool { return arg == setting || strings.HasPrefix(arg, setting+"=") }
 		if slices.ContainsFunc(args, isFlag) || getenv(EnvName(setting)) != "" {
 			problems = append(problems, &Problem{Setting: setting, Wrong: "was removed", Remedy: remedy})

@@ -349,9 +349,6 @@ func TestSettings(t *testing.T) {
 		{func(c *archive.Config) { c.To = "ftp://host/x" }, "--export-to"},
 		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.Endpoint = "host:9000" }, "--export-s3-endpoint"},
 		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.AccessKey = "x" }, "--export-s3-secret-key"},
-		{func(c *archive.Config) { c.Interval = 0 }, "--export-interval"},
-		{func(c *archive.Config) { c.Timeout = 0 }, "--export-timeout"},
-		{func(c *archive.Config) { c.MemoryBytes = 1 }, "--export-max-memory-bytes"},
 	} {
 		changed := good
 		c.change(&changed)

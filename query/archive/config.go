@@ -13,29 +13,26 @@ import (
 // Config is the setting of the daily export.
 type Config struct {
 	To          string             `name:"export-to" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Directory or bucket of the daily export."`
-	Interval    time.Duration      `name:"export-interval" default:"10m" help:"Interval between looks for days that are complete."`
-	Timeout     time.Duration      `name:"export-timeout" default:"1h" help:"Maximum duration of one file of the daily export."`
-	MemoryBytes int64              `name:"export-max-memory-bytes" default:"536870912" help:"Maximum memory of one file of the daily export in ClickHouse."`
-	TempDir     string             `name:"export-temp-dir" placeholder:"DIR" help:"Directory for files that are being written before they go to a bucket. Default: the system's."`
+	Interval    time.Duration      `kong:"-"`
+	Timeout     time.Duration      `kong:"-"`
+	MemoryBytes int64              `kong:"-"`
+	TempDir     string             `kong:"-"`
 	Store       objectstore.Config `embed:"" prefix:"export-"`
 }
 
-const minMemory = 64 << 20
+// AfterApply implements the hook of kong: these are no settings, and tests have others.
+func (c *Config) AfterApply() error {
+	c.Interval = 10 * time.Minute
+	c.Timeout = time.Hour
+	c.MemoryBytes = 512 << 20
+	return nil
+}
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
 	var errs []error
 	if _, err := c.target(); config.IsInvalid(err) { // a store that cannot be opened is reported below
 		errs = append(errs, err)
-	}
-	if c.Interval < time.Second || c.Interval > 24*time.Hour {
-		errs = append(errs, config.Invalid("--export-interval", "is out of range", "give a time from 1s to 24h"))
-	}
-	if c.Timeout < time.Second || c.Timeout > 24*time.Hour {
-		errs = append(errs, config.Invalid("--export-timeout", "is out of range", "give a time from 1s to 24h"))
-	}
-	if c.MemoryBytes < minMemory {
-		errs = append(errs, config.Invalid("--export-max-memory-bytes", "is too little", "give at least 67108864"))
 	}
 	if _, ok := objectstore.ParseLocation(c.To); ok {
 		errs = append(errs, c.Store.Validate("export-"))

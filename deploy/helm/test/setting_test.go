@@ -179,7 +179,7 @@ func TestAnUpgradeInStepsLeavesTheCollectorsAlone(t *testing.T) {
 
 func TestSettingsReachTheProcess(t *testing.T) {
 	t.Parallel()
-	given, err := parseValues(`{collector: {settings: {collector-max-body-bytes: 1048576, collector-read-timeout: 5s}}, crud: {settings: {capture-refuse-disposable: true}}}`)
+	given, err := parseValues(`{collector: {settings: {collector-max-body-bytes: 1048576, collector-write-timeout: 5s}}, crud: {settings: {capture-refuse-disposable: true}}}`)
 	require.NoError(t, err)
 	env := map[string]string{}
 	for _, w := range workloads(decode(t, documents(t, given))) {
@@ -188,7 +188,7 @@ func TestSettingsReachTheProcess(t *testing.T) {
 		}
 	}
 	require.Equal(t, "1048576", env["lodestone-collector LODESTONE_COLLECTOR_MAX_BODY_BYTES"], "not 1.048576e+06")
-	require.Equal(t, "5s", env["lodestone-collector LODESTONE_COLLECTOR_READ_TIMEOUT"])
+	require.Equal(t, "5s", env["lodestone-collector LODESTONE_COLLECTOR_WRITE_TIMEOUT"])
 	require.Equal(t, "true", env["lodestone-crud LODESTONE_CAPTURE_REFUSE_DISPOSABLE"])
 	require.Equal(t, "3221225472", env["lodestone-collector LODESTONE_SPOOL_MAX_BYTES"])
 }
