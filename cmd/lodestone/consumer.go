@@ -21,26 +21,25 @@ import (
 )
 
 type consumerCommand struct {
-	Process    processConfig       `embed:""`
-	Admin      adminConfig         `embed:""`
-	Trace      tracing.Config      `embed:""`
-	Consumer   consumer.Config     `embed:""`
-	Counter    counter.Config      `embed:""`
-	Mirror     mirror.Config       `embed:""`
-	Retention  retention.Config    `embed:""`
-	Verify     verify.Config       `embed:""`
-	Quota      quota.Config        `embed:""`
-	Plans      plan.Config         `embed:""`
-	Erasure    erasure.Config      `embed:""`
-	SpoolAge   spool.Age           `embed:""`
-	Kafka      kafka.Config        `embed:""`
-	ClickHouse clickhouse.Config   `embed:""`
-	Postgres   postgres.Config     `embed:""`
-	Reads      postgres.ReadConfig `embed:""`
+	Process    processConfig     `embed:""`
+	Admin      adminConfig       `embed:""`
+	Trace      tracing.Config    `embed:""`
+	Consumer   consumer.Config   `embed:""`
+	Counter    counter.Config    `embed:""`
+	Mirror     mirror.Config     `embed:""`
+	Retention  retention.Config  `embed:""`
+	Verify     verify.Config     `embed:""`
+	Quota      quota.Config      `embed:""`
+	Plans      plan.Config       `embed:""`
+	Erasure    erasure.Config    `embed:""`
+	SpoolAge   spool.Age         `embed:""`
+	Kafka      kafka.Config      `embed:""`
+	ClickHouse clickhouse.Config `embed:""`
+	Postgres   postgres.Config   `embed:""`
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Trace, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Quota, c.Erasure, c.SpoolAge, c.Kafka, c.ClickHouse, c.Postgres, c.Reads)
+	return validate(c.Admin, c.Trace, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Quota, c.Erasure, c.SpoolAge, c.Kafka, c.ClickHouse, c.Postgres)
 }
 
 // Run is the consumer's process.
@@ -54,7 +53,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	if err := p.addTracing(c.Trace, "consumer"); err != nil {
 		return err
 	}
-	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
+	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
 		return err
 	}

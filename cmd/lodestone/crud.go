@@ -15,20 +15,19 @@ import (
 )
 
 type crudCommand struct {
-	Process  processConfig       `embed:""`
-	Admin    adminConfig         `embed:""`
-	Trace    tracing.Config      `embed:""`
-	Drain    drainConfig         `embed:""`
-	Site     siteConfig          `embed:""`
-	Limits   ratelimit.Config    `embed:""`
-	Crud     crud.Config         `embed:""`
-	Postgres postgres.Config     `embed:""`
-	Reads    postgres.ReadConfig `embed:""`
-	Token    token.Config        `embed:""`
+	Process  processConfig    `embed:""`
+	Admin    adminConfig      `embed:""`
+	Trace    tracing.Config   `embed:""`
+	Drain    drainConfig      `embed:""`
+	Site     siteConfig       `embed:""`
+	Limits   ratelimit.Config `embed:""`
+	Crud     crud.Config      `embed:""`
+	Postgres postgres.Config  `embed:""`
+	Token    token.Config     `embed:""`
 }
 
 func (c *crudCommand) check() error {
-	return validate(c.Admin, c.Trace, c.Drain, c.Site, c.Limits, c.Crud, c.Postgres, c.Reads, c.Token)
+	return validate(c.Admin, c.Trace, c.Drain, c.Site, c.Limits, c.Crud, c.Postgres, c.Token)
 }
 
 // Run is the process of lead magnets and links. Requests for analytics go on to the query process.
@@ -42,7 +41,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.drainDelay, p.servesTLS = c.Drain.Delay, c.Site.TLS.Enabled()
-	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
+	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,6 @@ type (
 	examinedPostgres   postgres.Config
 	examinedClickHouse clickhouse.Config
 	examinedKafka      kafka.Config
-	examinedReads      postgres.ReadConfig
 	examinedFiles      file.Config
 	examinedTokenKeys  token.Config
 )
@@ -32,7 +31,6 @@ type doctorCommand struct {
 	Postgres     examinedPostgres   `embed:""`
 	ClickHouse   examinedClickHouse `embed:""`
 	Kafka        examinedKafka      `embed:""`
-	Reads        examinedReads      `embed:""`
 	TokenKeys    examinedTokenKeys  `embed:""`
 	Files        examinedFiles      `embed:""`
 	Erasure      person.Config      `embed:""`
@@ -53,7 +51,7 @@ type doctorCommand struct {
 func (c *doctorCommand) Run(ctx context.Context, app *kong.Kong) error {
 	var r doctor.Report
 	doctor.Engines{
-		Postgres: postgres.Config(c.Postgres), Reads: postgres.ReadConfig(c.Reads), ClickHouse: clickhouse.Config(c.ClickHouse), Kafka: kafka.Config(c.Kafka),
+		Postgres: postgres.Config(c.Postgres), ClickHouse: clickhouse.Config(c.ClickHouse), Kafka: kafka.Config(c.Kafka),
 		HTTPURL: c.HTTPURL, SQLURL: c.SQLURL, Unopened: c.unopened(),
 	}.Check(ctx, &r)
 	doctor.Stores{Files: file.Config(c.Files), Erasure: c.Erasure}.Check(ctx, &r)

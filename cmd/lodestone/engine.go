@@ -23,15 +23,6 @@ func (p *process) addPostgres(ctx context.Context, c postgres.Config) (*postgres
 	return pool, nil
 }
 
-// addReadingPostgres is addPostgres with a replica for what reads much, if there is one.
-func (p *process) addReadingPostgres(ctx context.Context, c postgres.Config, reads postgres.ReadConfig) (*postgres.Pool, error) {
-	pool, err := p.addPostgres(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return pool, pool.AddReplica(ctx, reads, c.MaxConns, p.log, p.metrics)
-}
-
 // addShardCheck refuses to run without a shard that stores events, and makes the process unready when one is added that it lacks. Without
 // an answer of Postgres the process starts: nothing is read or stored meanwhile.
 func (p *process) addShardCheck(ctx context.Context, c clickhouse.Config, pool *postgres.Pool) error {

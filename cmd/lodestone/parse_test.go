@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +38,19 @@ func TestEveryProblemOfTheSettingsIsNamedAtOnce(t *testing.T) {
 	}
 	require.NotContains(t, out, "--kafka-brokers (", "it was given")
 	require.NotContains(t, out, "slog:")
+}
+
+func TestNoCommandHasARemovedSetting(t *testing.T) {
+	t.Parallel()
+	nothing := func(string) string { return "" }
+	parser, err := newParser(&commands{}, &config.Files{Getenv: nothing})
+	require.NoError(t, err)
+	require.NoError(t, kong.Visit(parser.Model, func(n kong.Visitable, next kong.Next) error {
+		if f, ok := n.(*kong.Flag); ok {
+			require.Empty(t, config.Removed([]string{"--" + f.Name}, nothing))
+		}
+		return next(nil)
+	}))
 }
 
 func TestWaysToAskForHelpAndVersion(t *testing.T) {
@@ -175,7 +189,7 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 		"link list":           {"URL"},
 		"erase a@example.com": {"URL"},
 		"demo":                {"URL", "COLLECTOR_URL"},
-		"doctor":              {"POSTGRES_URL", "POSTGRES_READ_URL", "CLICKHOUSE_URL", "CLICKHOUSE_HTTP_URL", "SQL_URL", "KAFKA_BROKERS", "TOKEN_KEYS"},
+		"doctor":              {"POSTGRES_URL", "CLICKHOUSE_URL", "CLICKHOUSE_HTTP_URL", "SQL_URL", "KAFKA_BROKERS", "TOKEN_KEYS"},
 	} {
 		for _, setting := range settings {
 			name := "LODESTONE_" + setting

@@ -3,12 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -22,20 +19,18 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Every process works through PgBouncer in transaction mode, whose few connections to Postgres they share: events are stored and
-// counted, and two accounts that change and list what they have at the same time see their own only. A replica answers exports, and
-// the checks of copies, with what was written just before.
+// Every process works through PgBouncer in transaction mode, whose few connections to Postgres they
+// share: events are stored and counted, and two accounts that change and list what they have at the
+// same time see their own only.
 func TestProcessesBehindPgBouncer(t *testing.T) {
 	t.Parallel()
 	kafka := enginetest.NewKafka(t, t.TempDir())
 	require.NoError(t, kafka.Start(t.Context()))
 	defer func() { require.NoError(t, kafka.Stop(context.WithoutCancel(t.Context()))) }()
-	replicated := enginetest.NewReplicated(t)
-	database := replicated.Primary.URL()
+	database := enginetest.Postgres(t)
 	p := processes{t: t, dir: t.TempDir(), env: []string{
 		"LODESTONE_KAFKA_BROKERS=" + strings.Join(kafka.Brokers(), ","),
 		"LODESTONE_POSTGRES_URL=" + enginetest.PgBouncer(t, database),
-		"LODESTONE_POSTGRES_READ_URL=" + replicated.URL,
 		"LODESTONE_CLICKHOUSE_URL=" + enginetest.MigratedClickHouse(t).URL,
 		"LODESTONE_TOKEN_KEYS=" + token.NewKeys(9).Keys,
 		"LODESTONE_KAFKA_PARTITIONS=2",
@@ -44,9 +39,9 @@ func TestProcessesBehindPgBouncer(t *testing.T) {
 	keys := []string{p.key(), p.key()}
 	site, queries, events := freeAddress(t), freeAddress(t), freeAddress(t)
 	p.serve("query", "LODESTONE_LISTEN="+queries)
-	crud := p.serve("crud", "LODESTONE_LISTEN="+site, "LODESTONE_QUERY_URL=http://"+queries)
+	p.serve("crud", "LODESTONE_LISTEN="+site, "LODESTONE_QUERY_URL=http://"+queries)
 	p.serve("collector", "LODESTONE_COLLECTOR_LISTEN="+events)
-	consumer := p.serve("consumer")
+	p.serve("consumer")
 
 	l := newLoad(t, client.New(client.Config{URL: "http://" + site, Key: keys[0]}), "http://"+events)
 	l.start(4)
@@ -65,34 +60,6 @@ func TestProcessesBehindPgBouncer(t *testing.T) {
 	l.requireAnswered("http://"+site, keys[0])
 	require.Contains(t, p.run("verify"), "differences: 0")
 	requireNoSessionState(t, database)
-
-	// The primary answers while the replica is more than a second behind.
-	replica := regexp.MustCompile(`lodestone_postgres_reads_total\{server="replica"\} [1-9]`)
-	for reader, read := range map[*program]func(){
-		crud:     func() { require.NoError(t, exportAtOnce(t.Context(), "http://"+site, keys[1])) },
-		consumer: func() { execute(t, database, "UPDATE entity_copy SET compared_at = '-infinity'") }, // the copies are checked then
-	} {
-		require.Eventually(t, func() bool {
-			read()
-			_, metrics := get(t, "http://"+reader.admin+"/metrics", "")
-			return replica.MatchString(metrics)
-		}, enginetest.Timeout, time.Second)
-	}
-}
-
-// exportAtOnce exports the submissions of a link right after it was created: a replica that lacked the link would not find it.
-func exportAtOnce(ctx context.Context, site, key string) error {
-	api := client.New(client.Config{URL: site, Key: key})
-	magnet, err := api.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: "Exported"})
-	if err != nil {
-		return err
-	}
-	link, err := api.CreateGenericLink(ctx, client.NewGenericLink{LeadMagnetID: magnet.ID})
-	if err != nil {
-		return err
-	}
-	var file bytes.Buffer
-	return api.ExportSubmissions(ctx, link.ID, url.Values{"format": {"csv"}}, &file)
 }
 
 // exercise makes, changes, lists and deletes objects of one account, and fails on any object of another.

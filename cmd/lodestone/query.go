@@ -35,19 +35,18 @@ func (c siteConfig) Validate() error {
 func (c siteConfig) local() string { return c.TLS.Scheme() + "://" + visible(c.Listen) }
 
 type queryCommand struct {
-	Process    processConfig       `embed:""`
-	Admin      adminConfig         `embed:""`
-	Trace      tracing.Config      `embed:""`
-	Drain      drainConfig         `embed:""`
-	Site       siteConfig          `embed:""`
-	Limits     ratelimit.Config    `embed:""`
-	Addresses  clientaddr.Config   `embed:""`
-	Query      query.Config        `embed:""`
-	ClickHouse clickhouse.Config   `embed:""`
-	Postgres   postgres.Config     `embed:""`
-	Reads      postgres.ReadConfig `embed:""`
-	HTTPURL    string              `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. User and password are those of its native address, unless the address has its own. Secret."`
-	SQLURL     string              `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
+	Process    processConfig     `embed:""`
+	Admin      adminConfig       `embed:""`
+	Trace      tracing.Config    `embed:""`
+	Drain      drainConfig       `embed:""`
+	Site       siteConfig        `embed:""`
+	Limits     ratelimit.Config  `embed:""`
+	Addresses  clientaddr.Config `embed:""`
+	Query      query.Config      `embed:""`
+	ClickHouse clickhouse.Config `embed:""`
+	Postgres   postgres.Config   `embed:""`
+	HTTPURL    string            `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. User and password are those of its native address, unless the address has its own. Secret."`
+	SQLURL     string            `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
 
 	sqlSecret *config.Secret
 }
@@ -60,7 +59,7 @@ func (c *queryCommand) AfterApply(f *config.Files) error {
 }
 
 func (c *queryCommand) check() error {
-	return validate(c.Admin, c.Trace, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres, c.Reads)
+	return validate(c.Admin, c.Trace, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres)
 }
 
 // Run is the query service's process.
@@ -73,7 +72,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.drainDelay = c.Drain.Delay
-	pool, err := p.addReadingPostgres(ctx, c.Postgres, c.Reads)
+	pool, err := p.addPostgres(ctx, c.Postgres)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (r runningUp) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 
 // placeFlags say where an installation is. Given by a variable, they may belong to another one than the --data of a command line.
 var placeFlags = []string{
-	"url", "collector-url", "postgres-url", "postgres-read-url", "kafka-brokers", "clickhouse-url", "clickhouse-http-url", "clickhouse-shards",
+	"url", "collector-url", "postgres-url", "kafka-brokers", "clickhouse-url", "clickhouse-http-url", "clickhouse-shards",
 	"sql-url", "token-keys", "erasure-log", "backup-clickhouse-dir",
 }
 

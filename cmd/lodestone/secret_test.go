@@ -36,7 +36,7 @@ import (
 func TestEverySecretIsFollowed(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
-		"postgres-url": "postgres://u:p@127.0.0.1:1/d", "postgres-read-url": "postgres://u:p@127.0.0.1:1/d", "clickhouse-url": "clickhouse://u:p@127.0.0.1:1/lodestone",
+		"postgres-url": "postgres://u:p@127.0.0.1:1/d", "clickhouse-url": "clickhouse://u:p@127.0.0.1:1/lodestone",
 		"token-keys": token.NewKeys(1).Keys, "smtp-url": "smtp://u:p@127.0.0.1:1", "trace-headers": "authorization=secret",
 	}
 	for _, name := range []string{"up", "collector", "consumer", "query", "crud", "export daily", "mcp"} {

@@ -106,7 +106,7 @@ func countSealed(ctx context.Context, pool *postgres.Pool, ring *token.Ring) (al
 		}
 		all = all.add(place, key, 1)
 	}
-	err = pool.Scan(ctx, func(tx pgx.Tx) error {
+	err = pool.Snapshot(ctx, func(tx pgx.Tx) error {
 		all = nil
 		q := store.New(tx)
 		links, err := q.LinkTokensByKey(ctx)

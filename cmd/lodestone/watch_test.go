@@ -21,7 +21,6 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/objectstore"
-	"lodestone/pkg/postgres"
 	"lodestone/query/archive"
 )
 
@@ -70,7 +69,8 @@ func secureMetrics(t *testing.T) string {
 	return exposed(registry)
 }
 
-// optionalMetrics returns what processes show besides if a daily export, a bucket for files, and a replica of Postgres are set.
+// optionalMetrics returns what processes show besides if a daily export and a bucket for files are
+// set.
 func optionalMetrics(t *testing.T) string {
 	t.Helper()
 	registry, log := prometheus.NewRegistry(), slog.New(slog.DiscardHandler)
@@ -79,13 +79,9 @@ func optionalMetrics(t *testing.T) string {
 	require.NoError(t, err)
 	files, err := file.New(file.Config{Store: "s3://files/", S3: objectstore.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x", SecretKey: "x"}}, file.Deps{Log: log, Registerer: registry})
 	require.NoError(t, err)
-	pool, err := postgres.Open(t.Context(), postgres.Config{URL: "postgres://127.0.0.1:1/x", MaxConns: 1})
-	require.NoError(t, err)
-	require.NoError(t, pool.AddReplica(t.Context(), postgres.ReadConfig{URL: "postgres://127.0.0.1:1/x"}, 1, log, registry))
 	page := exposed(registry)
 	require.NoError(t, days.Close())
 	files.Close()
-	pool.Close()
 	return page
 }
 

@@ -94,12 +94,9 @@ func New(c Config, d Deps) (*Queue, error) {
 	return q, nil
 }
 
-// client returns what does the jobs. It connects, to find out whether Postgres can notify of new jobs.
-func (q *Queue) client(ctx context.Context) (*river.Client[pgx.Tx], error) {
-	pooled, err := q.pool.IsPooled(ctx)
-	if err != nil {
-		return nil, err
-	}
+// client returns what does the jobs.
+func (q *Queue) client() (*river.Client[pgx.Tx], error) {
+	pooled := q.pool.IsPooled()
 	poll := defaultPoll
 	if pooled {
 		poll = pooledPoll
@@ -223,7 +220,7 @@ func (q *Queue) tryStart(ctx context.Context) (*river.Client[pgx.Tx], error) {
 	if err := q.awaitResume(ctx); err != nil {
 		return nil, err
 	}
-	client, err := q.client(ctx)
+	client, err := q.client()
 	if err != nil {
 		return nil, err
 	}

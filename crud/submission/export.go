@@ -43,7 +43,7 @@ func (s *Submissions) export(w http.ResponseWriter, r *http.Request, in *exportI
 	if err := s.record(r, account, in.ID); err != nil {
 		return err
 	}
-	err = s.db.AccountScan(r.Context(), account, func(tx pgx.Tx) error {
+	err = s.db.AccountSnapshot(r.Context(), account, func(tx pgx.Tx) error {
 		q := store.New(tx)
 		link, err := getLink(r.Context(), q, in.ID)
 		if err != nil {

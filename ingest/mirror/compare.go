@@ -75,7 +75,7 @@ func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn drive
 // A replica may sum up Postgres' rows: it has what was committed before, with the changes that are not copied yet.
 func (e entity) differing(ctx context.Context, pool *postgres.Pool, conn driver.Conn) (buckets []string, err error) {
 	var rows []store.EntityBucketsRow
-	if err := pool.Scan(ctx, func(tx pgx.Tx) (err error) {
+	if err := pool.Snapshot(ctx, func(tx pgx.Tx) (err error) {
 		rows, err = store.New(tx).EntityBuckets(ctx, e.table)
 		return err
 	}); err != nil {

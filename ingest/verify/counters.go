@@ -104,7 +104,7 @@ func (v *Verifier) compareCounters(ctx context.Context, s Span, report *Report) 
 
 // scan reads much of Postgres. A replica may answer.
 func (v *Verifier) scan(ctx context.Context, fn func(q *store.Queries) error) error {
-	return v.Pool.Scan(ctx, func(tx pgx.Tx) error { return fn(store.New(tx)) })
+	return v.Pool.Snapshot(ctx, func(tx pgx.Tx) error { return fn(store.New(tx)) })
 }
 
 // links returns the ids of the next links to compare, in Postgres' order or in ClickHouse's.

@@ -9,6 +9,7 @@ import (
 // removed are settings that were removed, and what to do instead.
 var removed = map[string]string{
 	"--clickhouse-max-lag":         "leave it out: each ClickHouse shard has one server",
+	"--postgres-read-url":          "leave it out: Postgres at --postgres-url answers every read",
 	"--plan-free-lead-magnets":     inPlans,
 	"--plan-free-stored-bytes":     inPlans,
 	"--plan-free-generic-links":    inPlans,
@@ -36,7 +37,7 @@ func Removed(args []string, getenv func(string) string) (problems []*Problem) {
 	}
 	for setting, remedy := range all {
 		isFlag := func(arg string) bool { return arg == setting || strings.HasPrefix(arg, setting+"=") }
-		if slices.ContainsFunc(args, isFlag) || getenv(EnvName(setting)) != "" {
+		if slices.ContainsFunc(args, isFlag) || getenv(EnvName(setting)) != "" || getenv(EnvName(setting)+"_FILE") != "" {
 			problems = append(problems, &Problem{Setting: setting, Wrong: "was removed", Remedy: remedy})
 		}
 	}

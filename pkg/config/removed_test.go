@@ -17,10 +17,12 @@ func TestARemovedSettingIsNamedWithARemedy(t *testing.T) {
 		require.Len(t, problems, 1)
 		require.EqualError(t, problems[0], "--clickhouse-max-lag (LODESTONE_CLICKHOUSE_MAX_LAG) was removed: leave it out: each ClickHouse shard has one server")
 	}
-	require.Len(t, config.Removed(nil, func(name string) string {
-		if name == "LODESTONE_CLICKHOUSE_MAX_LAG" {
-			return "30s"
-		}
-		return ""
-	}), 1)
+	for _, variable := range []string{"LODESTONE_CLICKHOUSE_MAX_LAG", "LODESTONE_POSTGRES_READ_URL_FILE"} {
+		require.Len(t, config.Removed(nil, func(name string) string {
+			if name == variable {
+				return "x"
+			}
+			return ""
+		}), 1, variable)
+	}
 }

@@ -27,7 +27,7 @@ func (l living) BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, err
 			continue
 		}
 		if err == nil || ended == l.pool.Stat().MaxConns() || ctx.Err() != nil || !isEnded(err) {
-			return tx, err
+			return tx, explain(err)
 		}
 	}
 }

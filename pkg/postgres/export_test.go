@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"io/fs"
-	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -24,6 +23,3 @@ func (p *Pool) EachConnection(ctx context.Context, statement string) error {
 	}
 	return nil
 }
-
-// WaitForReplica sets how long a read waits for the replica.
-func (p *Pool) WaitForReplica(limit time.Duration) { p.replica.wait = limit }

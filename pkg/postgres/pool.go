@@ -10,7 +10,6 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/IBM/pgxpoolprometheus"
@@ -85,10 +84,9 @@ func (c Config) Addresses() ([]string, error) {
 
 // Pool is a pool of connections, safe for concurrent use. Close ends it.
 type Pool struct {
-	pool    *pgxpool.Pool
-	route   *route
-	login   *login
-	replica *replica // nil if there is none
+	pool   *pgxpool.Pool
+	login  *login
+	pooled bool
 }
 
 // Open returns a pool without connecting: the first use does.
@@ -101,16 +99,20 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 	pc.ConnConfig.ConnectTimeout = 5 * time.Second
 	pc.ConnConfig.Tracer = queryTracer{}
 	pc.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	route := &route{explicitMode: strings.Contains(c.URL, "default_query_exec_mode")}
+	pooled := isPooled(pc.ConnConfig)
+	if !pooled {
+		// A list's optional filters make one statement of very different cost: plan it for the
+		// values at hand, which takes a fraction of a millisecond, and never for any values. A
+		// pooler refuses the parameter, and a statement without a name is planned for its values
+		// anyway.
+		pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
+	}
 	login := &login{secret: c.Secret, url: c.URL}
 	pc.BeforeConnect = func(ctx context.Context, cc *pgx.ConnConfig) error {
 		if err := renewFiles(c.URL, cc); err != nil {
 			return err
 		}
-		if err := login.choose(ctx, cc); err != nil {
-			return err
-		}
-		return explain(route.adapt(ctx, cc))
+		return login.choose(ctx, cc)
 	}
 	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		// Without it, each id of a list is written as text, refused, and parsed again: most of the time that counters took in Go.
@@ -122,8 +124,19 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open Postgres pool: %w", err)
 	}
-	return &Pool{pool: pool, route: route, login: login}, nil
+	return &Pool{pool: pool, login: login, pooled: pooled}, nil
 }
+
+// isPooled reports whether an address is that of a pooler such as PgBouncer: its parameter
+// default_query_exec_mode then lets statements have no name. In transaction mode a pooler gives
+// each transaction another connection, so nothing that belongs to a session may be used over it.
+func isPooled(c *pgx.ConnConfig) bool {
+	return c.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
+}
+
+// IsPooled reports whether the URL says that a pooler stands before Postgres: LISTEN, locks of
+// sessions and temporary tables do not work.
+func (p *Pool) IsPooled() bool { return p.pooled }
 
 // Watch adds the state of the connections to the metrics, with the name of the pool as a label.
 func (p *Pool) Watch(r prometheus.Registerer, name string) {
@@ -131,12 +144,7 @@ func (p *Pool) Watch(r prometheus.Registerer, name string) {
 }
 
 // Close waits until every connection is given back and closes them.
-func (p *Pool) Close() {
-	if p.replica != nil {
-		p.replica.pool.Close()
-	}
-	p.pool.Close()
-}
+func (p *Pool) Close() { p.pool.Close() }
 
 // Ping reports whether Postgres answers.
 func (p *Pool) Ping(ctx context.Context) error {
@@ -182,15 +190,15 @@ func (p *Pool) AccountSnapshot(ctx context.Context, account uuid.UUID, fn func(t
 	return scoped(ctx, living{p.pool}, account, snapshot, fn)
 }
 
+// Snapshot is Transaction for reading: all statements see the same state, and none can write.
+func (p *Pool) Snapshot(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, living{p.pool}, snapshot, fn)
+}
+
 // snapshot are the options of transactions that only read, and see one state.
 var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 
-// beginner begins transactions: a pool, or one of its connections.
-type beginner interface {
-	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
-}
-
-func scoped(ctx context.Context, from beginner, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
+func scoped(ctx context.Context, from living, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, from, options, func(tx pgx.Tx) error {
 		if options.AccessMode != pgx.ReadOnly {
 			if err := runFirst(ctx, tx); err != nil {

@@ -5,6 +5,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"sync"
 	"testing"
 
@@ -26,17 +27,18 @@ func behind(t *testing.T, database string) *postgres.Pool {
 	return pool
 }
 
-func TestAPoolerIsRecognised(t *testing.T) {
+// The URL says that a pooler answers. Without the parameter, the error names it.
+func TestTheURLNamesAPooler(t *testing.T) {
 	t.Parallel()
 	database := enginetest.Postgres(t)
-	pooled, err := behind(t, database).IsPooled(t.Context())
+	require.False(t, connect(t, database).IsPooled())
+	pooled := behind(t, database)
+	require.True(t, pooled.IsPooled())
+	require.NoError(t, pooled.Ping(t.Context()))
+	without, err := url.Parse(enginetest.PgBouncer(t, database))
 	require.NoError(t, err)
-	require.True(t, pooled)
-	pooled, err = connect(t, database).IsPooled(t.Context())
-	require.NoError(t, err)
-	require.False(t, pooled)
-	_, err = connect(t, "postgres://u:p@127.0.0.1:1/d").IsPooled(t.Context())
-	require.True(t, postgres.IsUnavailable(err))
+	without.RawQuery = ""
+	require.ErrorContains(t, connect(t, without.String()).Ping(t.Context()), "add default_query_exec_mode=cache_describe")
 }
 
 // The schema can be made over PgBouncer, also by two processes at the same time.

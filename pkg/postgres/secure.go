@@ -47,6 +47,9 @@ func explain(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "28000" && strings.Contains(pg.Message, "client certificate") {
 		return fmt.Errorf("%w: name files with one in sslcert and sslkey of --postgres-url", err)
 	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && strings.Contains(pg.Message, "unsupported startup parameter") {
+		return fmt.Errorf("%w: add default_query_exec_mode=cache_describe to the parameters of --postgres-url, since a pooler answers", err)
+	}
 	const of = " of --postgres-url"
 	return certificate.Client{}.Named(certificate.Names{CA: "sslrootcert" + of, Cert: "sslcert" + of, Key: "sslkey" + of}).Explain(err, "Postgres")
 }

@@ -19,7 +19,6 @@ type Server struct {
 	IsAccount      bool // may take the role whose rows are one account's; also true while there is no such role
 	FreeConns      int  // that a user without privileges can still open
 	Standby        bool
-	Replayed       *time.Time // when the newest transaction that a standby has was committed; nil: unknown
 }
 
 // Describe asks the server.
@@ -29,16 +28,16 @@ func (p *Pool) Describe(ctx context.Context) (s Server, err error) {
 		pg_has_role('pg_read_all_stats', 'USAGE'),
 		coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = 'lodestone_account'), true),
 		current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend'),
-		pg_is_in_recovery(), pg_last_xact_replay_timestamp()`).
-		Scan(&s.Version, &s.Number, &s.Now, &s.User, &s.CreatesObjects, &s.SeesOthers, &s.IsAccount, &s.FreeConns, &s.Standby, &s.Replayed)
+		pg_is_in_recovery()`).
+		Scan(&s.Version, &s.Number, &s.Now, &s.User, &s.CreatesObjects, &s.SeesOthers, &s.IsAccount, &s.FreeConns, &s.Standby)
 	if err != nil {
 		return s, fmt.Errorf("describe Postgres: %w", err)
 	}
 	return s, nil
 }
 
-// Applied returns the numbers of the migrations that Postgres has, none without a schema.
-func (p *Pool) Applied(ctx context.Context) (map[int64]bool, error) {
+// applied returns the numbers of the migrations that Postgres has, none without a schema.
+func (p *Pool) applied(ctx context.Context) (map[int64]bool, error) {
 	rows, err := p.pool.Query(ctx, "SELECT version_id FROM goose_db_version WHERE is_applied")
 	applied := map[int64]bool{}
 	if isUndefinedTable(err) {
@@ -63,7 +62,7 @@ func (p *Pool) Applied(ctx context.Context) (map[int64]bool, error) {
 
 // Pending returns the migrations that Migrate would apply. It changes nothing.
 func (p *Pool) Pending(ctx context.Context) ([]schema.Migration, error) {
-	applied, err := p.Applied(ctx)
+	applied, err := p.applied(ctx)
 	if err != nil {
 		return nil, err
 	}

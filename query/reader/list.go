@@ -60,7 +60,7 @@ func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each fun
 		return Page{}, err
 	}
 	all := Page{AsOf: asOf}
-	err = r.postgres.AccountScan(ctx, account, func(tx pgx.Tx) error {
+	err = r.postgres.AccountSnapshot(ctx, account, func(tx pgx.Tx) error {
 		return r.all(ctx, account, func(fn func(pgx.Tx) error) error { return fn(tx) }, f, &all, each)
 	})
 	if err != nil {

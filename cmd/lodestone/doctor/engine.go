@@ -19,7 +19,6 @@ import (
 // Engines are how to reach those of an installation.
 type Engines struct {
 	Postgres   postgres.Config
-	Reads      postgres.ReadConfig
 	ClickHouse clickhouse.Config
 	Kafka      kafka.Config
 	HTTPURL    string // of ClickHouse, for exports; "" if there are none

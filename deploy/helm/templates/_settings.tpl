@@ -2,11 +2,11 @@
 {{- define "lodestone.secretsOf" -}}
 collector: [postgres-url, token-keys, trace-headers, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
 spool-send: [postgres-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
-consumer: [postgres-url, postgres-read-url, clickhouse-url, trace-headers, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
+consumer: [postgres-url, clickhouse-url, trace-headers, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
 migrate: [postgres-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
 backup: [postgres-url, clickhouse-url, backup-s3-access-key, backup-s3-secret-key, file-s3-access-key, file-s3-secret-key, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
-query: [postgres-url, postgres-read-url, clickhouse-url, clickhouse-http-url, sql-url, trace-headers]
-crud: [postgres-url, postgres-read-url, token-keys, smtp-url, openid-client-secret, trace-headers, file-s3-access-key, file-s3-secret-key]
+query: [postgres-url, clickhouse-url, clickhouse-http-url, sql-url, trace-headers]
+crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, file-s3-access-key, file-s3-secret-key]
 {{- end }}
 
 {{/* The settings of a process as environment variables. Takes root and process. */}}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"syscall"
 	"time"
@@ -54,11 +53,7 @@ func New(c Config) (*Pooler, error) {
 	if err != nil {
 		return nil, errors.New("parse the address of the database") // the cause would repeat the password
 	}
-	named, err := namesStatements(program)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.write(target, named); err != nil {
+	if err := c.write(target); err != nil {
 		return nil, err
 	}
 	if _, err := engine.ServerCommand(c.Dir, program); err != nil {
@@ -66,6 +61,9 @@ func New(c Config) (*Pooler, error) {
 	}
 	pooled := *target
 	pooled.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port))
+	parameters := pooled.Query()
+	parameters.Set("default_query_exec_mode", "cache_describe")
+	pooled.RawQuery = parameters.Encode()
 	return &Pooler{url: pooled.String(), Process: child.New(child.Spec{
 		Name: "pgbouncer",
 		Dir:  c.Dir,
@@ -86,11 +84,11 @@ func New(c Config) (*Pooler, error) {
 	})}, nil
 }
 
-// URL returns the address of the database through the pool.
+// URL returns the address of the database through the pool, with the parameter that poolers need.
 func (p *Pooler) URL() string { return p.url }
 
 // write writes the settings. Whoever can connect to the loopback is the owner of the database.
-func (c Config) write(target *url.URL, named bool) error {
+func (c Config) write(target *url.URL) error {
 	password, _ := target.User.Password()
 	text := fmt.Sprintf(`[databases]
 %s = host=%s port=%s user=%s password=%s
@@ -104,25 +102,6 @@ default_pool_size = %d
 max_client_conn = 500
 query_wait_timeout = 60
 `, filepath.Base(target.Path), target.Hostname(), target.Port(), target.User.Username(), password, c.Port, cmp.Or(c.Pool, 6))
-	if named {
-		text += "max_prepared_statements = 200\n"
-	}
 	// The user that PgBouncer runs as reads it.
 	return os.WriteFile(filepath.Join(c.Dir, "pgbouncer.ini"), []byte(text), 0o644)
-}
-
-var version = regexp.MustCompile(`PgBouncer 1\.(\d+)`)
-
-// namesStatements reports whether PgBouncer keeps statements with names, as it does since version 1.21.
-func namesStatements(program string) (bool, error) {
-	out, err := exec.Command(program, "--version").Output()
-	if err != nil {
-		return false, fmt.Errorf("ask PgBouncer for its version: %w", err)
-	}
-	found := version.FindSubmatch(out)
-	if found == nil {
-		return true, nil // 2 or newer
-	}
-	minor, err := strconv.Atoi(string(found[1]))
-	return err == nil && minor >= 21, nil
 }
