@@ -38,8 +38,8 @@ a shell has from the ` + "`lodestone.env`" + ` of another directory. Unset the v
 If a setting is invalid, the process exits at its start with code 2 and reports all problems together. Durations are
 written as ` + "`500ms`, `20s`, `5m`" + `. Settings marked *Secret* never appear in logs or errors.
 
-A line break at the end of a file is not part of the value. An empty file is an error. Processes read the files of secrets again every
-second, so [a secret can be changed without a restart](operations.md#change-a-secret).
+A line break at the end of a file is not part of the value. An empty file is an error. Processes read the files when they start: [after a change, restart
+them](operations.md#change-a-secret). Only the file of the token keys is read again while a process runs.
 `
 )
 

@@ -22,12 +22,6 @@ type exportDailyCommand struct {
 	Once       bool              `name:"once" help:"Write the days that are complete, and end."`
 }
 
-// AfterApply implements the hook of kong.
-func (c *exportDailyCommand) AfterApply(f *config.Files) error {
-	c.ClickHouse.HTTPSecret = f.Secret(&c.HTTPURL, clickhouse.SameServer("--clickhouse-http-url", c.HTTPURL))
-	return nil
-}
-
 func (c *exportDailyCommand) check() error {
 	var missing error
 	if c.HTTPURL == "" {

@@ -96,7 +96,6 @@ var printed = map[string][]string{
 // not run, or rolled back.
 var databases = map[string]func(t *testing.T, app *up, dir, statement string){
 	"docs/mail.md":       onPostgres,
-	"docs/postgres.md":   onPostgres,
 	"docs/operations.md": parsedByClickHouse,
 	"docs/export.md":     onDuckDB,
 }

@@ -21,14 +21,6 @@ type apiConfig struct {
 	URL    string             `name:"url" placeholder:"URL" help:"Address of the API."`
 	APIKey string             `name:"api-key" placeholder:"KEY" help:"API key with the scope that the command needs. Secret."`
 	TLS    certificate.Client `embed:"" prefix:"api-"`
-	// secret is the key's file, if it is in one, for a command that lasts.
-	secret *config.Secret
-}
-
-// AfterApply implements the hook of kong.
-func (c *apiConfig) AfterApply(f *config.Files) error {
-	c.secret = f.Secret(&c.APIKey, nil)
-	return nil
 }
 
 // client returns a client of the API. The error is one of the settings.

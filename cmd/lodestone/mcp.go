@@ -29,7 +29,7 @@ func (c *mcpCommand) Run(ctx context.Context) error {
 	if _, err := c.API.client(); err != nil {
 		return err
 	}
-	server, err := mcp.New(ctx, mcp.Config{URL: c.API.URL, Key: c.API.APIKey, Secret: c.API.secret, Write: c.Write}, c.deps())
+	server, err := mcp.New(ctx, mcp.Config{URL: c.API.URL, Key: c.API.APIKey, Write: c.Write}, c.deps())
 	if err != nil {
 		return err
 	}

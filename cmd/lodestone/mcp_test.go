@@ -173,10 +173,6 @@ func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	require.True(t, wrong)
 	require.Equal(t, http.StatusForbidden, got.Error.Status)
 
-	// The server follows the file of its key.
-	require.NoError(t, os.WriteFile(file, []byte(key+"\n"), 0o600))
-	require.Eventually(t, func() bool { _, wrong := b.call("create-lead-magnet", magnet); return !wrong }, enginetest.Timeout, interval)
-
 	// Over HTTP, each request has the key of its caller.
 	address := "127.0.0.1:" + strconv.Itoa(enginetest.FreePort(t))
 	server := launch(t, u.dir, nil, "mcp", "--data", data, "--mcp-listen", address, "--write")

@@ -9,7 +9,6 @@ import (
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/clientaddr"
-	"lodestone/pkg/config"
 	"lodestone/pkg/gate"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/idempotency"
@@ -47,15 +46,6 @@ type queryCommand struct {
 	Postgres   postgres.Config   `embed:""`
 	HTTPURL    string            `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. User and password are those of its native address, unless the address has its own. Secret."`
 	SQLURL     string            `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
-
-	sqlSecret *config.Secret
-}
-
-// AfterApply implements the hook of kong.
-func (c *queryCommand) AfterApply(f *config.Files) error {
-	c.ClickHouse.HTTPSecret = f.Secret(&c.HTTPURL, clickhouse.SameServer("--clickhouse-http-url", c.HTTPURL))
-	c.sqlSecret = f.Secret(&c.SQLURL, clickhouse.SameServer("--sql-url", c.SQLURL))
-	return nil
 }
 
 func (c *queryCommand) check() error {
@@ -87,7 +77,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if err := p.addQuery(site, c.Query, c.ClickHouse, c.HTTPURL, pool); err != nil {
 		return err
 	}
-	if err := p.addCanary(clickhouse.CanaryConfig{URL: c.SQLURL, Secret: c.sqlSecret, TLS: c.ClickHouse.TLS}, nil); err != nil {
+	if err := p.addCanary(clickhouse.CanaryConfig{URL: c.SQLURL, TLS: c.ClickHouse.TLS}, nil); err != nil {
 		return err
 	}
 	if err := p.addSite(c.Site, c.Addresses, site); err != nil {

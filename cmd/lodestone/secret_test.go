@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,58 +25,9 @@ import (
 
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/token"
 )
-
-// A process notices that the file of any of its secrets changes: none is read once only.
-func TestEverySecretIsFollowed(t *testing.T) {
-	t.Parallel()
-	values := map[string]string{
-		"postgres-url": "postgres://u:p@127.0.0.1:1/d", "clickhouse-url": "clickhouse://u:p@127.0.0.1:1/lodestone",
-		"token-keys": token.NewKeys(1).Keys, "smtp-url": "smtp://u:p@127.0.0.1:1", "trace-headers": "authorization=secret",
-	}
-	for _, name := range []string{"up", "collector", "consumer", "query", "crud", "export daily", "mcp"} {
-		env, want := map[string]string{}, []string(nil)
-		given := &config.Files{Getenv: func(name string) string { return env[name] }}
-		parser, err := newParser(&commands{}, given)
-		require.NoError(t, err)
-		for _, command := range parser.Model.Leaves(true) {
-			if command.Path() != name {
-				continue
-			}
-			for _, group := range command.AllFlags(true) {
-				for _, f := range group {
-					if !strings.HasSuffix(f.Help, "Secret.") {
-						continue
-					}
-					file := filepath.Join(t.TempDir(), f.Name)
-					require.NoError(t, os.WriteFile(file, []byte(cmp.Or(values[f.Name], "http://user:secret@127.0.0.1:1/")+"\n"), 0o600))
-					env[config.EnvName(f.Name)+"_FILE"], want = file, append(want, "--"+f.Name)
-				}
-			}
-		}
-		require.NotEmpty(t, want, name)
-		args := strings.Fields(name)
-		switch name {
-		case "up", "collector", "consumer":
-			args = append(args, "--kafka-brokers=127.0.0.1:1")
-		case "export daily":
-			args = append(args, "--export-to=s3://bucket/prefix")
-		}
-		if name == "up" || name == "crud" {
-			args = append(args, "--mail-from=hello@example.com")
-		}
-		_, err = parser.Parse(args)
-		require.NoError(t, err, name)
-		require.Empty(t, given.Problems)
-		got := given.Watched()
-		slices.Sort(want)
-		slices.Sort(got)
-		require.Equal(t, want, got, name)
-	}
-}
 
 // secrets are what `up` gave out under its first token key.
 type secrets struct {

@@ -77,18 +77,13 @@ type upCommand struct {
 	// ownCollector connects to the collector of this process; nil: over plain HTTP, or by a public address.
 	ownCollector *certificate.Dialer
 
-	files                                              *config.Files
-	postgresURL, clickHouseURL, clickHouseHTTP, sqlURL *config.Secret
-	tokenKeys                                          *config.Secret
+	files     *config.Files
+	tokenKeys *config.Secret
 }
 
 // AfterApply implements the hook of kong.
 func (c *upCommand) AfterApply(f *config.Files) error {
 	c.files = f
-	c.postgresURL = f.Secret(&c.Engines.PostgresURL, postgres.SameServer("--postgres-url", c.Engines.PostgresURL))
-	c.clickHouseURL = f.Secret(&c.Engines.ClickHouseURL, clickhouse.SameServer("--clickhouse-url", c.Engines.ClickHouseURL))
-	c.clickHouseHTTP = f.Secret(&c.Engines.ClickHouseHTTPURL, clickhouse.SameServer("--clickhouse-http-url", c.Engines.ClickHouseHTTPURL))
-	c.sqlURL = f.Secret(&c.Engines.SQLURL, clickhouse.SameServer("--sql-url", c.Engines.SQLURL))
 	c.tokenKeys = f.Secret(&c.TokenKeys, token.Follows(c.TokenKeys))
 	return nil
 }
@@ -236,8 +231,8 @@ func (c *upCommand) keepIn(dir string) {
 
 // wire migrates what the engines hold and puts every part onto the stack, with the pages for the person who started it if they are wanted.
 func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*wired, error) {
-	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns, Secret: c.postgresURL}
-	s := clickhouse.Config{URL: engines.ClickHouseURL(), TLS: c.Engines.ClickHouseTLS, Secret: c.clickHouseURL, HTTPSecret: c.clickHouseHTTP}
+	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
+	s := clickhouse.Config{URL: engines.ClickHouseURL(), TLS: c.Engines.ClickHouseTLS}
 	k := engines.Kafka()
 	k.Copies = c.Copies
 	if err := migrate(ctx, p.log, pg, s, k, kafka.TopicConfig{Partitions: upPartitions, Replication: -1}); err != nil {
@@ -290,7 +285,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err := p.addQuery(site, c.Query, s, engines.ClickHouseHTTPURL(), pool); err != nil {
 		return nil, err
 	}
-	if err := p.addCanary(clickhouse.CanaryConfig{URL: engines.SQLURL(), Secret: c.sqlURL, TLS: c.Engines.ClickHouseTLS}, engines.RepairSQL()); err != nil {
+	if err := p.addCanary(clickhouse.CanaryConfig{URL: engines.SQLURL(), TLS: c.Engines.ClickHouseTLS}, engines.RepairSQL()); err != nil {
 		return nil, err
 	}
 	p.as("crud")

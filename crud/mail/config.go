@@ -18,22 +18,11 @@ import (
 
 // Config is the setting of mails.
 type Config struct {
-	URL string `name:"smtp-url" placeholder:"URL" help:"SMTP server to send mails through, as smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465 (TLS). If empty, mails wait in the queue and are given up after a day; up shows them in its own mailbox instead. Secret."`
-	// Secret is the URL's file, if it is in one: each mail is sent with what it has then.
-	Secret  *config.Secret     `kong:"-"`
+	URL     string             `name:"smtp-url" placeholder:"URL" help:"SMTP server to send mails through, as smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465 (TLS). If empty, mails wait in the queue and are given up after a day; up shows them in its own mailbox instead. Secret."`
 	TLS     string             `name:"smtp-tls" default:"required" enum:"required,optional" help:"Whether an smtp:// server must offer TLS with a certificate that is valid for its name: required, or optional for a relay on a private network. TLS is always optional for a server on this machine."`
 	Files   certificate.Client `embed:"" prefix:"smtp-"`
 	From    string             `name:"mail-from" placeholder:"ADDRESS" help:"Sender of mails, such as Example <hello@example.com>. The SMTP server must be allowed to send for that domain. Required with --smtp-url."`
 	ReplyTo string             `name:"mail-reply-to" placeholder:"ADDRESS" help:"Address for replies to mails. Default: the sender."`
-}
-
-// AfterApply implements the hook of kong.
-func (c *Config) AfterApply(f *config.Files) error {
-	c.Secret = f.Secret(&c.URL, func(text string) error {
-		_, err := parseServer(text)
-		return err
-	})
-	return nil
 }
 
 // Enabled reports whether mails are sent.

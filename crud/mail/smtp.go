@@ -24,8 +24,7 @@ const smtpTimeout = 20 * time.Second
 
 // smtpSender hands mails to the SMTP server, each over a connection of its own.
 type smtpSender struct {
-	config Config
-	server server // of the present mail
+	server server
 	tls    string
 	files  *certificate.Dialer
 	roots  *x509.CertPool // of a test; nil: those of files
@@ -35,7 +34,7 @@ type smtpSender struct {
 
 func newSMTPSender(c Config, roots *x509.CertPool) (*smtpSender, error) {
 	s, err := parseServer(c.URL)
-	return &smtpSender{config: c, server: s, tls: c.TLS, files: c.Files.Dialer("smtp-"), roots: roots, dial: (&net.Dialer{}).DialContext, offer: &offer{}}, err
+	return &smtpSender{server: s, tls: c.TLS, files: c.Files.Dialer("smtp-"), roots: roots, dial: (&net.Dialer{}).DialContext, offer: &offer{}}, err
 }
 
 // client returns a client for one mail; the connection it makes is closed when ctx ends, in whatever it
@@ -112,32 +111,16 @@ func (w *watched) release() {
 // send hands over one mail. An error says nothing about what is in it, nor to whom it goes, and is a
 // *replyError if the server answered.
 func (s *smtpSender) send(ctx context.Context, _ Kind, m *gomail.Msg) error {
-	return s.config.Secret.Try(s.config.URL, isLogin, func(url string) error {
-		to, err := parseServer(url)
-		if err != nil {
-			return err
-		}
-		err = s.dialTo(ctx, to, func(conn *smtp.Client, client *gomail.Client) error { return send(conn, client, m) })
-		if err != nil && m.IsDelivered() { // the server took it, and only the QUIT failed
-			return nil
-		}
-		return err
-	})
+	err := s.connect(ctx, func(conn *smtp.Client, client *gomail.Client) error { return send(conn, client, m) })
+	if err != nil && m.IsDelivered() { // the server took it, and only the QUIT failed
+		return nil
+	}
+	return err
 }
 
-// isLogin reports whether an error is a server's answer to a login.
-func isLogin(err error) bool {
-	r, ok := errors.AsType[*replyError](err)
-	return ok && r.stage == stageLogin
-}
-
-const stageLogin = "the login or the greeting"
-
-// dialTo calls fn with a connection to a server.
-func (s *smtpSender) dialTo(ctx context.Context, to server, fn func(conn *smtp.Client, client *gomail.Client) error) error {
-	clone := *s
-	clone.server = to
-	client, release, err := clone.client(ctx)
+// connect calls fn with a connection to the server.
+func (s *smtpSender) connect(ctx context.Context, fn func(conn *smtp.Client, client *gomail.Client) error) error {
+	client, release, err := s.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,7 +135,7 @@ func (s *smtpSender) dialTo(ctx context.Context, to server, fn func(conn *smtp.C
 	case ctx.Err() != nil:
 		return fmt.Errorf("send mail: %w", context.Cause(ctx))
 	}
-	return classify(s.files.Explain(err, to.host))
+	return classify(s.files.Explain(err, s.server.host))
 }
 
 // replyError is a server's answer that is no success.
@@ -192,7 +175,7 @@ func classify(err error) error {
 		return r
 	}
 	if answer, ok := errors.AsType[*textproto.Error](err); ok {
-		return &replyError{stage: stageLogin, code: answer.Code}
+		return &replyError{stage: "the login or the greeting", code: answer.Code}
 	}
 	var unknown *tls.CertificateVerificationError
 	switch {

@@ -18,7 +18,6 @@ import (
 	"lodestone/crud/catalogue"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/certificate/certificatetest"
-	"lodestone/pkg/config"
 )
 
 const receiver = "jo@example.com"
@@ -48,27 +47,6 @@ func sendBy(ctx context.Context, t *testing.T, s *smtpServer, c Config, roots *x
 	msg, err := w.compose(receiver, time.Now(), l, Brand{})
 	require.NoError(t, err)
 	return out.send(ctx, KindDocument, msg)
-}
-
-// The password changes, first in the file and then at the server: every mail goes.
-func TestMailsOutliveANewPassword(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, false, withLogin("u:first", true))
-	file := filepath.Join(t.TempDir(), "smtp-url")
-	secret := config.NewSecret(config.SecretConfig{Setting: "--smtp-url", Path: file, Value: "smtp://u:first@localhost"})
-	c := Config{URL: "smtp://u:first@localhost", TLS: tlsRequired, From: "Example <hello@example.com>", Secret: secret}
-	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
-	require.NoError(t, os.WriteFile(file, []byte("smtp://u:second@localhost\n"), 0o600))
-	_, err := secret.Look()
-	require.NoError(t, err)
-	_, err = secret.Look()
-	require.NoError(t, err)
-	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
-	s.set(func() { s.user = "u:second" })
-	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
-	require.Len(t, secret.Candidates(""), 1)
-	s.set(func() { s.user = "u:third" })
-	require.ErrorContains(t, sendBy(t.Context(), t, s, c, nil), "login")
 }
 
 func TestTLSIsRequired(t *testing.T) {

@@ -31,16 +31,10 @@ func (s *smtpSender) reaches(ctx context.Context, address string) bool {
 	if now.Before(s.offer.until) {
 		return s.offer.utf8
 	}
-	err := s.config.Secret.Try(s.config.URL, isLogin, func(url string) error {
-		server, err := parseServer(url)
-		if err != nil {
-			return err
-		}
-		return s.dialTo(ctx, server, func(conn *smtp.Client, _ *gomail.Client) error {
-			s.offer.utf8, _ = conn.Extension("SMTPUTF8")
-			s.offer.until = now.Add(offerLasts)
-			return nil
-		})
+	err := s.connect(ctx, func(conn *smtp.Client, _ *gomail.Client) error {
+		s.offer.utf8, _ = conn.Extension("SMTPUTF8")
+		s.offer.until = now.Add(offerLasts)
+		return nil
 	})
 	return err != nil || s.offer.utf8
 }

@@ -13,8 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +22,6 @@ import (
 
 	"lodestone/crud/signin"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/config"
 )
 
 const client = "lodestone"
@@ -36,7 +33,6 @@ type issuer struct {
 	key *rsa.PrivateKey
 
 	mu         sync.Mutex
-	secret     string                             // of the client; "": any
 	metadata   map[string]any                     // besides what every provider has
 	claims     map[string]any                     // of the ID token, over the right ones
 	without    []string                           // claims that the ID token lacks
@@ -79,7 +75,7 @@ func newIssuer(t *testing.T) *issuer {
 		if !ok {
 			given = r.PostFormValue("client_secret")
 		}
-		if p.secret != "" && given != p.secret {
+		if given != "secret" {
 			w.WriteHeader(http.StatusUnauthorized)
 			answer(w, map[string]any{"error": "invalid_client"})
 			return
@@ -459,39 +455,6 @@ func TestOpenIDProviderIsAway(t *testing.T) {
 	plain := start(t)
 	require.Equal(t, 404, plain.browser().get(t, "/dashboard/sign-in/openid").status)
 	require.Equal(t, 404, plain.browser().get(t, callback).status)
-}
-
-// The client secret changes, first in the file and then at the provider: everyone can sign in meanwhile.
-func TestSignInOutlivesANewClientSecret(t *testing.T) {
-	t.Parallel()
-	p := newIssuer(t)
-	p.secret = "first"
-	file := filepath.Join(t.TempDir(), "secret")
-	secret := config.NewSecret(config.SecretConfig{Setting: "--openid-client-secret", Path: file, Value: "first"})
-	f := start(t, func(c *signin.Config) {
-		p.settings(c)
-		c.OpenIDClientSecret, c.Secret = "first", secret
-	})
-	enters := func() {
-		t.Helper()
-		b := f.browser()
-		r := b.visit(t, p)
-		require.Equal(t, 303, r.status, r.body)
-		require.True(t, b.signedIn(t))
-	}
-	enters()
-	require.NoError(t, os.WriteFile(file, []byte("second\n"), 0o600))
-	_, err := secret.Look()
-	require.NoError(t, err)
-	_, err = secret.Look()
-	require.NoError(t, err)
-	enters()
-	p.mu.Lock()
-	p.secret = "second"
-	p.mu.Unlock()
-	enters()
-	require.Len(t, secret.Candidates(""), 1)
-	enters()
 }
 
 func TestOpenIDSettings(t *testing.T) {

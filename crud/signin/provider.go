@@ -16,7 +16,6 @@ import (
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
-	"lodestone/pkg/grant"
 )
 
 // Config is the setting of signing in.
@@ -28,14 +27,6 @@ type Config struct {
 	OpenIDTLS          certificate.Client `embed:"" prefix:"openid-"`
 	OpenIDTrustEmail   bool               `name:"openid-trust-email" help:"Take the addresses of the OpenID Connect provider for verified where it does not say whether they are: where it sends no claim email_verified, as Entra ID does. Set it only if no one but the provider's administrators can choose an address there. An address that the provider says is not verified stays refused."`
 	OpenIDAccount      string             `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
-	// Secret is the client secret's file, if it is in one.
-	Secret *config.Secret `kong:"-"`
-}
-
-// AfterApply implements the hook of kong.
-func (c *Config) AfterApply(f *config.Files) error {
-	c.Secret = f.Secret(&c.OpenIDClientSecret, nil)
-	return nil
 }
 
 // Validate returns every problem of the settings.
@@ -109,7 +100,7 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	p.found = &discovered{
 		Provider: found, named: more.Named, tokens: found.Verifier(&oidc.Config{ClientID: p.config.OpenIDClientID}),
 		oauth: oauth2.Config{
-			ClientID: p.config.OpenIDClientID, Endpoint: found.Endpoint(), RedirectURL: p.redirect,
+			ClientID: p.config.OpenIDClientID, ClientSecret: p.config.OpenIDClientSecret, Endpoint: found.Endpoint(), RedirectURL: p.redirect,
 			Scopes: []string{oidc.ScopeOpenID, "email"},
 		},
 	}
@@ -197,13 +188,7 @@ func (p *provider) redeem(ctx context.Context, code string, secrets requestSecre
 		return person{}, err
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	var token *oauth2.Token
-	err = p.config.Secret.Try(p.config.OpenIDClientSecret, grant.IsRefused, func(secret string) (err error) {
-		client := found.oauth
-		client.ClientSecret = secret
-		token, err = client.Exchange(ctx, code, oauth2.VerifierOption(secrets.Verifier))
-		return err //nolint:wrapcheck // wrapped below
-	})
+	token, err := found.oauth.Exchange(ctx, code, oauth2.VerifierOption(secrets.Verifier))
 	if err != nil {
 		return person{}, fmt.Errorf("%w: trade the code: %w", errProvider, err)
 	}

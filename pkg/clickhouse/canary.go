@@ -11,16 +11,13 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/certificate"
-	"lodestone/pkg/config"
 	"lodestone/pkg/service"
 )
 
@@ -38,8 +35,6 @@ type CanaryConfig struct {
 	URL string
 	// TLS is used for an address of https.
 	TLS certificate.Client
-	// Secret is the address's file, if it is in one: queries take user and password from it.
-	Secret *config.Secret
 	// Interval is the time between two queries. Default 15 s.
 	Interval time.Duration
 	// Wait is how long no answer may come before SQL users count as stopped. Default 150 s.
@@ -166,7 +161,7 @@ var exceptionNumber = regexp.MustCompile(`^Code: (\d+)\.`)
 func (c *Canary) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Wait)
 	defer cancel()
-	return HTTPLogin{URL: c.config.URL, Secret: c.config.Secret}.Do(func(user, password string) error { return askAs(ctx, c.client, c.address, user, password) })
+	return HTTPLogin{URL: c.config.URL}.ask(ctx, c.client, c.address)
 }
 
 // TryHTTP returns nil if an HTTP address of ClickHouse answers a query with its login.
@@ -177,10 +172,15 @@ func TryHTTP(ctx context.Context, l HTTPLogin, tls certificate.Client) error {
 	}
 	client := &http.Client{Transport: tls.Dialer("clickhouse-").HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}
 	address := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
-	return l.Do(func(user, password string) error { return askAs(ctx, client, address, user, password) })
+	return l.ask(ctx, client, address)
 }
 
-func askAs(ctx context.Context, client *http.Client, address, user, password string) error {
+// ask returns nil if a cheap query is answered.
+func (l HTTPLogin) ask(ctx context.Context, client *http.Client, address string) error {
+	user, password, err := l.Credentials()
+	if err != nil {
+		return err
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader("SELECT 1"))
 	if err != nil {
 		return errors.New("the address cannot be used")
@@ -206,9 +206,5 @@ func askAs(ctx context.Context, client *http.Client, address, user, password str
 	if code := exceptionNumber.FindStringSubmatch(answer); code != nil && slices.Contains(canaryAnswers, code[1]) {
 		return nil
 	}
-	err = fmt.Errorf("ClickHouse answers with status %d: %.200s", response.StatusCode, answer)
-	if code, parse := strconv.ParseInt(response.Header.Get("X-ClickHouse-Exception-Code"), 10, 32); parse == nil {
-		err = fmt.Errorf("%w: %w", err, &native.Exception{Code: int32(code)})
-	}
-	return err
+	return fmt.Errorf("ClickHouse answers with status %d: %.200s", response.StatusCode, answer)
 }

@@ -21,10 +21,6 @@ const Database = "lodestone"
 // Config holds the settings of every process that uses ClickHouse.
 type Config struct {
 	URL string `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to use, over its native protocol, as clickhouse://user:password@host:port/lodestone. Secret."`
-	// Secret is the URL's file, if it is in one: new connections take user and password from it.
-	Secret *config.Secret `kong:"-"`
-	// HTTPSecret is the file of the HTTP address of the same server, if that is in one.
-	HTTPSecret *config.Secret `kong:"-"`
 	// Shards has the addresses of a topology of several servers; "": the server of URL is all of it.
 	Shards string `name:"clickhouse-shards" placeholder:"HOST:PORT;…" help:"Addresses of all ClickHouse servers, if there are several: one for each shard, with semicolons between them. User, password, TLS and settings are those of the ClickHouse URL, whose address is one of them. The order has no meaning: docs/shards.md."`
 	// TLS is used if any of its files is named, or the URL has secure=true. It is that of the HTTP address as well.
@@ -53,7 +49,6 @@ func (c Config) Options() (*native.Options, error) {
 	if d := c.dialer(o); d != nil {
 		o.DialContext = func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }
 	}
-	c.follow(o)
 	return o, nil
 }
 

@@ -228,7 +228,7 @@ func (c Config) dialCluster(ctx context.Context, address string, o ch.Options, s
 // checkCluster asks a server for the ids of all shards of its cluster, and how many servers these
 // have.
 func (c Config) checkCluster(ctx context.Context, o ch.Options, shards int) error {
-	conn, err := c.connect(ctx, o)
+	conn, err := ch.Dial(ctx, o)
 	if err != nil {
 		return fmt.Errorf("connect to ClickHouse: %w", err)
 	}

@@ -27,7 +27,7 @@ const shardsSetting = "--clickhouse-shards"
 func (c Config) Servers() ([]Config, error) {
 	o, err := c.Options()
 	if err != nil || c.Shards == "" {
-		return []Config{{URL: c.URL, Secret: c.Secret, TLS: c.TLS}}, err
+		return []Config{{URL: c.URL, TLS: c.TLS}}, err
 	}
 	if strings.Contains(c.Shards, ",") {
 		return nil, config.Invalid(shardsSetting, "has a comma: Lodestone stores on one server of each shard, and does not use replicas of it yet",
@@ -63,7 +63,7 @@ func (c Config) at(address string) (Config, error) {
 		return Config{}, config.Invalid("--clickhouse-url", "cannot be parsed", "write clickhouse://user:password@host:port/lodestone")
 	}
 	u.Host = address
-	return Config{URL: u.String(), Secret: c.Secret, TLS: c.TLS}, nil
+	return Config{URL: u.String(), TLS: c.TLS}, nil
 }
 
 // DistinctServers returns Servers once each has shown that it is another shard.
@@ -192,7 +192,7 @@ func (ids shardIDs) add(id uint16) error {
 }
 
 func (t *Topology) dialServer(ctx context.Context, o ch.Options) (*ch.Client, uint16, error) {
-	conn, err := t.config.connect(ctx, o)
+	conn, err := ch.Dial(ctx, o)
 	if err != nil {
 		return nil, 0, fmt.Errorf("connect to ClickHouse at %s: %w", o.Address, err)
 	}
@@ -217,7 +217,7 @@ func isOther(err error) bool {
 
 // dial connects to a server if it is the shard that is wanted.
 func (t *Topology) dial(ctx context.Context, o ch.Options, want uint16) (*ch.Client, error) {
-	conn, err := t.config.connect(ctx, o)
+	conn, err := ch.Dial(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("connect to ClickHouse: %w", err)
 	}

@@ -74,8 +74,8 @@ func EnvName(flag string) string {
 }
 
 // Files resolves settings from the files named by their environment variables with _FILE appended, as container platforms
-// hand over secrets. A trailing line break is not part of the value. It implements kong.Resolver. A Config with a secret takes it in
-// a method AfterApply(*Files), which the parser calls, so that the process notices when the file changes.
+// hand over secrets. A trailing line break is not part of the value. It implements kong.Resolver. They are read once, except for a secret
+// that a Config takes in a method AfterApply(*Files), which the parser calls: the process notices when its file changes.
 type Files struct {
 	Getenv func(string) string
 	// Problems are the settings that are given twice or whose file cannot be used. The parser goes on beyond them, so that all are
@@ -138,13 +138,4 @@ func (f *Files) Refuse(flag *kong.Flag, wrong, remedy string) {
 	if !slices.ContainsFunc(f.Problems, func(p *Problem) bool { return p.Setting == setting }) {
 		f.Problems = append(f.Problems, &Problem{Setting: setting, Wrong: wrong, Remedy: remedy})
 	}
-}
-
-// Watched returns the settings whose files are watched, with their dashes.
-func (f *Files) Watched() []string {
-	var settings []string
-	for _, s := range f.secrets {
-		settings = append(settings, s.setting)
-	}
-	return settings
 }

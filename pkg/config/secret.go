@@ -15,8 +15,8 @@ import (
 	"lodestone/pkg/service"
 )
 
-// Secret is the value of a setting that comes from a file, and may change while the process runs. A nil *Secret stands for a setting that
-// comes from elsewhere and never changes. It is safe for concurrent use.
+// Secret is the value of a setting that comes from a file and may change while the process runs, such as the
+// token keys. A nil *Secret stands for a setting that comes from elsewhere. It is safe for concurrent use.
 type Secret struct {
 	setting string // the flag, with its dashes
 	path    string
@@ -24,7 +24,6 @@ type Secret struct {
 
 	mu      sync.Mutex
 	now     string
-	before  *string             // the value before now, until now has been proven
 	next    string              // what the file had at the last look, if that is not now
 	refused string              // what was last reported
 	changed []func(text string) // called with each new value
@@ -41,86 +40,6 @@ type SecretConfig struct {
 // NewSecret returns the secret of a setting that is in a file.
 func NewSecret(c SecretConfig) *Secret {
 	return &Secret{setting: c.Setting, path: c.Path, now: c.Value, check: c.Check}
-}
-
-// Setting returns the secret's flag, with its dashes.
-func (s *Secret) Setting() string { return s.setting }
-
-// Value returns the present value: fixed if the secret is nil.
-func (s *Secret) Value(fixed string) string {
-	if s == nil {
-		return fixed
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now
-}
-
-// Candidates returns the present value and, until that has been proven, the one before it: a server takes a new password before or after
-// the file has it, and both have to work in between.
-func (s *Secret) Candidates(fixed string) []string {
-	if s == nil {
-		return []string{fixed}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.before == nil {
-		return []string{s.now}
-	}
-	return []string{s.now, *s.before}
-}
-
-// Prove notes that a server took a value. If that is the present one, the one before it is forgotten.
-func (s *Secret) Prove(value string) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if value == s.now {
-		s.before = nil
-	}
-}
-
-// Try calls fn with each candidate until one is not refused, and proves the one that fn succeeds with. refused tells whether an error is
-// about the secret. A new value is tried once more after the one before: the server may have taken it in between.
-func (s *Secret) Try(fixed string, refused func(err error) bool, fn func(value string) error) error {
-	var first error
-	candidates := s.Candidates(fixed)
-	if len(candidates) > 1 {
-		candidates = append(candidates, candidates[0])
-	}
-	for _, value := range candidates {
-		err := fn(value)
-		if err == nil {
-			s.Prove(value)
-			return nil
-		}
-		if first == nil {
-			first = err
-		}
-		if !refused(err) {
-			return err
-		}
-	}
-	return first
-}
-
-// Choose returns the value to use where a refusal cannot be repeated with another one: the present value, unless try, which is asked while
-// that is not proven, says that it is refused. Then it is the one before. The error is another one of try.
-func (s *Secret) Choose(fixed string, refused func(err error) bool, try func(value string) error) (string, error) {
-	candidates := s.Candidates(fixed)
-	if len(candidates) == 1 {
-		return candidates[0], nil
-	}
-	err := try(candidates[0])
-	switch {
-	case err == nil:
-		s.Prove(candidates[0])
-	case refused(err):
-		return candidates[1], nil
-	}
-	return candidates[0], err
 }
 
 // OnChange has fn called with each new value, from the goroutine that looks at the file.
@@ -176,7 +95,7 @@ func (s *Secret) Look() (taken bool, err error) {
 		}
 	}
 	s.mu.Lock()
-	s.now, s.before = text, &now
+	s.now = text
 	changed := s.changed
 	s.mu.Unlock()
 	for _, fn := range changed {

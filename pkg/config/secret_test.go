@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,7 +75,6 @@ func TestAProcessFollowsTheFileOfASecret(t *testing.T) {
 		return c.Secret.Look()
 	}
 
-	require.Equal(t, "first", c.Secret.Value("given"))
 	taken, err := look()
 	require.NoError(t, err)
 	require.False(t, taken, "the file is as it was")
@@ -83,31 +83,14 @@ func TestAProcessFollowsTheFileOfASecret(t *testing.T) {
 	taken, err = c.Secret.Look()
 	require.NoError(t, err)
 	require.False(t, taken, "the file may be half written")
-	require.Equal(t, "first", c.Secret.Value("given"))
+	require.Empty(t, seen)
 	taken, err = c.Secret.Look()
 	require.NoError(t, err)
 	require.True(t, taken)
-	require.Equal(t, "second", c.Secret.Value("given"))
 	require.Equal(t, []string{"second"}, seen)
 
-	require.Equal(t, []string{"second", "first"}, c.Secret.Candidates("given"), "no server has taken the second")
-	c.Secret.Prove("first")
-	require.Len(t, c.Secret.Candidates("given"), 2)
-	refused := errors.New("wrong password")
-	is := func(err error) bool { return errors.Is(err, refused) }
-	require.NoError(t, c.Secret.Try("given", is, func(value string) error {
-		if value == "second" {
-			return refused
-		}
-		return nil
-	}), "the server has the first one still")
-	require.NoError(t, c.Secret.Try("given", is, func(string) error { return nil }))
-	require.Equal(t, []string{"second"}, c.Secret.Candidates("given"), "the server took the second")
-	require.ErrorIs(t, c.Secret.Try("given", is, func(string) error { return errBad }), errBad)
-
 	var none *config.Secret
-	require.Equal(t, "given", none.Value("given"))
-	require.Equal(t, []string{"given"}, none.Candidates("given"))
+	none.OnChange(func(string) {})
 }
 
 // A file that cannot be used changes nothing, and the log and a metric tell.
@@ -115,6 +98,9 @@ func TestABadFileKeepsTheSecret(t *testing.T) {
 	t.Parallel()
 	files, c, write := follow(t)
 	lines := &enginetest.Log{}
+	var seen atomic.Value
+	seen.Store("first")
+	c.Secret.OnChange(func(text string) { seen.Store(text) })
 	metrics := prometheus.NewRegistry()
 	enginetest.Run(t, files.Watch(config.WatchDeps{Log: slog.New(slog.NewTextHandler(lines, nil)), Registerer: metrics}))
 	refused := func(want float64) func() bool {
@@ -128,13 +114,13 @@ func TestABadFileKeepsTheSecret(t *testing.T) {
 	for _, bad := range []string{"", "\n", "bad hunter2"} {
 		write(bad)
 		require.Eventually(t, refused(1), limit, step)
-		require.Equal(t, "first", c.Secret.Value(""))
+		require.Equal(t, "first", seen.Load())
 		write("first")
 		require.Eventually(t, refused(0), limit, step)
 	}
 	write("good hunter3")
 	require.Eventually(t, func() bool { return strings.Contains(lines.String(), "has a new value") }, limit, step)
-	require.Equal(t, "good hunter3", c.Secret.Value(""))
+	require.Equal(t, "good hunter3", seen.Load())
 	require.Contains(t, lines.String(), "is empty")
 	require.Contains(t, lines.String(), errBad.Error())
 	require.NotContains(t, lines.String(), "hunter")

@@ -18,12 +18,10 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
-	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
-	"lodestone/pkg/grant"
 )
 
 // Login is how to connect to Kafka, and as whom.
@@ -36,8 +34,6 @@ type Login struct {
 	TokenURL  string             `name:"kafka-oauth-url" placeholder:"URL" help:"For oauthbearer: where the token of a login is asked for, by the client credentials grant of OAuth 2."`
 	Scopes    []string           `name:"kafka-oauth-scopes" placeholder:"SCOPE" help:"For oauthbearer: scopes to ask for."`
 	TokenPath string             `name:"kafka-oauth-token-path" placeholder:"FILE" help:"For oauthbearer: file with the token, instead of --kafka-oauth-url. Read for each login."`
-	// Secret is the password's file, if it is in one: logins take it from there.
-	Secret *config.Secret `kong:"-"`
 }
 
 const (
@@ -103,15 +99,11 @@ func (l Login) dial(ctx context.Context, network, address string) (net.Conn, err
 func (l Login) mechanism() sasl.Mechanism {
 	switch l.Mechanism {
 	case "plain":
-		return l.follow(func(password string) sasl.Mechanism { return plain.Auth{User: l.User, Pass: password}.AsMechanism() })
+		return plain.Auth{User: l.User, Pass: l.Password}.AsMechanism()
 	case "scram-sha-256":
-		return l.follow(func(password string) sasl.Mechanism {
-			return scram.Auth{User: l.User, Pass: password}.AsSha256Mechanism()
-		})
+		return scram.Auth{User: l.User, Pass: l.Password}.AsSha256Mechanism()
 	case "scram-sha-512":
-		return l.follow(func(password string) sasl.Mechanism {
-			return scram.Auth{User: l.User, Pass: password}.AsSha512Mechanism()
-		})
+		return scram.Auth{User: l.User, Pass: l.Password}.AsSha512Mechanism()
 	case oauthBearer:
 		return oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
 			token, err := l.token(ctx)
@@ -121,7 +113,7 @@ func (l Login) mechanism() sasl.Mechanism {
 		keys := l.keys()
 		return aws.ManagedStreamingIAM(func(context.Context) (aws.Auth, error) {
 			if l.User != "" {
-				return aws.Auth{AccessKey: l.User, SecretKey: l.Secret.Value(l.Password)}, nil
+				return aws.Auth{AccessKey: l.User, SecretKey: l.Password}, nil
 			}
 			k, err := keys.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
 			if err != nil {
@@ -131,14 +123,6 @@ func (l Login) mechanism() sasl.Mechanism {
 		})
 	}
 	return nil
-}
-
-// follow returns a mechanism with the password of the setting, or of its file.
-func (l Login) follow(with func(password string) sasl.Mechanism) sasl.Mechanism {
-	if l.Secret == nil {
-		return with(l.Password)
-	}
-	return &following{Mechanism: with(l.Password), login: l, with: with}
 }
 
 // keys returns those of the machine's role.
@@ -157,12 +141,8 @@ func (l Login) token(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
 	defer cancel()
-	var token *oauth2.Token
-	err := l.Secret.Try(l.Password, grant.IsRefused, func(secret string) (err error) {
-		asked := clientcredentials.Config{ClientID: l.User, ClientSecret: secret, TokenURL: l.TokenURL, Scopes: l.Scopes}
-		token, err = asked.Token(ctx)
-		return err //nolint:wrapcheck // wrapped below
-	})
+	client := clientcredentials.Config{ClientID: l.User, ClientSecret: l.Password, TokenURL: l.TokenURL, Scopes: l.Scopes}
+	token, err := client.Token(ctx)
 	if err != nil {
 		return "", fmt.Errorf("ask for a token for Kafka: %w", err)
 	}

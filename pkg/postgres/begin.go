@@ -16,16 +16,10 @@ type living struct{ pool *pgxpool.Pool }
 
 // BeginTx begins a transaction, like the pool's method, but discards connections that ended since they were last used,
 // as all do when Postgres restarts: nothing was sent on them but BEGIN. The pool itself checks only connections that
-// were idle for a second. BeginTx gives up after as many dead connections as the pool can hold. It also repeats a login that was refused
-// once: Postgres may have taken a new password just then.
+// were idle for a second. BeginTx gives up after as many dead connections as the pool can hold.
 func (l living) BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
-	again := true
 	for ended := int32(0); ; ended++ {
 		tx, err := l.pool.BeginTx(ctx, options)
-		if isLogin(err) && again {
-			again = false
-			continue
-		}
 		if err == nil || ended == l.pool.Stat().MaxConns() || ctx.Err() != nil || !isEnded(err) {
 			return tx, explain(err)
 		}

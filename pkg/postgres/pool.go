@@ -29,14 +29,6 @@ import (
 type Config struct {
 	URL      string `name:"postgres-url" placeholder:"URL" help:"Postgres to use, as postgres://user:password@host:port/database. Secret."`
 	MaxConns int32  `name:"postgres-max-conns" default:"10" help:"Maximum number of connections from one process to Postgres."`
-	// Secret is the URL's file, if it is in one: new connections take user and password from it.
-	Secret *config.Secret `kong:"-"`
-}
-
-// AfterApply implements the hook of kong.
-func (c *Config) AfterApply(f *config.Files) error {
-	c.Secret = f.Secret(&c.URL, SameServer("--postgres-url", c.URL))
-	return nil
 }
 
 // Validate returns every problem of the settings.
@@ -85,7 +77,6 @@ func (c Config) Addresses() ([]string, error) {
 // Pool is a pool of connections, safe for concurrent use. Close ends it.
 type Pool struct {
 	pool   *pgxpool.Pool
-	login  *login
 	pooled bool
 }
 
@@ -107,13 +98,6 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 		// anyway.
 		pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	}
-	login := &login{secret: c.Secret, url: c.URL}
-	pc.BeforeConnect = func(ctx context.Context, cc *pgx.ConnConfig) error {
-		if err := renewFiles(c.URL, cc); err != nil {
-			return err
-		}
-		return login.choose(ctx, cc)
-	}
 	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		// Without it, each id of a list is written as text, refused, and parsed again: most of the time that counters took in Go.
 		types := conn.TypeMap()
@@ -124,7 +108,7 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open Postgres pool: %w", err)
 	}
-	return &Pool{pool: pool, login: login, pooled: pooled}, nil
+	return &Pool{pool: pool, pooled: pooled}, nil
 }
 
 // isPooled reports whether an address is that of a pooler such as PgBouncer: its parameter

@@ -5,30 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"lodestone/pkg/certificate"
 )
-
-// renewFiles reads the files of certificates that the URL names again, so that one that is replaced counts from the next connection on.
-func renewFiles(url string, c *pgx.ConnConfig) error {
-	if c.TLSConfig == nil {
-		return nil
-	}
-	now, err := pgx.ParseConfig(url)
-	if cause := filesError(err); cause != "" {
-		return fmt.Errorf("read the files of --postgres-url: %s", cause)
-	}
-	if err != nil || len(now.Fallbacks) != len(c.Fallbacks) {
-		return nil //nolint:nilerr // it was parsed before: what else is wrong shows when it connects
-	}
-	c.TLSConfig = now.TLSConfig
-	for i := range c.Fallbacks {
-		c.Fallbacks[i].TLSConfig = now.Fallbacks[i].TLSConfig
-	}
-	return nil
-}
 
 // filesError returns what is wrong with the files that a URL names, or "". It has no password.
 func filesError(err error) string {

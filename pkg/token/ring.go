@@ -139,7 +139,7 @@ func (c Config) Validate() error {
 
 // Ring returns the keys of the setting, and from then on those of its file, or an error that names the remedy, but no key.
 func (c Config) Ring() (*Ring, error) {
-	set, err := parse(c.Secret.Value(c.Keys))
+	set, err := parse(c.Keys)
 	if err != nil {
 		return nil, err
 	}

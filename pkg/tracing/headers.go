@@ -1,11 +1,10 @@
 package tracing
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
 	"maps"
-	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -13,9 +12,10 @@ import (
 	"lodestone/pkg/config"
 )
 
-// parseHeaders reads --trace-headers. Its error repeats nothing of the text, which holds a password.
-func parseHeaders(text string) (http.Header, error) {
-	headers := http.Header{}
+// parseHeaders reads --trace-headers, whose form is that of OpenTelemetry's variables. Its error
+// repeats nothing of the text, which holds a password.
+func parseHeaders(text string) (map[string]string, error) {
+	headers := map[string]string{}
 	if text == "" {
 		return headers, nil
 	}
@@ -26,60 +26,22 @@ func parseHeaders(text string) (http.Header, error) {
 		if !found || err != nil || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
 			return nil, config.Invalid("--trace-headers", "cannot be used", "write NAME=VALUE, with commas between several, and with special characters of a value percent-encoded: authorization=Bearer%20TOKEN")
 		}
-		headers.Set(name, value)
+		headers[strings.ToLower(name)] = value
 	}
 	return headers, nil
 }
 
-// login sends the headers of --trace-headers to the collector. They replace those of the same names in OpenTelemetry's variables.
-type login struct {
-	config Config
-	target *url.URL
-	over   http.RoundTripper
-}
-
-var errRefused = errors.New("the collector of traces refuses the headers")
-
-// RoundTrip implements http.RoundTripper.
-func (l *login) RoundTrip(r *http.Request) (answer *http.Response, err error) {
-	if r.URL.Scheme != l.target.Scheme || r.URL.Host != l.target.Host {
-		return l.over.RoundTrip(r) //nolint:wrapcheck // of a redirect to another server, which must not get them
-	}
-	if r.Body != nil {
-		defer func() { _ = r.Body.Close() }() // each try has a body of its own
-	}
-	err = l.config.Secret.Try(l.config.Headers, func(err error) bool { return errors.Is(err, errRefused) }, func(text string) error {
-		if answer != nil {
-			_ = answer.Body.Close() // it was refused
-		}
-		try, err := l.with(text, r)
-		if err != nil {
-			return err
-		}
-		answer, err = l.over.RoundTrip(try) //nolint:bodyclose // the caller closes that of the last try
-		if err == nil && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden) {
-			return errRefused
-		}
-		return err //nolint:wrapcheck // a transport's error is passed on as it is
-	})
-	if errors.Is(err, errRefused) {
-		return answer, nil
-	}
-	return answer, err //nolint:wrapcheck // as above
-}
-
-// with returns a copy of a request that has the headers.
-func (l *login) with(text string, r *http.Request) (*http.Request, error) {
+// withVariables returns the headers of --trace-headers, and others of OpenTelemetry's variables,
+// which the exporter's option would replace.
+func withVariables(text string) (map[string]string, error) {
 	headers, err := parseHeaders(text)
 	if err != nil {
 		return nil, err
 	}
-	try := r.Clone(r.Context())
-	maps.Copy(try.Header, headers)
-	if r.GetBody != nil {
-		if try.Body, err = r.GetBody(); err != nil {
-			return nil, fmt.Errorf("read traces again: %w", err)
-		}
+	others, err := parseHeaders(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), os.Getenv("OTEL_EXPORTER_OTLP_HEADERS")))
+	if err != nil {
+		return headers, nil //nolint:nilerr // OpenTelemetry ignores a variable that it cannot read
 	}
-	return try, nil
+	maps.Copy(others, headers)
+	return others, nil
 }

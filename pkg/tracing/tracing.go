@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -19,8 +18,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
-
-	"lodestone/pkg/certificate"
 )
 
 // Tracer begins the traces of a process and sends them. It is a service.Service, and safe for concurrent use. A nil Tracer begins none.
@@ -50,11 +47,15 @@ func New(c Config, d Deps) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse --trace-endpoint: %w", err)
 	}
-	connections := &http.Client{Timeout: exportTimeout, Transport: dialer().Default()}
+	options := []otlptracehttp.Option{otlptracehttp.WithEndpointURL(target.JoinPath("v1/traces").String()), otlptracehttp.WithTimeout(exportTimeout)}
 	if c.Headers != "" {
-		connections.Transport = &login{c, target, connections.Transport}
+		headers, err := withVariables(c.Headers)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, otlptracehttp.WithHeaders(headers))
 	}
-	exporter, err := otlptracehttp.New(context.Background(), otlptracehttp.WithEndpointURL(target.JoinPath("v1/traces").String()), otlptracehttp.WithHTTPClient(connections))
+	exporter, err := otlptracehttp.New(context.Background(), options...)
 	if err != nil {
 		return nil, fmt.Errorf("make exporter of traces: %w", err)
 	}
@@ -68,24 +69,6 @@ func New(c Config, d Deps) (*Tracer, error) {
 
 // exportTimeout bounds one try to send spans.
 const exportTimeout = 10 * time.Second
-
-// dialer connects with the files that OpenTelemetry's own variables name. The exporter would read them once.
-func dialer() *certificate.Dialer {
-	find := func(name string) (variable, value string) {
-		for _, variable = range []string{"OTEL_EXPORTER_OTLP_TRACES_" + name, "OTEL_EXPORTER_OTLP_" + name} {
-			if value = os.Getenv(variable); value != "" {
-				break
-			}
-		}
-		return variable, value
-	}
-	var files certificate.Client
-	var names certificate.Names
-	names.CA, files.CA = find("CERTIFICATE")
-	names.Cert, files.Cert = find("CLIENT_CERTIFICATE")
-	names.Key, files.Key = find("CLIENT_KEY")
-	return files.Named(names)
-}
 
 // requests samples requests only: what a process does by itself begins no trace.
 type requests struct{ sdk.Sampler }

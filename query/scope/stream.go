@@ -48,7 +48,7 @@ func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error
 		return nil, config.Invalid("--clickhouse-http-url", "cannot be used", "write http://host:port")
 	}
 	s := &Streams{
-		login: clickhouse.HTTPLogin{URL: address, Secret: c.HTTPSecret, Native: c}, limits: l, store: c, shards: 1 + strings.Count(c.Shards, ";"),
+		login: clickhouse.HTTPLogin{URL: address, Native: c}, limits: l, store: c, shards: 1 + strings.Count(c.Shards, ";"),
 	}
 	s.address = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
 	s.client = &http.Client{
@@ -128,15 +128,10 @@ var errOtherCluster = fmt.Errorf("another cluster: %w", io.ErrUnexpectedEOF)
 
 // ask sends a statement, and returns an answer that began without an error, with the tag of one at its end.
 func (s *Streams) ask(ctx context.Context, values url.Values, sql string) (body io.ReadCloser, tag string, err error) {
-	err = s.login.Do(func(user, password string) error {
-		var err error
-		body, tag, err = s.askAs(ctx, user, password, values, sql)
-		return err
-	})
-	return body, tag, err
-}
-
-func (s *Streams) askAs(ctx context.Context, user, password string, values url.Values, sql string) (body io.ReadCloser, tag string, err error) {
+	user, password, err := s.login.Credentials()
+	if err != nil {
+		return nil, "", err
+	}
 	u := *s.address
 	u.RawQuery = values.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(sql))

@@ -15,7 +15,6 @@ import (
 
 	"lodestone/pkg/build"
 	"lodestone/pkg/client"
-	"lodestone/pkg/config"
 )
 
 // Path is where the server listens for requests of HTTP.
@@ -39,11 +38,9 @@ const (
 
 // Config is which API a server offers, and how.
 type Config struct {
-	URL string // of the installation
-	Key string // API key of every call; "": each request over HTTP brings its own
-	// Secret is the key's file, if it is in one: each call has what it has then.
-	Secret *config.Secret
-	Write  bool // offer operations that change things as well
+	URL   string // of the installation
+	Key   string // API key of every call; "": each request over HTTP brings its own
+	Write bool   // offer operations that change things as well
 }
 
 // Deps is what a server works with; all of it is required.
@@ -137,7 +134,7 @@ func (s *Server) client(key string) *client.Client {
 func (s *Server) handler(op *operation, schema any) sdk.ToolHandler {
 	return func(ctx context.Context, q *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		began := time.Now()
-		key, forwarded := s.config.Secret.Value(s.config.Key), ""
+		key, forwarded := s.config.Key, ""
 		if key == "" && q.Extra != nil && q.Extra.Header != nil {
 			key, forwarded = bearer(q.Extra.Header), strings.Join(q.Extra.Header.Values(forwardedFor), ", ")
 		}
