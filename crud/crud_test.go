@@ -26,6 +26,7 @@ import (
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
@@ -38,6 +39,7 @@ import (
 
 func TestMain(m *testing.M) {
 	pdf.Main()
+	certificatetest.Trust()
 	enginetest.Main(m)
 }
 

@@ -25,11 +25,7 @@ func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue, files *fi
 	}
 	secure := d.Collector
 	if secure == nil {
-		files := certificate.Client{} // a public address has a certificate of a public authority
-		if c.CollectorInternalURL != "" {
-			files = c.Internal
-		}
-		secure = files.Dialer("internal-")
+		secure = &certificate.Dialer{}
 	}
 	reporter, err := session.Report(jobs, internal, session.ReportDeps{Tokens: d.Tokens, Dialer: secure})
 	if err != nil {

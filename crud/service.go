@@ -51,22 +51,21 @@ import (
 
 // Config is the setting of the entities.
 type Config struct {
-	PublicURL            string             `name:"public-url" placeholder:"URL" help:"Address at which visitors reach this process. The URLs of links begin with it. Default: http:// and the address of --listen."`
-	QueryURL             string             `name:"query-url" placeholder:"URL" help:"Address of the query process, to which analytics requests are forwarded. If empty, this process does not serve them."`
-	CollectorURL         string             `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it. The pages send their events there. Default in up: http:// and the address of --collector-listen."`
-	Internal             certificate.Client `embed:"" prefix:"internal-"`
-	CollectorInternalURL string             `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, to report finished downloads. Default: the value of --collector-url."`
-	MaxFileBytes         int64              `name:"magnet-max-file-bytes" default:"52428800" help:"Maximum size of a lead magnet's file, in bytes. The directory for temporary files needs space for five such files."`
-	Files                file.Config        `embed:""`
-	Plans                plan.Config        `embed:""`
-	Mail                 mail.Config        `embed:""`
-	Webhooks             webhook.Config     `embed:""`
-	Capture              capture.Config     `embed:""`
-	Viewer               viewer.Config      `embed:""`
-	Addresses            clientaddr.Config  `embed:""`
-	Country              country.Config     `embed:""`
-	SignIn               signin.Config      `embed:""`
-	Erasure              person.Config      `embed:""`
+	PublicURL            string            `name:"public-url" placeholder:"URL" help:"Address at which visitors reach this process. The URLs of links begin with it. Default: http:// and the address of --listen."`
+	QueryURL             string            `name:"query-url" placeholder:"URL" help:"Address of the query process, to which analytics requests are forwarded. If empty, this process does not serve them."`
+	CollectorURL         string            `name:"collector-url" placeholder:"URL" help:"Address of the collector as visitors' browsers reach it. The pages send their events there. Default in up: http:// and the address of --collector-listen."`
+	CollectorInternalURL string            `name:"collector-internal-url" placeholder:"URL" help:"Address of the collector as this process reaches it, to report finished downloads. Default: the value of --collector-url."`
+	MaxFileBytes         int64             `name:"magnet-max-file-bytes" default:"52428800" help:"Maximum size of a lead magnet's file, in bytes. The directory for temporary files needs space for five such files."`
+	Files                file.Config       `embed:""`
+	Plans                plan.Config       `embed:""`
+	Mail                 mail.Config       `embed:""`
+	Webhooks             webhook.Config    `embed:""`
+	Capture              capture.Config    `embed:""`
+	Viewer               viewer.Config     `embed:""`
+	Addresses            clientaddr.Config `embed:""`
+	Country              country.Config    `embed:""`
+	SignIn               signin.Config     `embed:""`
+	Erasure              person.Config     `embed:""`
 }
 
 // maxFileBytes is the highest value of MaxFileBytes: a file is stored in one transaction.
@@ -74,7 +73,7 @@ const maxFileBytes = 1 << 30
 
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
-	errs := []error{c.Files.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Internal.Validate("internal-"), c.Erasure.Validate(c.Files.S3)}
+	errs := []error{c.Files.Validate(), c.Mail.Validate(), c.Webhooks.Validate(), c.Capture.Validate(), c.Addresses.Validate(), c.Country.Validate(), c.SignIn.Validate(), c.Erasure.Validate(c.Files.S3)}
 	if c.PublicURL != "" && !baseURL(c.PublicURL) {
 		errs = append(errs, config.Invalid("--public-url", "is not a full http or https URL", "write it like https://links.example.com, without a query"))
 	}
@@ -107,7 +106,7 @@ type Deps struct {
 	Grace      time.Duration       // for jobs in flight when the process stops
 	Mailbox    mail.Mailbox        // takes mails if there is no SMTP server; nil: they stay in the queue
 	Gate       *gate.Gate          // of the process
-	Collector  *certificate.Dialer // connects to --collector-internal-url; nil: as the settings say
+	Collector  *certificate.Dialer // connects to --collector-internal-url; nil: one that trusts what the system does
 }
 
 // Service holds the operations on entities.
@@ -251,7 +250,7 @@ func New(c Config, d Deps) (*Service, error) {
 		links:       link.New(c.Plans.Plans, link.Deps{Postgres: d.Postgres, Site: site, Collector: strings.TrimRight(c.CollectorURL, "/"), Tokens: d.Tokens, Thumbnailer: thumbnailer}),
 		submissions: submission.New(d.Postgres),
 		access:      accesslink.New(c.Plans.Plans, accesslink.Deps{Postgres: d.Postgres, Site: site, Tokens: d.Tokens, Log: d.Log}),
-		query: c.Internal.Dialer("internal-").HTTP(&http.Transport{
+		query: certificate.HTTP(&http.Transport{
 			MaxIdleConnsPerHost:   64,
 			IdleConnTimeout:       90 * time.Second,
 			ResponseHeaderTimeout: 40 * time.Second, // longer than an operation may take

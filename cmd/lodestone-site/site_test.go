@@ -256,7 +256,7 @@ func TestTheIndexHasEverything(t *testing.T) {
 			return false
 		}(), p.URL)
 	}
-	require.Contains(t, found["configuration.html#kafka-tls-ca"].Text, "Certificate authorities to trust")
+	require.Contains(t, found["configuration.html#kafka-sasl-user"].Text, "User to log in to Kafka with")
 	require.Contains(t, found["metrics.html#lodestone_build_info"].Text, "with the version")
 	require.Contains(t, found["errors.html#slug_taken"].Text, "Choose another slug")
 	require.Contains(t, found, "cli.html#lodestone-up")

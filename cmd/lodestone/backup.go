@@ -38,7 +38,7 @@ func (c backupStores) open(ctx context.Context, at string, fn func(*backup.Backu
 	return withPool(ctx, c.Postgres, func(pool *postgres.Pool) error {
 		d := backup.Deps{Postgres: pool, ClickHouse: c.ClickHouse, Kafka: c.Kafka, Program: build.Current().Version, Log: c.Process.logger(), Progress: progress}
 		if at, ok := objectstore.ParseLocation(c.Files.Store); ok {
-			client, err := c.Files.S3.Open("file-")
+			client, err := c.Files.S3.Open()
 			if err != nil {
 				return err
 			}

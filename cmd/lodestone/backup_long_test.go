@@ -17,7 +17,7 @@ func TestBackupDrillInABucket(t *testing.T) {
 	t.Parallel()
 	env := startBucket(t, "backups")
 	store := objectstore.Config{Endpoint: strings.TrimPrefix(env[0], "LODESTONE_BACKUP_S3_ENDPOINT="), AccessKey: "access-of-tests", SecretKey: "secret-of-tests"}
-	bucket, err := store.Open("backup-")
+	bucket, err := store.Open()
 	require.NoError(t, err)
 	const old = "lodestone/20200101T000000Z/postgres/accounts"
 	_, err = bucket.PutObject(t.Context(), "backups", old, strings.NewReader("x"), 1, minio.PutObjectOptions{})

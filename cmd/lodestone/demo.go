@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"lodestone/cmd/lodestone/demo"
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 )
 
@@ -20,12 +19,11 @@ type demoCommand struct {
 
 // demoSetting is demo.Config, which is checked after the data directory: that names what to start.
 type demoSetting struct {
-	URL          string             `name:"url" placeholder:"URL" help:"Address of the API."`
-	CollectorURL string             `name:"collector-url" placeholder:"URL" help:"Address of the collector."`
-	APIKey       string             `name:"api-key" placeholder:"KEY" help:"API key with the scopes read, write and leads. Secret."`
-	TLS          certificate.Client `embed:"" prefix:"api-"`
-	Visitors     int                `name:"visitors" default:"200" help:"Number of readers, without --days."`
-	Seed         uint64             `name:"seed" default:"1" help:"Seed for the readers' random behaviour."`
+	URL          string `name:"url" placeholder:"URL" help:"Address of the API."`
+	CollectorURL string `name:"collector-url" placeholder:"URL" help:"Address of the collector."`
+	APIKey       string `name:"api-key" placeholder:"KEY" help:"API key with the scopes read, write and leads. Secret."`
+	Visitors     int    `name:"visitors" default:"200" help:"Number of readers, without --days."`
+	Seed         uint64 `name:"seed" default:"1" help:"Seed for the readers' random behaviour."`
 }
 
 // check returns the problem that settings are missing and the data directory has none.

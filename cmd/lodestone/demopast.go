@@ -20,7 +20,6 @@ import (
 	"lodestone/cmd/lodestone/history"
 	"lodestone/ingest/producer"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
@@ -33,13 +32,12 @@ const demoAccountFile = "demo-account"
 // pastSetting is what the demo needs for days that are over. Its parts are checked only if there are days: without them the demo needs
 // none of it.
 type pastSetting struct {
-	Days      int                `name:"days" placeholder:"N" help:"Number of past days to write to the account, with their campaigns and readers, instead of sending events now. Uses the stores and token keys of the installation, by default those of the data directory."`
-	Account   uuid.UUID          `name:"account" env:"-" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
-	Postgres  pastPostgres       `embed:""`
-	Kafka     pastKafka          `embed:""`
-	TokenKeys string             `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: those of the data directory. Secret."`
-	TLS       certificate.Client `embed:"" prefix:"clickhouse-"`
-	SQLURL    string             `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
+	Days      int          `name:"days" placeholder:"N" help:"Number of past days to write to the account, with their campaigns and readers, instead of sending events now. Uses the stores and token keys of the installation, by default those of the data directory."`
+	Account   uuid.UUID    `name:"account" env:"-" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
+	Postgres  pastPostgres `embed:""`
+	Kafka     pastKafka    `embed:""`
+	TokenKeys string       `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: those of the data directory. Secret."`
+	SQLURL    string       `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
 }
 
 // The settings of the stores without their checks.
@@ -96,11 +94,11 @@ func (c *demoCommand) runPast(ctx context.Context) (err error) {
 		return err
 	}
 	deps := history.Deps{
-		API: client.New(client.Config{URL: c.Demo.URL, Key: c.Demo.APIKey, HTTP: apiConfig{TLS: c.Demo.TLS}.http()}), Postgres: pool, Kafka: writer, Tokens: ring,
+		API: client.New(client.Config{URL: c.Demo.URL, Key: c.Demo.APIKey, HTTP: apiHTTP()}), Postgres: pool, Kafka: writer, Tokens: ring,
 		Guide: demo.Guide(), Settings: settings, Out: os.Stdout,
 	}
 	if c.Past.SQLURL != "" {
-		sql, err := newSQLClient(c.Past.SQLURL, c.Past.TLS)
+		sql, err := newSQLClient(c.Past.SQLURL)
 		if err != nil {
 			return err
 		}

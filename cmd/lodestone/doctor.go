@@ -43,7 +43,6 @@ type doctorCommand struct {
 	Collector    certificate.Server `embed:"" prefix:"collector-"`
 	Admin        certificate.Server `embed:"" prefix:"admin-"`
 	MCP          certificate.Server `embed:"" prefix:"mcp-"`
-	API          certificate.Client `embed:"" prefix:"api-"`
 	JSON         bool               `name:"json" help:"Print JSON."`
 }
 
@@ -56,13 +55,8 @@ func (c *doctorCommand) Run(ctx context.Context, app *kong.Kong) error {
 	}.Check(ctx, &r)
 	doctor.Stores{Files: file.Config(c.Files), Erasure: c.Erasure}.Check(ctx, &r)
 	m := doctor.Machine{
-		Spool: c.SpoolDir, Data: c.Data.Data, Addresses: []string{c.PublicURL, c.CollectorURL}, Trust: c.API, Environ: os.Environ(),
+		Spool: c.SpoolDir, Data: c.Data.Data, Addresses: []string{c.PublicURL, c.CollectorURL}, Environ: os.Environ(),
 		Unknown: unknownVariables(app.Model, os.Environ()), TokenKeys: c.TokenKeys.Keys,
-	}
-	for _, file := range []string{c.Kafka.Files.CA, c.Kafka.Files.Cert, c.ClickHouse.TLS.CA, c.ClickHouse.TLS.Cert, c.API.CA, c.API.Cert, c.Files.S3.TLS.CA} {
-		if file != "" {
-			m.Files = append(m.Files, file)
-		}
 	}
 	for _, l := range []doctor.Listener{
 		{Prefix: "", Files: c.Site, Public: c.PublicURL}, {Prefix: "collector-", Files: c.Collector, Public: c.CollectorURL},

@@ -17,10 +17,9 @@ import (
 
 // apiConfig is how a command reaches the API.
 type apiConfig struct {
-	Data   dataConfig         `embed:""`
-	URL    string             `name:"url" placeholder:"URL" help:"Address of the API."`
-	APIKey string             `name:"api-key" placeholder:"KEY" help:"API key with the scope that the command needs. Secret."`
-	TLS    certificate.Client `embed:"" prefix:"api-"`
+	Data   dataConfig `embed:""`
+	URL    string     `name:"url" placeholder:"URL" help:"Address of the API."`
+	APIKey string     `name:"api-key" placeholder:"KEY" help:"API key with the scope that the command needs. Secret."`
 }
 
 // client returns a client of the API. The error is one of the settings.
@@ -29,16 +28,11 @@ func (c apiConfig) client() (*client.Client, error) {
 		return nil, config.Invalid("--data", "is "+c.Data.Data+", where no `lodestone up` has been started",
 			"start `lodestone up --data "+c.Data.Data+"` first, or give --url and --api-key")
 	}
-	if err := c.TLS.Validate("api-"); err != nil {
-		return nil, err
-	}
-	return client.New(client.Config{URL: c.URL, Key: c.APIKey, HTTP: c.http()}), nil
+	return client.New(client.Config{URL: c.URL, Key: c.APIKey, HTTP: apiHTTP()}), nil
 }
 
-// http returns what connects to the API.
-func (c apiConfig) http() *http.Client {
-	return &http.Client{Transport: c.TLS.Dialer("api-").Default()}
-}
+// apiHTTP returns what connects to the API.
+func apiHTTP() *http.Client { return &http.Client{Transport: certificate.DefaultHTTP()} }
 
 type eraseCommand struct {
 	API     apiConfig `embed:""`

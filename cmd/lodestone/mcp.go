@@ -42,12 +42,12 @@ func (c *mcpCommand) Run(ctx context.Context) error {
 }
 
 func (c *mcpCommand) deps() mcp.Deps {
-	return mcp.Deps{HTTP: c.API.http(), Log: c.Process.logger()}
+	return mcp.Deps{HTTP: apiHTTP(), Log: c.Process.logger()}
 }
 
 // listen serves HTTP. The key of the data directory is not used: who asks has one.
 func (c *mcpCommand) listen(ctx context.Context) error {
-	if err := errors.Join(validateAddress("--mcp-listen", c.Listen), c.TLS.Validate("mcp-"), c.API.TLS.Validate("api-")); err != nil {
+	if err := errors.Join(validateAddress("--mcp-listen", c.Listen), c.TLS.Validate("mcp-")); err != nil {
 		return err
 	}
 	if c.API.URL == "" {

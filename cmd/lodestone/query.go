@@ -77,7 +77,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if err := p.addQuery(site, c.Query, c.ClickHouse, c.HTTPURL, pool); err != nil {
 		return err
 	}
-	if err := p.addCanary(clickhouse.CanaryConfig{URL: c.SQLURL, TLS: c.ClickHouse.TLS}, nil); err != nil {
+	if err := p.addCanary(clickhouse.CanaryConfig{URL: c.SQLURL}, nil); err != nil {
 		return err
 	}
 	if err := p.addSite(c.Site, c.Addresses, site); err != nil {

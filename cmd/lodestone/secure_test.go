@@ -14,7 +14,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/engine/enginetest"
 )
@@ -35,18 +34,18 @@ func TestUpOverTLS(t *testing.T) {
 		require.True(t, strings.HasPrefix(u.env[name], "https://"), "%s=%s", name, u.env[name])
 	}
 	require.NotContains(t, u.out.String(), "there is no sample")
-	require.Equal(t, site.Cert, u.env["LODESTONE_API_TLS_CA"])
 
-	demo := launch(t, u.dir, nil, "demo", "--visitors=20")
+	trusting := []string{"SSL_CERT_FILE=" + a.CA}
+	stranger := launch(t, u.dir, nil, "export", "events")
+	require.Equal(t, exitFailed, stranger.wait(), "%s", stranger.out)
+	require.Contains(t, stranger.out.String(), "name a file with that authority's certificate in the environment variable SSL_CERT_FILE")
+	demo := launch(t, u.dir, trusting, "demo", "--visitors=20")
 	require.Zero(t, demo.wait(), "%s", demo.out)
 	require.Contains(t, demo.out.String(), "What was sent and what the API answers agree.")
-	exported := launch(t, u.dir, nil, "export", "events")
+	exported := launch(t, u.dir, trusting, "export", "events")
 	require.Zero(t, exported.wait(), "%s", exported.out)
 
-	secure := func(files certificate.Client) *http.Client {
-		return &http.Client{Transport: files.Dialer("test-").HTTP(&http.Transport{DisableKeepAlives: true})}
-	}
-	ours := secure(certificate.Client{CA: a.CA, Cert: client.Cert, Key: client.Key})
+	ours := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: a.Client(client)}}
 	ask := func(c *http.Client, url string) (int, http.Header, string) {
 		answer, err := c.Get(url)
 		require.NoError(t, err)
@@ -67,7 +66,7 @@ func TestUpOverTLS(t *testing.T) {
 		return code == 0
 	}, enginetest.Timeout, interval)
 	examined := launch(t, u.dir, []string{
-		"LODESTONE_TLS_CERT=" + site.Cert, "LODESTONE_TLS_KEY=" + site.Key, "LODESTONE_PUBLIC_URL=" + u.env["LODESTONE_URL"],
+		"SSL_CERT_FILE=" + a.CA, "LODESTONE_TLS_CERT=" + site.Cert, "LODESTONE_TLS_KEY=" + site.Key, "LODESTONE_PUBLIC_URL=" + u.env["LODESTONE_URL"],
 		"LODESTONE_COLLECTOR_TLS_CERT=" + elsewhere.Cert, "LODESTONE_COLLECTOR_TLS_KEY=" + elsewhere.Key,
 	}, "doctor")
 	require.Zero(t, examined.wait(), "%s", examined.out)
@@ -75,7 +74,7 @@ func TestUpOverTLS(t *testing.T) {
 	require.Contains(t, examined.out.String(), "--collector-tls-cert is for events.example.com")
 
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
-	launch(t, u.dir, nil, "mcp", "--mcp-listen", address, "--mcp-tls-cert", site.Cert, "--mcp-tls-key", site.Key)
+	launch(t, u.dir, trusting, "mcp", "--mcp-listen", address, "--mcp-tls-cert", site.Cert, "--mcp-tls-key", site.Key)
 	require.Eventually(t, func() bool {
 		conn, err := net.Dial("tcp", address)
 		return err == nil && conn.Close() == nil
@@ -101,18 +100,18 @@ func TestUpOverTLS(t *testing.T) {
 // secureNamed returns a client for a server with another name than its address.
 func secureNamed(t *testing.T, a *certificatetest.Authority, c certificatetest.Issued, name string) *http.Client {
 	t.Helper()
-	d := certificate.Client{CA: a.CA, Cert: c.Cert, Key: c.Key}.Dialer("test-")
-	d.ServerName = name
-	return &http.Client{Transport: d.HTTP(&http.Transport{DisableKeepAlives: true})}
+	settings := a.Client(c)
+	settings.ServerName = name
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: settings}}
 }
 
 // Settings that name files which cannot be used are named before anything starts.
 func TestCertificatesThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := launch(t, dir, nil, "up", "--data", filepath.Join(dir, "data"), "--tls-cert", "none.pem", "--collector-tls-client-ca", "none.pem", "--clickhouse-tls-ca", "none.pem")
+	p := launch(t, dir, nil, "up", "--data", filepath.Join(dir, "data"), "--tls-cert", "none.pem", "--collector-tls-client-ca", "none.pem")
 	require.Equal(t, exitSettings, p.wait(), "%s", p.out)
-	for _, setting := range []string{"--tls-key", "--collector-tls-client-ca", "--clickhouse-tls-ca"} {
+	for _, setting := range []string{"--tls-key", "--collector-tls-client-ca"} {
 		require.Contains(t, p.out.String(), setting)
 	}
 }

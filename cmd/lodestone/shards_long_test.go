@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
@@ -230,7 +229,7 @@ func requireSameViews(t *testing.T, conn driver.Conn, two, one string) {
 	for _, view := range views {
 		query := "SELECT count() AS n, sum(cityHash64(toString(tuple(*)))) AS hash FROM analytics." + view
 		read := func(address string) string {
-			sql, err := newSQLClient(address, certificate.Client{})
+			sql, err := newSQLClient(address)
 			require.NoError(t, err)
 			rows, err := sql.rows(t.Context(), query)
 			require.NoError(t, err, view)

@@ -23,12 +23,11 @@ import (
 )
 
 type sqlCommand struct {
-	Data   dataConfig         `embed:""`
-	URL    string             `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
-	TLS    certificate.Client `embed:"" prefix:"clickhouse-"`
-	Format string             `name:"format" default:"auto" enum:"auto,table,vertical,csv,tsv,json,parquet" help:"Output format: table, vertical, csv, tsv, json (one object per line) or parquet. auto is table on a terminal, otherwise csv. A FORMAT clause in the query takes precedence."`
-	Output string             `name:"output" short:"o" placeholder:"FILE" help:"File to write the answer to, once it is complete. Default: standard output."`
-	Query  string             `arg:"" optional:"" help:"The query. Default: read from standard input."`
+	Data   dataConfig `embed:""`
+	URL    string     `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
+	Format string     `name:"format" default:"auto" enum:"auto,table,vertical,csv,tsv,json,parquet" help:"Output format: table, vertical, csv, tsv, json (one object per line) or parquet. auto is table on a terminal, otherwise csv. A FORMAT clause in the query takes precedence."`
+	Output string     `name:"output" short:"o" placeholder:"FILE" help:"File to write the answer to, once it is complete. Default: standard output."`
+	Query  string     `arg:"" optional:"" help:"The query. Default: read from standard input."`
 }
 
 // sqlFormats are ClickHouse's names of the forms of an answer.
@@ -39,7 +38,7 @@ var sqlFormats = map[string]string{
 
 // Run answers one query.
 func (c *sqlCommand) Run(ctx context.Context) error {
-	client, err := newSQLClient(c.URL, c.TLS)
+	client, err := newSQLClient(c.URL)
 	if err != nil {
 		return err
 	}
@@ -81,12 +80,9 @@ type sqlClient struct {
 	http           *http.Client
 }
 
-func newSQLClient(address string, files certificate.Client) (*sqlClient, error) {
+func newSQLClient(address string) (*sqlClient, error) {
 	if address == "" {
 		return nil, config.Invalid("--sql-url", "is missing", "give the address of the read-only user, or with --data the directory of a lodestone up")
-	}
-	if err := files.Validate("clickhouse-"); err != nil {
-		return nil, err
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -108,7 +104,7 @@ func newSQLClient(address string, files certificate.Client) (*sqlClient, error) 
 	}
 	c.address = *u
 	c.http = &http.Client{
-		Transport:     files.Dialer("clickhouse-").HTTP(&http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext}),
+		Transport:     certificate.HTTP(&http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/config"
@@ -115,7 +114,7 @@ func TestSQLErrorsArePlainAndHoldNoSecret(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	client, err := newSQLClient(address, certificate.Client{})
+	client, err := newSQLClient(address)
 	require.NoError(t, err)
 	require.ErrorIs(t, client.write(ctx, "SELECT 1", "TSV", io.Discard), context.Canceled)
 }
@@ -123,7 +122,7 @@ func TestSQLErrorsArePlainAndHoldNoSecret(t *testing.T) {
 // Visitors choose the text of user agents and referrers.
 func TestSQLShowsNothingThatSteersTheTerminal(t *testing.T) {
 	t.Parallel()
-	client, err := newSQLClient(sqlServer(t), certificate.Client{})
+	client, err := newSQLClient(sqlServer(t))
 	require.NoError(t, err)
 	var shown bytes.Buffer
 	require.NoError(t, client.show(t.Context(), `SELECT 'a\x1b]0;title\x07b\x7f\xc2\x9bc' AS x`, "Vertical", &shown))

@@ -72,8 +72,6 @@ type upCommand struct {
 	Verify    verify.Config    `embed:""`
 	Erasure   erasure.Config   `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: a key that is generated on the first start and stored in the data directory. Secret."`
-	// ownCertificate is the file of the certificate that everyone sees at the site's public URL; "": there is none, or a proxy has its own.
-	ownCertificate string
 	// ownCollector connects to the collector of this process; nil: over plain HTTP, or by a public address.
 	ownCollector *certificate.Dialer
 
@@ -91,7 +89,12 @@ func (c *upCommand) AfterApply(f *config.Files) error {
 func (c *upCommand) check() error {
 	withSpool := c.Spool
 	withSpool.Dir = "spool" // there is always one
-	return errors.Join(checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Quota, c.Erasure))
+	var shut error
+	if c.Collector.TLS.ClientCA != "" {
+		shut = config.Invalid("--collector-tls-client-ca", "shuts this process out, which reports downloads to its collector and has no client certificate",
+			"leave it out, or run the collector by itself")
+	}
+	return errors.Join(shut, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Quota, c.Erasure))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes of
@@ -99,9 +102,7 @@ func (c *upCommand) check() error {
 func (c *upCommand) Run(ctx context.Context) (err error) {
 	begin := time.Now()
 	withDev := c.Crud.PublicURL == "" && loopback(c.Site.Listen) && loopback(c.Collector.Listen) && loopback(c.Admin.Listen)
-	if err := c.fillAddresses(); err != nil {
-		return err
-	}
+	c.fillAddresses()
 	if len(c.Crud.Webhooks.AllowNetworks) == 0 && c.local() {
 		c.Crud.Webhooks.AllowNetworks = []string{"127.0.0.0/8", "::1/128"}
 	}
@@ -175,22 +176,16 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// fillAddresses sets the addresses that are not given, and what trusts their certificates on this machine.
-func (c *upCommand) fillAddresses() (err error) {
-	if c.Crud.PublicURL == "" && c.Site.TLS.Enabled() {
-		if c.ownCertificate, err = filepath.Abs(c.Site.TLS.Cert); err != nil {
-			return fmt.Errorf("find the certificate of the site: %w", err)
-		}
-	}
+// fillAddresses sets the addresses that are not given.
+func (c *upCommand) fillAddresses() {
 	c.Crud.PublicURL = publicURL(c.Crud, c.Site)
 	if c.Crud.CollectorURL == "" {
 		c.Crud.CollectorURL = c.Collector.TLS.Scheme() + "://" + visible(c.Collector.Listen)
 		if c.Collector.TLS.Enabled() && c.Crud.CollectorInternalURL == "" {
-			c.ownCollector = c.Collector.TLS.Self(c.Crud.Internal)
+			c.ownCollector = c.Collector.TLS.Self()
 		}
 	}
 	c.Collector.PublicURL = c.Crud.CollectorURL
-	return nil
 }
 
 // visible returns an address that a browser on this machine can open.
@@ -232,7 +227,7 @@ func (c *upCommand) keepIn(dir string) {
 // wire migrates what the engines hold and puts every part onto the stack, with the pages for the person who started it if they are wanted.
 func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*wired, error) {
 	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
-	s := clickhouse.Config{URL: engines.ClickHouseURL(), TLS: c.Engines.ClickHouseTLS}
+	s := clickhouse.Config{URL: engines.ClickHouseURL()}
 	k := engines.Kafka()
 	k.Copies = c.Copies
 	if err := migrate(ctx, p.log, pg, s, k, kafka.TopicConfig{Partitions: upPartitions, Replication: -1}); err != nil {
@@ -285,7 +280,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err := p.addQuery(site, c.Query, s, engines.ClickHouseHTTPURL(), pool); err != nil {
 		return nil, err
 	}
-	if err := p.addCanary(clickhouse.CanaryConfig{URL: engines.SQLURL(), TLS: c.Engines.ClickHouseTLS}, engines.RepairSQL()); err != nil {
+	if err := p.addCanary(clickhouse.CanaryConfig{URL: engines.SQLURL()}, engines.RepairSQL()); err != nil {
 		return nil, err
 	}
 	p.as("crud")

@@ -65,7 +65,6 @@ func (w *wired) settings() []envLine {
 		{"LODESTONE_COLLECTOR_URL", w.collectorURL()},
 		{"LODESTONE_ADMIN_URL", w.adminURL()},
 		{"LODESTONE_API_KEY", w.key},
-		{"LODESTONE_API_TLS_CA", w.command.ownCertificate},
 		{"LODESTONE_DASHBOARD_URL", w.dashboardURL()},
 		{"LODESTONE_DEV_SECRET", w.devSecret},
 		{"LODESTONE_POSTGRES_URL", w.engines.PostgresURL()},

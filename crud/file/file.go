@@ -60,7 +60,7 @@ func New(c Config, d Deps) (*Files, error) {
 	}
 	f := &Files{deps: d}
 	if at, ok := objectstore.ParseLocation(c.Store); ok {
-		client, err := c.S3.Open("file-")
+		client, err := c.S3.Open()
 		if err != nil {
 			return nil, err
 		}

@@ -11,18 +11,16 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 	"lodestone/pkg/email"
 )
 
 // Config is the setting of mails.
 type Config struct {
-	URL     string             `name:"smtp-url" placeholder:"URL" help:"SMTP server to send mails through, as smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465 (TLS). If empty, mails wait in the queue and are given up after a day; up shows them in its own mailbox instead. Secret."`
-	TLS     string             `name:"smtp-tls" default:"required" enum:"required,optional" help:"Whether an smtp:// server must offer TLS with a certificate that is valid for its name: required, or optional for a relay on a private network. TLS is always optional for a server on this machine."`
-	Files   certificate.Client `embed:"" prefix:"smtp-"`
-	From    string             `name:"mail-from" placeholder:"ADDRESS" help:"Sender of mails, such as Example <hello@example.com>. The SMTP server must be allowed to send for that domain. Required with --smtp-url."`
-	ReplyTo string             `name:"mail-reply-to" placeholder:"ADDRESS" help:"Address for replies to mails. Default: the sender."`
+	URL     string `name:"smtp-url" placeholder:"URL" help:"SMTP server to send mails through, as smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465 (TLS). If empty, mails wait in the queue and are given up after a day; up shows them in its own mailbox instead. Secret."`
+	TLS     string `name:"smtp-tls" default:"required" enum:"required,optional" help:"Whether an smtp:// server must offer TLS with a certificate that is valid for its name: required, or optional for a relay on a private network. TLS is always optional for a server on this machine."`
+	From    string `name:"mail-from" placeholder:"ADDRESS" help:"Sender of mails, such as Example <hello@example.com>. The SMTP server must be allowed to send for that domain. Required with --smtp-url."`
+	ReplyTo string `name:"mail-reply-to" placeholder:"ADDRESS" help:"Address for replies to mails. Default: the sender."`
 }
 
 // Enabled reports whether mails are sent.
@@ -42,7 +40,6 @@ func (c Config) Validate() error {
 	if c.TLS != "" && c.TLS != tlsRequired && c.TLS != tlsOptional {
 		errs = append(errs, config.Invalid("--smtp-tls", "is unknown", "give required or optional"))
 	}
-	errs = append(errs, c.Files.Validate("smtp-"))
 	for setting, text := range map[string]string{"--mail-from": c.From, "--mail-reply-to": c.ReplyTo} {
 		if text == "" {
 			continue

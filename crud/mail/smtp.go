@@ -26,15 +26,14 @@ const smtpTimeout = 20 * time.Second
 type smtpSender struct {
 	server server
 	tls    string
-	files  *certificate.Dialer
-	roots  *x509.CertPool // of a test; nil: those of files
+	roots  *x509.CertPool // of a test; nil: the system's
 	dial   dialer
 	offer  *offer
 }
 
 func newSMTPSender(c Config, roots *x509.CertPool) (*smtpSender, error) {
 	s, err := parseServer(c.URL)
-	return &smtpSender{server: s, tls: c.TLS, files: c.Files.Dialer("smtp-"), roots: roots, dial: (&net.Dialer{}).DialContext, offer: &offer{}}, err
+	return &smtpSender{server: s, tls: c.TLS, roots: roots, dial: (&net.Dialer{}).DialContext, offer: &offer{}}, err
 }
 
 // client returns a client for one mail; the connection it makes is closed when ctx ends, in whatever it
@@ -44,13 +43,7 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read SMTP port: %w", err)
 	}
-	config, err := s.files.TLS(s.server.host)
-	if err != nil {
-		return nil, nil, fmt.Errorf("prepare TLS with the SMTP server: %w", err)
-	}
-	if s.roots != nil {
-		config.RootCAs = s.roots
-	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.server.host, RootCAs: s.roots}
 	policy := gomail.TLSMandatory
 	if s.tls == tlsOptional || s.server.loopback() {
 		policy = gomail.TLSOpportunistic
@@ -135,7 +128,7 @@ func (s *smtpSender) connect(ctx context.Context, fn func(conn *smtp.Client, cli
 	case ctx.Err() != nil:
 		return fmt.Errorf("send mail: %w", context.Cause(ctx))
 	}
-	return classify(s.files.Explain(err, s.server.host))
+	return classify(certificate.Explain(err, s.server.host, certificate.TrustBySystem))
 }
 
 // replyError is a server's answer that is no success.

@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/catalogue"
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/certificate/certificatetest"
 )
 
@@ -186,55 +183,20 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// The server's certificate is of an authority of its own, whose file is read for each mail.
-func TestAnAuthorityOfItsOwn(t *testing.T) {
+// The server's certificate is of an authority that the system does not trust, or asks for one of
+// the client.
+func TestServersThatAreNotTrusted(t *testing.T) {
 	t.Parallel()
 	a := certificatetest.NewAuthority(t)
-	issued := a.IssueFor("mail", time.Now().Add(time.Hour), "mail.example")
-	pair, err := tls.LoadX509KeyPair(issued.Cert, issued.Key)
-	require.NoError(t, err)
-	s := startServer(t, false, withTLS(&tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}))
-	c := Config{URL: "smtp://mail.example", TLS: tlsRequired, From: "hello@example.com", Files: certificate.Client{CA: filepath.Join(a.Dir, "trusted.pem")}}
-	trust := func(file string) {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(c.Files.CA, text, 0o600))
-	}
-	trust(certificatetest.NewAuthority(t).CA)
-	require.NoError(t, c.Validate())
-	err = sendBy(t.Context(), t, s, c, nil)
-	require.ErrorContains(t, err, "which is not in the file of --smtp-tls-ca")
+	settings := a.Client(a.IssueFor("mail", time.Now().Add(time.Hour), "mail.example"))
+	c := Config{URL: "smtp://mail.example", TLS: tlsRequired, From: "hello@example.com"}
+	err := sendBy(t.Context(), t, startServer(t, false, withTLS(settings)), c, nil)
+	require.ErrorContains(t, err, "SSL_CERT_FILE")
 	require.False(t, isPermanent(err))
-	trust(a.CA)
-	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
-	require.True(t, wait(t.Context(), t, s.got).tls)
-	c.Files.CA = ""
-	require.ErrorContains(t, sendBy(t.Context(), t, s, c, nil), "name a file with that authority's certificate in --smtp-tls-ca")
-}
 
-// The server asks for a certificate of the client, whose files are read for each mail.
-func TestASenderWithACertificate(t *testing.T) {
-	t.Parallel()
-	a, login := certificatetest.NewAuthority(t), certificatetest.NewAuthority(t).Issue("client")
-	issued := a.IssueFor("mail", time.Now().Add(time.Hour), "mail.example")
-	pair, err := tls.LoadX509KeyPair(issued.Cert, issued.Key)
-	require.NoError(t, err)
-	text, err := os.ReadFile(a.CA)
-	require.NoError(t, err)
-	clients := x509.NewCertPool()
-	require.True(t, clients.AppendCertsFromPEM(text))
-	s := startServer(t, false, withTLS(&tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients}))
-	c := Config{URL: "smtp://mail.example", TLS: tlsRequired, From: "hello@example.com", Files: certificate.Client{CA: a.CA}}
-	require.NoError(t, c.Validate())
-	err = sendBy(t.Context(), t, s, c, nil)
-	require.ErrorContains(t, err, "name files with one in --smtp-tls-cert and --smtp-tls-key")
+	mutual := settings.Clone()
+	mutual.ClientAuth, mutual.ClientCAs = tls.RequireAndVerifyClientCert, settings.RootCAs
+	err = sendBy(t.Context(), t, startServer(t, false, withTLS(mutual)), c, settings.RootCAs)
+	require.ErrorContains(t, err, "asks for a client certificate")
 	require.False(t, isPermanent(err))
-	c.Files.Cert = login.Cert
-	require.ErrorContains(t, c.Validate(), "--smtp-tls-key")
-	c.Files.Key = login.Key
-	require.NoError(t, c.Validate())
-	require.ErrorContains(t, sendBy(t.Context(), t, s, c, nil), "does not take the certificate of --smtp-tls-cert")
-	login.Replace(t, a.Issue("client"))
-	require.NoError(t, sendBy(t.Context(), t, s, c, nil))
-	require.True(t, wait(t.Context(), t, s.got).tls)
 }

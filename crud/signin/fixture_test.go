@@ -28,6 +28,7 @@ import (
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/plan"
@@ -36,7 +37,10 @@ import (
 	"lodestone/pkg/token"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+func TestMain(m *testing.M) {
+	certificatetest.Trust()
+	enginetest.Main(m)
+}
 
 const site = "https://links.example.com"
 

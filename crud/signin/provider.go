@@ -20,13 +20,12 @@ import (
 
 // Config is the setting of signing in.
 type Config struct {
-	OpenIDIssuer       string             `name:"openid-issuer" placeholder:"URL" help:"Issuer of an OpenID Connect provider, by which people can sign in to the dashboard. The redirect URI to register there is the public URL with /dashboard/sign-in/openid/callback. If empty, there is none."`
-	OpenIDClientID     string             `name:"openid-client-id" placeholder:"ID" help:"Client id of this installation at the OpenID Connect provider."`
-	OpenIDClientSecret string             `name:"openid-client-secret" placeholder:"SECRET" help:"Client secret at the OpenID Connect provider. Empty for a public client. Secret."`
-	OpenIDName         string             `name:"openid-name" default:"OpenID Connect" help:"Name of the provider on the sign-in page."`
-	OpenIDTLS          certificate.Client `embed:"" prefix:"openid-"`
-	OpenIDTrustEmail   bool               `name:"openid-trust-email" help:"Take the addresses of the OpenID Connect provider for verified where it does not say whether they are: where it sends no claim email_verified, as Entra ID does. Set it only if no one but the provider's administrators can choose an address there. An address that the provider says is not verified stays refused."`
-	OpenIDAccount      string             `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
+	OpenIDIssuer       string `name:"openid-issuer" placeholder:"URL" help:"Issuer of an OpenID Connect provider, by which people can sign in to the dashboard. The redirect URI to register there is the public URL with /dashboard/sign-in/openid/callback. If empty, there is none."`
+	OpenIDClientID     string `name:"openid-client-id" placeholder:"ID" help:"Client id of this installation at the OpenID Connect provider."`
+	OpenIDClientSecret string `name:"openid-client-secret" placeholder:"SECRET" help:"Client secret at the OpenID Connect provider. Empty for a public client. Secret."`
+	OpenIDName         string `name:"openid-name" default:"OpenID Connect" help:"Name of the provider on the sign-in page."`
+	OpenIDTrustEmail   bool   `name:"openid-trust-email" help:"Take the addresses of the OpenID Connect provider for verified where it does not say whether they are: where it sends no claim email_verified, as Entra ID does. Set it only if no one but the provider's administrators can choose an address there. An address that the provider says is not verified stays refused."`
+	OpenIDAccount      string `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
 }
 
 // Validate returns every problem of the settings.
@@ -34,7 +33,7 @@ func (c Config) Validate() error {
 	if c.OpenIDIssuer == "" {
 		return nil
 	}
-	errs := []error{c.OpenIDTLS.Validate("openid-")}
+	var errs []error
 	if u, err := url.Parse(c.OpenIDIssuer); err != nil || u.Host == "" || !trustworthy(u) || u.RawQuery != "" || u.Fragment != "" {
 		errs = append(errs, config.Invalid("--openid-issuer", "is not a full https URL", "write it exactly as the provider's discovery document has it"))
 	}
@@ -73,7 +72,7 @@ func newProvider(c Config, redirect string) *provider {
 	if c.OpenIDIssuer == "" {
 		return nil
 	}
-	return &provider{config: c, redirect: redirect, client: &http.Client{Timeout: providerTimeout, Transport: c.OpenIDTLS.Dialer("openid-").Default()}}
+	return &provider{config: c, redirect: redirect, client: &http.Client{Timeout: providerTimeout, Transport: certificate.DefaultHTTP()}}
 }
 
 // errProvider says that the provider cannot be reached, or answers nonsense.

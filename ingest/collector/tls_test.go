@@ -1,6 +1,7 @@
 package collector_test
 
 import (
+	"crypto/tls"
 	"io"
 	"net/http"
 	"os"
@@ -24,20 +25,20 @@ func TestEventsOverTLS(t *testing.T) {
 		c.PublicURL = "https://events.example.com"
 	})
 	url := "https://" + s.Addr().String() + "/v1/events"
-	send := func(files certificate.Client) error {
-		base := &http.Transport{}
+	send := func(settings *tls.Config) error {
+		base := &http.Transport{TLSClientConfig: settings}
 		t.Cleanup(base.CloseIdleConnections)
-		c := &http.Client{Transport: files.Dialer("x-").HTTP(base)}
+		c := &http.Client{Transport: base}
 		answer, err := c.Post(url, "application/json", strings.NewReader(`{"token":"`+s.token+`","event_type":"page_viewed","event_data":{"page":3}}`))
 		if err != nil {
 			return err
 		}
 		return answer.Body.Close()
 	}
-	ours := certificate.Client{CA: a.CA, Cert: client.Cert, Key: client.Key}
-	base := &http.Transport{}
+	ours := a.Client(client)
+	base := &http.Transport{TLSClientConfig: ours}
 	t.Cleanup(base.CloseIdleConnections)
-	kept := &http.Client{Transport: ours.Dialer("x-").HTTP(base)}
+	kept := &http.Client{Transport: base}
 	for i := range 3 {
 		answer, err := kept.Post(url, "application/json", strings.NewReader(`{"token":"`+s.token+`","event_type":"page_viewed","event_data":{"page":3}}`))
 		require.NoError(t, err)
@@ -51,7 +52,7 @@ func TestEventsOverTLS(t *testing.T) {
 		}
 	}
 	require.NoError(t, send(ours))
-	require.ErrorContains(t, send(certificate.Client{CA: a.CA}), "asks for a client certificate")
+	require.ErrorContains(t, send(a.Client()), "certificate required")
 
 	plain, err := http.Get("http://" + s.Addr().String() + "/v1/events")
 	require.NoError(t, err)

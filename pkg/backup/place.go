@@ -38,7 +38,7 @@ type place interface {
 // openPlace returns the place of the settings. It does not connect to a bucket.
 func openPlace(at string, c Config) (place, error) {
 	if bucket, ok := objectstore.ParseLocation(at); ok {
-		client, err := c.S3.Open("backup-")
+		client, err := c.S3.Open()
 		if err != nil {
 			return nil, fmt.Errorf("open place of backups: %w", err)
 		}

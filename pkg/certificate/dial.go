@@ -16,8 +16,8 @@ import (
 // dialTimeout bounds connecting and the handshake together.
 const dialTimeout = 5 * time.Second
 
-// Dialer connects over TLS with the files of settings, and explains what is wrong with certificates in the words of the settings. It is
-// safe for concurrent use.
+// Dialer connects over TLS to servers whose authorities the system trusts, and explains what is
+// wrong with their certificates. It is safe for concurrent use.
 type Dialer struct {
 	// NetDialer makes the connections below TLS; nil: one with a timeout of 5 s.
 	NetDialer *net.Dialer
@@ -26,24 +26,21 @@ type Dialer struct {
 	// ServerName is the name that the server has to prove; "": the host of the address.
 	ServerName string
 
-	files Client
-	self  bool // the server is one of this process
-	names Names
+	own string // file of the certificate of a listener of this process, which is trusted whatever its names; "": none
 }
 
-// IsSet reports whether any file is named.
-func (d *Dialer) IsSet() bool { return d.files.IsSet() }
-
-// TLS reads the files, and returns the setting of one connection to a host.
+// TLS returns the setting of one connection to a host.
 func (d *Dialer) TLS(host string) (*tls.Config, error) {
-	settings, err := d.files.TLS()
-	if err != nil {
-		return nil, err
+	settings := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
+	settings.InsecureSkipVerify = d.SkipVerify
+	if d.own == "" {
+		return settings, nil
 	}
-	settings.ServerName, settings.InsecureSkipVerify = host, d.SkipVerify
-	if d.self {
-		settings.ServerName, err = firstName(d.files.CA)
+	var err error
+	if settings.RootCAs, err = roots(d.own); err != nil {
+		return nil, fmt.Errorf("read the certificate of this process: %w", err)
 	}
+	settings.ServerName, err = firstName(d.own)
 	return settings, err
 }
 
@@ -61,56 +58,36 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 	if below == nil {
 		below = &net.Dialer{Timeout: dialTimeout}
 	}
-	secured, err := (&tls.Dialer{NetDialer: below, Config: settings}).DialContext(ctx, network, address)
+	conn, err := (&tls.Dialer{NetDialer: below, Config: settings}).DialContext(ctx, network, address)
 	if err != nil {
-		return nil, d.Explain(err, address)
+		return nil, Explain(err, address, TrustBySystem)
 	}
-	return &conn{secured, d, address}, nil
+	return conn, nil
 }
 
-// HTTP returns a transport that connects with the files, if any is named, to addresses of https. The transport given is changed.
+// HTTP returns a transport that connects to addresses of https by the dialer. The transport given
+// is changed.
 func (d *Dialer) HTTP(t *http.Transport) *Transport {
-	if d.files.IsSet() {
-		t.DialTLSContext = d.DialContext
-		if settings, err := d.TLS(""); err == nil { // for connections through a proxy, which DialTLSContext does not make
-			t.TLSClientConfig = settings
-		}
-	}
-	return &Transport{t, d}
+	t.DialTLSContext = d.DialContext
+	return HTTP(t)
 }
 
-// Default is HTTP for a transport like that of http.DefaultClient.
-func (d *Dialer) Default() *Transport {
-	return d.HTTP(http.DefaultTransport.(*http.Transport).Clone()) //nolint:forcetypeassert // nothing replaces it
-}
+// Transport explains errors of certificates.
+type Transport struct{ *http.Transport }
 
-// conn explains the answer to the certificate of this side, which arrives with the first bytes that are read (TLS 1.3).
-type conn struct {
-	net.Conn
-	dialer  *Dialer
-	address string
-}
+// HTTP returns a transport that explains errors of certificates.
+func HTTP(t *http.Transport) *Transport { return &Transport{t} }
 
-// Read implements net.Conn.
-func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if err != nil {
-		err = c.dialer.Explain(err, c.address)
-	}
-	return n, err //nolint:wrapcheck // a connection's error is passed on as it is
-}
-
-// Transport explains errors of certificates as its Dialer does.
-type Transport struct {
-	*http.Transport
-	dialer *Dialer
+// DefaultHTTP is HTTP for a transport like that of http.DefaultClient.
+func DefaultHTTP() *Transport {
+	return HTTP(http.DefaultTransport.(*http.Transport).Clone()) //nolint:forcetypeassert // nothing replaces it
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Transport.RoundTrip(r)
 	if err != nil {
-		err = t.dialer.Explain(err, r.URL.Host)
+		err = Explain(err, r.URL.Host, TrustBySystem)
 	}
 	return answer, err //nolint:wrapcheck // a transport's error is passed on as it is
 }
@@ -127,34 +104,35 @@ func (e *explained) Error() string { return e.text }
 // Unwrap returns the error as crypto/tls has it.
 func (e *explained) Unwrap() error { return e.cause }
 
-// IsExplained reports whether an error names the setting that is wrong, as Explain makes it.
+// IsExplained reports whether an error says what to do about a certificate, as Explain makes it.
 func IsExplained(err error) bool {
 	_, yes := errors.AsType[*explained](err)
 	return yes
 }
 
-// Explain returns an error of a connection to an address so that it names the setting that is wrong and says what to do. It returns any
-// other error as it is.
-func (d *Dialer) Explain(err error, address string) error {
+// TrustBySystem is what lets a process trust one more authority.
+const TrustBySystem = "name a file with that authority's certificate in the environment variable SSL_CERT_FILE"
+
+// Explain returns an error of a connection to an address so that it says what is wrong with a
+// certificate and what to do. trust says how to trust one more authority. It returns any other
+// error as it is.
+func Explain(err error, address, trust string) error {
 	if IsExplained(err) {
 		return err
 	}
-	if text := d.explanation(err, address); text != "" {
+	if text := explanation(err, address, trust); text != "" {
 		return &explained{text, err}
 	}
 	return err
 }
 
-func (d *Dialer) explanation(err error, address string) string {
+func explanation(err error, address, trust string) string {
 	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		signer := "an authority"
 		if unknown.Cert != nil {
 			signer = fmt.Sprintf("%q", issuer(unknown.Cert))
 		}
-		if d.files.CA == "" {
-			return fmt.Sprintf("the certificate of %s is signed by %s, which this system does not trust: name a file with that authority's certificate in %s", address, signer, d.names.CA)
-		}
-		return fmt.Sprintf("the certificate of %s is signed by %s, which is not in the file of %s (%s): add that authority's certificate to it", address, signer, d.names.CA, d.files.CA)
+		return fmt.Sprintf("the certificate of %s is signed by %s, which is not trusted: %s", address, signer, trust)
 	}
 	if other, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Sprintf("the certificate of %s is not for that name (%v): use a name of the certificate in the address, or issue one for this name", address, other)
@@ -162,18 +140,9 @@ func (d *Dialer) explanation(err error, address string) string {
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		return fmt.Sprintf("the certificate of %s is not valid now (%v): renew it, or correct the clock", address, invalid)
 	}
-	remote, ok := errors.AsType[*net.OpError](err)
-	if !ok || remote.Op != "remote error" {
-		return ""
-	}
 	// The alerts of package tls have no exported type.
-	alert := remote.Err.Error()
-	none := strings.HasSuffix(alert, "certificate required") || d.files.Cert == "" && (strings.HasSuffix(alert, "bad certificate") || strings.HasSuffix(alert, "handshake failure"))
-	switch {
-	case none:
-		return fmt.Sprintf("%s asks for a client certificate (%s): name files with one in %s and %s", address, alert, d.names.Cert, d.names.Key)
-	case d.files.Cert != "" && strings.Contains(alert, "certificate"):
-		return fmt.Sprintf("%s does not take the certificate of %s (%s): use one that is valid, for clients, and of an authority that the server trusts", address, d.names.Cert, alert)
+	if remote, ok := errors.AsType[*net.OpError](err); ok && remote.Op == "remote error" && strings.HasSuffix(remote.Err.Error(), "certificate required") {
+		return fmt.Sprintf("%s asks for a client certificate (%v), and Lodestone has none: let the server take connections without one", address, remote.Err)
 	}
 	return ""
 }

@@ -1,3 +1,6 @@
+// Package certificate has the TLS of listeners, whose files are read again when they change, and
+// that of clients, which trust the authorities of the system: in its usual places, and where the
+// environment variables SSL_CERT_FILE and SSL_CERT_DIR say.
 package certificate
 
 import (
@@ -35,14 +38,9 @@ func (s Server) Scheme() string {
 	return "http"
 }
 
-// Self returns what connects to the listener from within its process, with the certificate of a client if that has one. It trusts the
-// certificate that is served, whatever its names: the address is one of this machine.
-func (s Server) Self(c Client) *Dialer {
-	c.CA = s.Cert
-	d := c.Dialer("")
-	d.self = true
-	return d
-}
+// Self returns what connects to the listener from within its process. It trusts the certificate
+// that is served, whatever its names: the address is one of this machine.
+func (s Server) Self() *Dialer { return &Dialer{own: s.Cert} }
 
 // firstName returns a name for which the first certificate of a file is valid.
 func firstName(file string) (string, error) {
@@ -76,6 +74,36 @@ func (s Server) Validate(prefix string) error {
 		errs = append(errs, config.Invalid("--"+prefix+"tls-client-ca", "is given without --"+prefix+"tls-cert", "give the certificate of the listener, too: without TLS no client has one"))
 	}
 	return errors.Join(errs...)
+}
+
+// roots returns the certificates of a file, or nil without one.
+func roots(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // documented
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the file
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errors.New(file + " has no certificate in PEM")
+	}
+	return pool, nil
+}
+
+// validatePair returns the problem of a certificate and its key, which may both be missing.
+func validatePair(prefix, cert, key string) error {
+	if (cert == "") != (key == "") {
+		return config.Invalid("--"+prefix+"tls-key", "and --"+prefix+"tls-cert are not both given", "give both or neither")
+	}
+	if cert == "" {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(cert, key); err != nil {
+		return config.Invalid("--"+prefix+"tls-cert", "cannot be used: "+err.Error(), "name readable files with a certificate and its key in PEM")
+	}
+	return nil
 }
 
 // Deps is what a Listener works with.

@@ -21,7 +21,10 @@ import (
 	"lodestone/pkg/leaktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	certificatetest.Trust()
+	leaktest.Main(m)
+}
 
 // served is a server with the listener's certificate.
 func served(t *testing.T, files certificate.Server, d certificate.Deps) (address string) {
@@ -46,11 +49,11 @@ func served(t *testing.T, files certificate.Server, d certificate.Deps) (address
 }
 
 // ask sends one request over a connection of its own, and returns the certificate that the server showed.
-func ask(t *testing.T, address string, files certificate.Client) (name string, err error) {
+func ask(t *testing.T, address string, settings *tls.Config) (name string, err error) {
 	t.Helper()
-	base := &http.Transport{}
+	base := &http.Transport{TLSClientConfig: settings}
 	defer base.CloseIdleConnections()
-	c := &http.Client{Transport: files.Dialer("test-").HTTP(base)}
+	c := &http.Client{Transport: certificate.HTTP(base)}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address, http.NoBody)
 	require.NoError(t, err)
 	answer, err := c.Do(req)
@@ -62,10 +65,8 @@ func ask(t *testing.T, address string, files certificate.Client) (name string, e
 	return string(text), err
 }
 
-func shown(t *testing.T, address string, files certificate.Client) string {
+func shown(t *testing.T, address string, settings *tls.Config) string {
 	t.Helper()
-	settings, err := files.TLS()
-	require.NoError(t, err)
 	conn, err := (&tls.Dialer{Config: settings}).DialContext(t.Context(), "tcp", address)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
@@ -75,7 +76,7 @@ func shown(t *testing.T, address string, files certificate.Client) string {
 func TestACertificateIsReplacedWhileItIsServed(t *testing.T) {
 	t.Parallel()
 	a := certificatetest.NewAuthority(t)
-	trust := certificate.Client{CA: a.CA}
+	trust := a.Client()
 	first, second := a.IssueFor("first", time.Now().Add(time.Hour)), a.IssueFor("second", time.Now().Add(30*time.Minute))
 	files := certificate.Server{Cert: a.Dir + "/cert.pem", Key: a.Dir + "/key.pem"}
 	put := func(from, to string) {
@@ -102,9 +103,9 @@ func TestACertificateIsReplacedWhileItIsServed(t *testing.T) {
 		}
 		return unusable, expires
 	}
-	base := &http.Transport{}
+	base := &http.Transport{TLSClientConfig: trust}
 	t.Cleanup(base.CloseIdleConnections)
-	kept := &http.Client{Transport: trust.Dialer("test-").HTTP(base)}
+	kept := &http.Client{Transport: base}
 	get := func() {
 		answer, err := kept.Get("https://" + address)
 		require.NoError(t, err)
@@ -142,75 +143,51 @@ func TestClientsThatNeedACertificate(t *testing.T) {
 	deps := certificate.Deps{Name: "test", Log: slog.New(slog.DiscardHandler)}
 	address := served(t, files, deps)
 
-	_, err := ask(t, address, certificate.Client{CA: a.CA, Cert: client.Cert, Key: client.Key})
+	_, err := ask(t, address, a.Client(client))
 	require.NoError(t, err)
-	_, err = ask(t, address, certificate.Client{CA: a.CA})
-	require.ErrorContains(t, err, "asks for a client certificate (tls: certificate required): name files with one in --test-tls-cert and --test-tls-key")
-	_, err = ask(t, address, certificate.Client{CA: a.CA, Cert: stranger.Cert, Key: stranger.Key})
-	require.ErrorContains(t, err, "does not take the certificate of --test-tls-cert")
+	_, err = ask(t, address, a.Client())
+	require.ErrorContains(t, err, "asks for a client certificate (tls: certificate required), and Lodestone has none")
+	_, err = ask(t, address, a.Client(stranger))
+	require.Error(t, err)
 
 	deps.Optional = true
 	address = served(t, files, deps)
-	for files, verified := range map[certificate.Client]string{{CA: a.CA}: "0", {CA: a.CA, Cert: client.Cert, Key: client.Key}: "1"} {
-		answer, err := ask(t, address, files)
+	for settings, verified := range map[*tls.Config]string{a.Client(): "0", a.Client(client): "1"} {
+		answer, err := ask(t, address, settings)
 		require.NoError(t, err)
 		require.Equal(t, verified, answer)
 	}
 }
 
-func TestWhatIsWrongWithACertificateNamesTheSetting(t *testing.T) {
+func TestWhatIsWrongWithACertificate(t *testing.T) {
 	t.Parallel()
-	a, strangers := certificatetest.NewAuthority(t), certificatetest.NewAuthority(t)
+	a, strangers := certificatetest.Trusted(t), certificatetest.NewAuthority(t)
 	deps := certificate.Deps{Name: "test", Log: slog.New(slog.DiscardHandler)}
 	serve := func(c certificatetest.Issued) string {
 		return served(t, certificate.Server{Cert: c.Cert, Key: c.Key}, deps)
 	}
 	good := serve(a.Issue("server"))
-	for name, test := range map[string]struct {
-		address, says string
-		files         certificate.Client
-	}{
-		"an authority of its own, without the setting": {good, `which this system does not trust: name a file with that authority's certificate in --test-tls-ca`, certificate.Client{}},
-		"another authority":                            {good, "which is not in the file of --test-tls-ca (" + strangers.CA + "): add that authority's certificate to it", certificate.Client{CA: strangers.CA}},
-		"another name":                                 {serve(a.IssueFor("other", time.Now().Add(time.Hour), "other.example.com")), "use a name of the certificate in the address", certificate.Client{CA: a.CA}},
-		"an expired one":                               {serve(a.IssueFor("old", time.Now().Add(-time.Minute))), "is not valid now", certificate.Client{CA: a.CA}},
+	_, err := ask(t, good, nil)
+	require.NoError(t, err)
+	for address, says := range map[string]string{
+		serve(strangers.Issue("server")):                                           "which is not trusted: name a file with that authority's certificate in the environment variable SSL_CERT_FILE",
+		serve(a.IssueFor("other", time.Now().Add(time.Hour), "other.example.com")): "use a name of the certificate in the address",
+		serve(a.IssueFor("old", time.Now().Add(-time.Minute))):                     "is not valid now",
 	} {
-		_, err := ask(t, test.address, test.files)
-		require.ErrorContains(t, err, test.says, name)
-		conn, err := test.files.Dialer("test-").DialContext(t.Context(), "tcp", test.address)
-		require.ErrorContains(t, err, test.says, name)
+		_, err := ask(t, address, nil)
+		require.ErrorContains(t, err, says)
+		conn, err := (&certificate.Dialer{}).DialContext(t.Context(), "tcp", address)
+		require.ErrorContains(t, err, says)
 		require.Nil(t, conn)
 	}
 
 	self := certificate.Server{Cert: a.IssueFor("self", time.Now().Add(time.Hour), "*.example.com").Cert}
 	self.Key = a.Dir + "/self-key.pem"
-	conn, err := self.Self(certificate.Client{}).DialContext(t.Context(), "tcp", served(t, self, deps))
+	conn, err := self.Self().DialContext(t.Context(), "tcp", served(t, self, deps))
 	require.NoError(t, err, "a process trusts its own certificate, whatever its names")
 	require.NoError(t, conn.Close())
-	_, err = self.Self(certificate.Client{}).DialContext(t.Context(), "tcp", good)
+	_, err = self.Self().DialContext(t.Context(), "tcp", good)
 	require.Error(t, err)
-}
-
-// The authority and the certificate of a client are read for each connection.
-func TestAClientTakesReplacedFiles(t *testing.T) {
-	t.Parallel()
-	a := certificatetest.NewAuthority(t)
-	server := a.Issue("server")
-	address := served(t, certificate.Server{Cert: server.Cert, Key: server.Key}, certificate.Deps{Name: "test", Log: slog.New(slog.DiscardHandler)})
-	file := a.Dir + "/trusted.pem"
-	replace := func(from string) {
-		text, err := os.ReadFile(from)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(file, text, 0o600))
-	}
-	replace(certificatetest.NewAuthority(t).CA)
-	d := certificate.Client{CA: file}.Dialer("test-")
-	_, err := d.DialContext(t.Context(), "tcp", address)
-	require.ErrorContains(t, err, "--test-tls-ca")
-	replace(a.CA)
-	conn, err := d.DialContext(t.Context(), "tcp", address)
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
 }
 
 func TestSettingsOfCertificates(t *testing.T) {

@@ -33,8 +33,6 @@ const (
 type CanaryConfig struct {
 	// URL is the HTTP address of an SQL user, with its password. Required.
 	URL string
-	// TLS is used for an address of https.
-	TLS certificate.Client
 	// Interval is the time between two queries. Default 15 s.
 	Interval time.Duration
 	// Wait is how long no answer may come before SQL users count as stopped. Default 150 s.
@@ -74,7 +72,7 @@ func NewCanary(settings CanaryConfig, d CanaryDeps) (*Canary, error) {
 	if err != nil || u.Host == "" {
 		return nil, errors.New("make the SQL canary: the address of the SQL user cannot be parsed")
 	}
-	c := &Canary{config: settings, deps: d, client: &http.Client{Transport: settings.TLS.Dialer("clickhouse-").HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}}
+	c := &Canary{config: settings, deps: d, client: &http.Client{Transport: certificate.HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}}
 	c.address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
 	c.answering = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_sql_answering", Help: "1 while queries of SQL users are answered, 0 if none has been for longer than any may wait.",
@@ -165,12 +163,12 @@ func (c *Canary) ask(ctx context.Context) error {
 }
 
 // TryHTTP returns nil if an HTTP address of ClickHouse answers a query with its login.
-func TryHTTP(ctx context.Context, l HTTPLogin, tls certificate.Client) error {
+func TryHTTP(ctx context.Context, l HTTPLogin) error {
 	u, err := url.Parse(l.URL)
 	if err != nil || u.Host == "" {
 		return errors.New("it is no address such as http://host:port")
 	}
-	client := &http.Client{Transport: tls.Dialer("clickhouse-").HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}
+	client := &http.Client{Transport: certificate.HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}
 	address := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()
 	return l.ask(ctx, client, address)
 }

@@ -23,8 +23,6 @@ type Config struct {
 	URL string `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to use, over its native protocol, as clickhouse://user:password@host:port/lodestone. Secret."`
 	// Shards has the addresses of a topology of several servers; "": the server of URL is all of it.
 	Shards string `name:"clickhouse-shards" placeholder:"HOST:PORT;…" help:"Addresses of all ClickHouse servers, if there are several: one for each shard, with semicolons between them. User, password, TLS and settings are those of the ClickHouse URL, whose address is one of them. The order has no meaning: docs/shards.md."`
-	// TLS is used if any of its files is named, or the URL has secure=true. It is that of the HTTP address as well.
-	TLS certificate.Client `embed:"" prefix:"clickhouse-"`
 }
 
 // Validate returns every problem of the settings.
@@ -33,7 +31,7 @@ func (c Config) Validate() error {
 		return config.Invalid("--clickhouse-url", "is missing", "give the address of a ClickHouse 26.3 or newer")
 	}
 	_, err := c.Servers()
-	return errors.Join(err, c.TLS.Validate("clickhouse-"))
+	return err
 }
 
 // Options returns the settings of the only server, or of the one that --clickhouse-url names, as options of clickhouse-go.
@@ -46,20 +44,18 @@ func (c Config) Options() (*native.Options, error) {
 	if o.Auth.Database != Database {
 		return nil, config.Invalid("--clickhouse-url", "names another database", "end it with /"+Database)
 	}
-	if d := c.dialer(o); d != nil {
+	if d := secureDialer(o); d != nil {
 		o.DialContext = func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }
 	}
 	return o, nil
 }
 
-// dialer returns what connects over TLS, or nil.
-func (c Config) dialer(o *native.Options) *certificate.Dialer {
-	if o.TLS == nil && !c.TLS.IsSet() {
+// secureDialer returns what connects over TLS, if the URL has secure=true, or nil.
+func secureDialer(o *native.Options) *certificate.Dialer {
+	if o.TLS == nil {
 		return nil
 	}
-	d := c.TLS.Dialer("clickhouse-")
-	d.SkipVerify = o.TLS != nil && o.TLS.InsecureSkipVerify
-	return d
+	return &certificate.Dialer{SkipVerify: o.TLS.InsecureSkipVerify}
 }
 
 // Open returns a pool of connections, safe for concurrent use, without connecting: the first use does. Of several shards, queries
@@ -114,7 +110,7 @@ func (c Config) BlockOptions() (ch.Options, error) {
 		DialTimeout: dialTimeout,
 		Compression: compression,
 	}
-	if d := c.dialer(o); d != nil {
+	if d := secureDialer(o); d != nil {
 		block.Dialer = d
 	}
 	return block, nil

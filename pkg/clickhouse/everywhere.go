@@ -187,7 +187,7 @@ func openEverywhere(c Config, servers []Config, maxConns int) (native.Conn, erro
 	maps.Copy(settings, o.Settings)
 	o.Settings = settings
 	verifier := ch.Options{User: o.Auth.Username, Password: o.Auth.Password, ClientName: "lodestone", DialTimeout: dialTimeout, ReadTimeout: dialTimeout}
-	secure := servers[0].dialer(o)
+	secure := secureDialer(o)
 	o.DialContext = func(ctx context.Context, address string) (net.Conn, error) {
 		return c.dialCluster(ctx, address, verifier, secure, len(servers))
 	}

@@ -11,13 +11,17 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/schema"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+func TestMain(m *testing.M) {
+	certificatetest.Trust()
+	enginetest.Main(m)
+}
 
 // The tests of this file share one server and its database, and migrate in turn: no t.Parallel.
 func open(t *testing.T) driver.Conn {

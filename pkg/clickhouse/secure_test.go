@@ -3,8 +3,6 @@ package clickhouse_test
 import (
 	"log/slog"
 	"net/url"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,40 +10,35 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/enginetest"
 )
 
 // behindTLS returns the address of a ClickHouse behind a proxy that ends TLS.
-func behindTLS(t *testing.T, address string, c certificatetest.Issued, clientCA string) string {
+func behindTLS(t *testing.T, address string, c certificatetest.Issued) string {
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
-	u.Host = certificatetest.Proxy(t, u.Host, c, clientCA)
+	u.Host = certificatetest.Proxy(t, u.Host, c)
 	if u.Scheme == "http" {
 		u.Scheme = "https"
+		return u.String()
 	}
+	q := u.Query()
+	q.Set("secure", "true")
+	u.RawQuery = q.Encode()
 	return u.String()
 }
 
-// Both clients of the native protocol and that of HTTP connect over TLS, with an authority and a certificate that are read for each connection.
+// Both clients of the native protocol and that of HTTP connect over TLS to a server whose authority
+// the system trusts, and to no other.
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	a, strangers := certificatetest.NewAuthority(t), certificatetest.NewAuthority(t)
-	server, client := a.Issue("server"), a.Issue("client")
 	engine := enginetest.Server(t)
-	native, http := behindTLS(t, enginetest.MigratedClickHouse(t).URL, server, a.CA), behindTLS(t, engine.SQLURL(), server, a.CA)
-	trusted := filepath.Join(a.Dir, "trusted.pem")
-	trust := func(file string) {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(trusted, text, 0o600))
-	}
-	trust(a.CA)
-	ask := func(files certificate.Client) map[string]error {
-		c := clickhouse.Config{URL: native, TLS: files}
+	ask := func(a *certificatetest.Authority) map[string]error {
+		native, http := behindTLS(t, enginetest.MigratedClickHouse(t).URL, a.Issue("server")), behindTLS(t, engine.SQLURL(), a.Issue("server"))
+		c := clickhouse.Config{URL: native}
 		require.NoError(t, c.Validate())
 		errs := map[string]error{}
 		conn, err := clickhouse.Open(c, 1)
@@ -58,21 +51,16 @@ func TestTLS(t *testing.T) {
 		if errs["blocks"] = err; err == nil {
 			require.NoError(t, block.Close())
 		}
-		canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: http, TLS: files, Wait: time.Minute},
+		canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: http, Wait: time.Minute},
 			clickhouse.CanaryDeps{Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		errs["http"] = clickhouse.AskCanary(t.Context(), canary)
 		return errs
 	}
-	ours := certificate.Client{CA: trusted, Cert: client.Cert, Key: client.Key}
-	for of, err := range ask(ours) {
+	for of, err := range ask(certificatetest.Trusted(t)) {
 		require.NoError(t, err, of)
 	}
-	for of, err := range ask(certificate.Client{CA: trusted}) {
-		require.ErrorContains(t, err, "name files with one in --clickhouse-tls-cert and --clickhouse-tls-key", of)
-	}
-	trust(strangers.CA)
-	for of, err := range ask(ours) {
-		require.ErrorContains(t, err, "which is not in the file of --clickhouse-tls-ca", of)
+	for of, err := range ask(certificatetest.NewAuthority(t)) {
+		require.ErrorContains(t, err, "SSL_CERT_FILE", of)
 	}
 }

@@ -27,7 +27,7 @@ const shardsSetting = "--clickhouse-shards"
 func (c Config) Servers() ([]Config, error) {
 	o, err := c.Options()
 	if err != nil || c.Shards == "" {
-		return []Config{{URL: c.URL, TLS: c.TLS}}, err
+		return []Config{{URL: c.URL}}, err
 	}
 	if strings.Contains(c.Shards, ",") {
 		return nil, config.Invalid(shardsSetting, "has a comma: Lodestone stores on one server of each shard, and does not use replicas of it yet",
@@ -63,7 +63,7 @@ func (c Config) at(address string) (Config, error) {
 		return Config{}, config.Invalid("--clickhouse-url", "cannot be parsed", "write clickhouse://user:password@host:port/lodestone")
 	}
 	u.Host = address
-	return Config{URL: u.String(), TLS: c.TLS}, nil
+	return Config{URL: u.String()}, nil
 }
 
 // DistinctServers returns Servers once each has shown that it is another shard.

@@ -25,9 +25,43 @@ var removed = map[string]string{
 	"--plan-team-generic-links":    inPlans,
 	"--plan-team-access-links":     inPlans,
 	"--plan-team-events-per-month": inPlans,
+
+	"--api-tls-ca":        ownAuthority,
+	"--backup-s3-tls-ca":  ownAuthority,
+	"--clickhouse-tls-ca": ownAuthority + ", and add secure=true to the parameters of --clickhouse-url",
+	"--export-s3-tls-ca":  ownAuthority,
+	"--file-s3-tls-ca":    ownAuthority,
+	"--internal-tls-ca":   ownAuthority,
+	"--kafka-tls-ca":      ownAuthority + ", and set --kafka-tls",
+	"--openid-tls-ca":     ownAuthority,
+	"--smtp-tls-ca":       ownAuthority,
+
+	"--api-tls-cert":        noClientCertificate,
+	"--api-tls-key":         noClientCertificate,
+	"--backup-s3-tls-cert":  noClientCertificate,
+	"--backup-s3-tls-key":   noClientCertificate,
+	"--clickhouse-tls-cert": noClientCertificate,
+	"--clickhouse-tls-key":  noClientCertificate,
+	"--export-s3-tls-cert":  noClientCertificate,
+	"--export-s3-tls-key":   noClientCertificate,
+	"--file-s3-tls-cert":    noClientCertificate,
+	"--file-s3-tls-key":     noClientCertificate,
+	"--internal-tls-cert":   noClientCertificate,
+	"--internal-tls-key":    noClientCertificate,
+	"--kafka-tls-cert":      noClientCertificate,
+	"--kafka-tls-key":       noClientCertificate,
+	"--openid-tls-cert":     noClientCertificate,
+	"--openid-tls-key":      noClientCertificate,
+	"--smtp-tls-cert":       noClientCertificate,
+	"--smtp-tls-key":        noClientCertificate,
 }
 
 const inPlans = `give it in --plans, such as --plans '{"free": {"lead_magnets": 5}}'`
+
+const (
+	ownAuthority        = "name the file in the environment variable SSL_CERT_FILE instead"
+	noClientCertificate = "leave it out: Lodestone logs in with user and password, not with a certificate (docs/tls.md)"
+)
 
 // Removed returns a problem for each removed setting that the arguments or the environment give.
 func Removed(args []string, getenv func(string) string) (problems []*Problem) {

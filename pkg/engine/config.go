@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 )
 
@@ -20,8 +19,6 @@ type Config struct {
 	ClickHouseURL     string   `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to use instead of the embedded one, over its native protocol, as clickhouse://user:password@host:port/lodestone. Secret."`
 	ClickHouseHTTPURL string   `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the ClickHouse of --clickhouse-url, as http://user:password@host:port. Secret."`
 	SQLURL            string   `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user on the ClickHouse of --clickhouse-url, as http://user:password@host:port/?database=analytics. Secret."`
-
-	ClickHouseTLS certificate.Client `embed:"" prefix:"clickhouse-"`
 
 	PostgresPort       int `name:"postgres-port" default:"15432" help:"Port of the embedded Postgres. If the port is not free, or 0, any free port is used."`
 	KafkaPort          int `name:"kafka-port" default:"19092" help:"Port of the embedded Kafka broker. If the port is not free, or 0, any free port is used."`
@@ -54,11 +51,7 @@ func (c Config) Validate() error {
 			wrong(a.setting, "is not a valid address", "write "+a.form)
 		}
 	}
-	errs = append(errs, c.ClickHouseTLS.Validate("clickhouse-"))
 	if c.ClickHouseURL == "" {
-		if c.ClickHouseTLS.IsSet() {
-			wrong("--clickhouse-tls-ca", "is given without --clickhouse-url", "leave --clickhouse-tls-ca, -cert and -key out: the embedded ClickHouse is on this machine only")
-		}
 		if c.ClickHouseHTTPURL != "" {
 			wrong("--clickhouse-http-url", "is given without --clickhouse-url", "give both or neither")
 		}

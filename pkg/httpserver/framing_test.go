@@ -79,8 +79,7 @@ func TestFraming(t *testing.T) {
 	plain := newServer("test", "127.0.0.1:0", http.HandlerFunc(echo))
 	require.NoError(t, plain.Start(t.Context()))
 	t.Cleanup(func() { require.NoError(t, plain.Stop(context.WithoutCancel(t.Context()))) })
-	settings, err := certificate.Client{CA: a.CA}.TLS()
-	require.NoError(t, err)
+	settings := a.Client()
 	settings.NextProtos = []string{"http/1.1"}
 	for name, dial := range map[string]func() (net.Conn, error){
 		"plain": func() (net.Conn, error) { return net.Dial("tcp", plain.Addr().String()) },

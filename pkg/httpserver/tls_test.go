@@ -2,6 +2,7 @@ package httpserver_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
@@ -17,10 +18,8 @@ import (
 )
 
 // secureClient returns a client that trusts an authority, and asks for HTTP/2.
-func secureClient(t *testing.T, files certificate.Client) *http.Client {
+func secureClient(t *testing.T, settings *tls.Config) *http.Client {
 	t.Helper()
-	settings, err := files.TLS()
-	require.NoError(t, err)
 	transport := &http.Transport{TLSClientConfig: settings, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
@@ -52,7 +51,7 @@ func TestServesTLS(t *testing.T) {
 	server := a.Issue("server")
 	s := startSecure(t, httpserver.Config{TLS: certificate.Server{Cert: server.Cert, Key: server.Key}},
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
-	c := secureClient(t, certificate.Client{CA: a.CA})
+	c := secureClient(t, a.Client())
 	for _, leaving := range []bool{false, true} {
 		if leaving {
 			s.Leave()
@@ -73,7 +72,7 @@ func TestAdminNeedsACertificateForMetrics(t *testing.T) {
 	server, client := a.Issue("server"), a.Issue("client")
 	h := httpserver.Admin(prometheus.NewRegistry(), map[string]httpserver.Check{"store": func(context.Context) error { return errors.New("a secret address") }}, httpserver.AdminConfig{NeedCertificate: true, Profiles: true})
 	s := startSecure(t, httpserver.Config{TLS: certificate.Server{Cert: server.Cert, Key: server.Key, ClientCA: a.CA}, OptionalClients: true}, h)
-	stranger, ours := secureClient(t, certificate.Client{CA: a.CA}), secureClient(t, certificate.Client{CA: a.CA, Cert: client.Cert, Key: client.Key})
+	stranger, ours := secureClient(t, a.Client()), secureClient(t, a.Client(client))
 	url := "https://" + s.Addr().String()
 	for _, test := range []struct {
 		client *http.Client

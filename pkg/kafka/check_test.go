@@ -14,12 +14,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 
+	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+func TestMain(m *testing.M) {
+	certificatetest.Trust()
+	enginetest.Main(m)
+}
 
 var topics = []string{event.Topic, event.LinkViewTopic, event.DeadLetterTopic}
 

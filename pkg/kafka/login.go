@@ -26,14 +26,13 @@ import (
 
 // Login is how to connect to Kafka, and as whom.
 type Login struct {
-	TLS       bool               `name:"kafka-tls" default:"false" help:"Connect to Kafka over TLS. Default: no, unless a file of certificates is named."`
-	Files     certificate.Client `embed:"" prefix:"kafka-"`
-	Mechanism string             `name:"kafka-sasl-mechanism" default:"none" enum:"none,plain,scram-sha-256,scram-sha-512,oauthbearer,aws-msk-iam" help:"How to log in to Kafka: none (also for a client certificate), plain, scram-sha-256, scram-sha-512, oauthbearer or aws-msk-iam."`
-	User      string             `name:"kafka-sasl-user" help:"User to log in to Kafka with; for oauthbearer the client's id, for aws-msk-iam the access key. Default for aws-msk-iam: the role of the machine."`
-	Password  string             `name:"kafka-sasl-password" help:"Password to log in to Kafka with; for oauthbearer the client's secret, for aws-msk-iam the secret key. Secret."`
-	TokenURL  string             `name:"kafka-oauth-url" placeholder:"URL" help:"For oauthbearer: where the token of a login is asked for, by the client credentials grant of OAuth 2."`
-	Scopes    []string           `name:"kafka-oauth-scopes" placeholder:"SCOPE" help:"For oauthbearer: scopes to ask for."`
-	TokenPath string             `name:"kafka-oauth-token-path" placeholder:"FILE" help:"For oauthbearer: file with the token, instead of --kafka-oauth-url. Read for each login."`
+	TLS       bool     `name:"kafka-tls" default:"false" help:"Connect to Kafka over TLS."`
+	Mechanism string   `name:"kafka-sasl-mechanism" default:"none" enum:"none,plain,scram-sha-256,scram-sha-512,oauthbearer,aws-msk-iam" help:"How to log in to Kafka: none, plain, scram-sha-256, scram-sha-512, oauthbearer or aws-msk-iam."`
+	User      string   `name:"kafka-sasl-user" help:"User to log in to Kafka with; for oauthbearer the client's id, for aws-msk-iam the access key. Default for aws-msk-iam: the role of the machine."`
+	Password  string   `name:"kafka-sasl-password" help:"Password to log in to Kafka with; for oauthbearer the client's secret, for aws-msk-iam the secret key. Secret."`
+	TokenURL  string   `name:"kafka-oauth-url" placeholder:"URL" help:"For oauthbearer: where the token of a login is asked for, by the client credentials grant of OAuth 2."`
+	Scopes    []string `name:"kafka-oauth-scopes" placeholder:"SCOPE" help:"For oauthbearer: scopes to ask for."`
+	TokenPath string   `name:"kafka-oauth-token-path" placeholder:"FILE" help:"For oauthbearer: file with the token, instead of --kafka-oauth-url. Read for each login."`
 }
 
 const (
@@ -44,10 +43,8 @@ const (
 	tokenTimeout = 10 * time.Second
 )
 
-func (l Login) encrypted() bool { return l.TLS || l.Files.IsSet() }
-
 func (l Login) validate() error {
-	errs := []error{l.Files.Validate("kafka-")}
+	var errs []error
 	invalid := func(setting, wrong, remedy string) { errs = append(errs, config.Invalid(setting, wrong, remedy)) }
 	named := l.User != "" && l.Password != ""
 	switch l.Mechanism {
@@ -66,7 +63,7 @@ func (l Login) validate() error {
 		if (l.User == "") != (l.Password == "") {
 			invalid("--kafka-sasl-password", "and --kafka-sasl-user are not both given", "give both, or neither for the role of the machine")
 		}
-		if !l.encrypted() {
+		if !l.TLS {
 			invalid("--kafka-tls", "is needed for aws-msk-iam", "set it")
 		}
 	default:
@@ -80,20 +77,13 @@ func (l Login) validate() error {
 // options returns the login in the form of franz-go.
 func (l Login) options() []kgo.Opt {
 	var opts []kgo.Opt
-	if l.encrypted() {
-		opts = append(opts, kgo.Dialer(l.dial))
+	if l.TLS {
+		opts = append(opts, kgo.Dialer((&certificate.Dialer{NetDialer: &net.Dialer{Timeout: dialTimeout}}).DialContext))
 	}
 	if m := l.mechanism(); m != nil {
 		opts = append(opts, kgo.SASL(m))
 	}
 	return opts
-}
-
-// dial reads the files of certificates each time: connections are few, and last.
-func (l Login) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	d := l.Files.Dialer("kafka-")
-	d.NetDialer = &net.Dialer{Timeout: dialTimeout}
-	return d.DialContext(ctx, network, address) //nolint:wrapcheck // kgo classifies it
 }
 
 func (l Login) mechanism() sasl.Mechanism {

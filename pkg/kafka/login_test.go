@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/pkg/certificate"
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/kafka"
@@ -87,11 +83,6 @@ func TestKeysOfAWS(t *testing.T) {
 
 func TestSettingsOfLogins(t *testing.T) {
 	t.Parallel()
-	a := certificatetest.NewAuthority(t)
-	issued := a.Issue("lodestone")
-	cert, key := issued.Cert, issued.Key
-	garbage := filepath.Join(a.Dir, "garbage")
-	require.NoError(t, os.WriteFile(garbage, []byte("no certificate"), 0o600))
 	for i, c := range []struct {
 		login kafka.Login
 		want  string
@@ -103,14 +94,10 @@ func TestSettingsOfLogins(t *testing.T) {
 		{kafka.Login{Mechanism: "oauthbearer", TokenURL: "https://id.example.com/token"}, "--kafka-sasl-user"},
 		{kafka.Login{Mechanism: "aws-msk-iam"}, "--kafka-tls"},
 		{kafka.Login{Mechanism: "aws-msk-iam", TLS: true, User: "x"}, "--kafka-sasl-password"},
-		{kafka.Login{Files: certificate.Client{CA: filepath.Join(a.Dir, "missing")}}, "--kafka-tls-ca"},
-		{kafka.Login{Files: certificate.Client{CA: garbage}}, "--kafka-tls-ca"},
-		{kafka.Login{Files: certificate.Client{Cert: cert}}, "--kafka-tls-key"},
-		{kafka.Login{Files: certificate.Client{Cert: cert, Key: garbage}}, "--kafka-tls-cert"},
 	} {
 		err := kafka.Config{Brokers: []string{"broker:9092"}, Login: c.login}.Validate()
 		require.True(t, config.IsInvalid(err), fmt.Sprint(i))
 		require.ErrorContains(t, err, c.want)
 	}
-	require.NoError(t, kafka.Config{Brokers: []string{"broker:9092"}, Login: kafka.Login{Files: certificate.Client{Cert: cert, Key: key}}}.Validate())
+	require.NoError(t, kafka.Config{Brokers: []string{"broker:9092"}, Login: kafka.Login{TLS: true}}.Validate())
 }

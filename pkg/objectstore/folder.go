@@ -33,7 +33,7 @@ const suffix = ".json"
 // OpenFolder returns a folder, which is an address such as s3://bucket/prefix or a directory. It makes the directory, and does not connect to a bucket.
 func OpenFolder(at string, c Config) (Folder, error) {
 	if location, bucket := ParseLocation(at); bucket {
-		client, err := c.Open("file-") // folders are in the store of the files
+		client, err := c.Open() // folders are in the store of the files
 		if err != nil {
 			return nil, err
 		}

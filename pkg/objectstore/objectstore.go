@@ -17,11 +17,10 @@ import (
 
 // Config says how a store is reached. Each part that uses a store embeds it with a prefix of its own.
 type Config struct {
-	Endpoint  string             `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
-	Region    string             `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
-	AccessKey string             `name:"s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
-	SecretKey string             `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
-	TLS       certificate.Client `embed:"" prefix:"s3-"`
+	Endpoint  string `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
+	Region    string `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
+	AccessKey string `name:"s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
+	SecretKey string `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
 }
 
 // Validate returns every problem of settings whose names have a prefix such as "export-".
@@ -33,7 +32,7 @@ func (c Config) Validate(prefix string) error {
 	if (c.AccessKey == "") != (c.SecretKey == "") {
 		errs = append(errs, config.Invalid("--"+prefix+"s3-secret-key", "and --"+prefix+"s3-access-key are not both given", "give both or neither"))
 	}
-	return errors.Join(append(errs, c.TLS.Validate(prefix+"s3-"))...)
+	return errors.Join(errs...)
 }
 
 func (c Config) endpoint() (*url.URL, error) {
@@ -47,8 +46,8 @@ func (c Config) endpoint() (*url.URL, error) {
 // maxRetries is for requests that a store refuses for a moment: someone waits for the answer.
 const maxRetries = 3
 
-// Open returns a client of the store, whose settings have names with a prefix. It does not connect.
-func (c Config) Open(prefix string) (*minio.Client, error) {
+// Open returns a client of the store. It does not connect.
+func (c Config) Open() (*minio.Client, error) {
 	keys := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.IAM{Client: http.DefaultClient}})
 	if c.AccessKey != "" {
 		keys = credentials.NewStaticV4(c.AccessKey, c.SecretKey, "")
@@ -63,7 +62,7 @@ func (c Config) Open(prefix string) (*minio.Client, error) {
 		return nil, fmt.Errorf("open object store: %w", err)
 	}
 	client, err := minio.New(endpoint.Host, &minio.Options{
-		Creds: keys, Secure: secure, Region: c.Region, MaxRetries: maxRetries, Transport: c.TLS.Dialer(prefix + "s3-").HTTP(base),
+		Creds: keys, Secure: secure, Region: c.Region, MaxRetries: maxRetries, Transport: certificate.HTTP(base),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open object store: %w", err)

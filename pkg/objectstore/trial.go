@@ -43,7 +43,7 @@ const trialText = "lodestone doctor"
 // Try writes a small object to a place, reads it, lists it and removes it, and returns what failed. The place is that of a setting, and the
 // settings of the store have names with a prefix. What cannot be removed again is named.
 func (c Config) Try(ctx context.Context, prefix, setting string, at Location) (refused []Refusal, err error) {
-	client, err := c.Open(prefix)
+	client, err := c.Open()
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,5 @@ func explain(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && strings.Contains(pg.Message, "unsupported startup parameter") {
 		return fmt.Errorf("%w: add default_query_exec_mode=cache_describe to the parameters of --postgres-url, since a pooler answers", err)
 	}
-	const of = " of --postgres-url"
-	return certificate.Client{}.Named(certificate.Names{CA: "sslrootcert" + of, Cert: "sslcert" + of, Key: "sslkey" + of}).Explain(err, "Postgres")
+	return certificate.Explain(err, "Postgres", "name a file with that authority's certificate in sslrootcert of --postgres-url")
 }

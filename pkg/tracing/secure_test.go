@@ -2,11 +2,11 @@ package tracing_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,17 +19,20 @@ import (
 // Traces go to a collector with a certificate of an authority of its own, with the variables of OpenTelemetry.
 func TestTracesOverTLS(t *testing.T) {
 	got := make(chan string, 10)
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		got <- r.URL.Path
 	}))
-	t.Cleanup(server.Close)
 	a := certificatetest.NewAuthority(t)
 	client := a.Issue("client")
-	address := "https://" + certificatetest.Proxy(t, strings.TrimPrefix(server.URL, "http://"), a.Issue("server"), a.CA)
+	server.TLS = a.Client(a.Issue("server"))
+	server.TLS.ClientCAs, server.TLS.ClientAuth = server.TLS.RootCAs, tls.RequireAndVerifyClientCert
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
 	send := func() string {
 		var log bytes.Buffer
-		tracer, err := tracing.New(tracing.Config{Endpoint: address, Share: 1}, tracing.Deps{Service: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
+		tracer, err := tracing.New(tracing.Config{Endpoint: server.URL, Share: 1}, tracing.Deps{Service: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		_, span := tracer.Request(t.Context(), "x", "", time.Now())
 		span.End()

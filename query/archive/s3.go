@@ -26,7 +26,7 @@ type bucket struct {
 const partSize = 16 << 20
 
 func newBucket(c Config, at objectstore.Location) (*bucket, error) {
-	client, err := c.Store.Open("export-")
+	client, err := c.Store.Open()
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 )
@@ -52,7 +53,7 @@ func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error
 	}
 	s.address = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
 	s.client = &http.Client{
-		Transport: c.TLS.Dialer("clickhouse-").HTTP(&http.Transport{
+		Transport: certificate.HTTP(&http.Transport{
 			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 			MaxConnsPerHost:       l.MaxConns,
 			MaxIdleConnsPerHost:   l.MaxConns,

@@ -27,7 +27,7 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	kept, text := l.add(files, 1000)
 	deleted, _ := l.add(files, 900)
 	l.age()
-	client, err := l.config.S3.Open("file-")
+	client, err := l.config.S3.Open()
 	require.NoError(t, err)
 	at, _ := objectstore.ParseLocation(l.config.Store)
 	var during func()

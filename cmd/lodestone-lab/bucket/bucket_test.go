@@ -27,6 +27,7 @@ import (
 	"github.com/versity/versitygw/embedgw"
 	"go.uber.org/goleak"
 
+	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/store"
@@ -35,6 +36,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	certificatetest.Trust()
 	enginetest.Main(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1")) // it runs as long as the process
 }
 

@@ -12,7 +12,6 @@ import (
 	"lodestone/cmd/lodestone/doctor"
 	"lodestone/crud/file"
 	"lodestone/crud/person"
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/objectstore"
 )
@@ -65,13 +64,9 @@ func TestDoctorExaminesBuckets(t *testing.T) {
 	require.Contains(t, examine(t, s, 0)[1].Found, "s3://documents/files/erasures takes")
 	require.Empty(t, objects(t, dir))
 
-	a := certificatetest.NewAuthority(t)
 	s = well
-	s.Files.S3.Endpoint = "https://" + certificatetest.Proxy(t, strings.TrimPrefix(address, "http://"), a.Issue("store"), "")
-	s.Files.S3.TLS = certificate.Client{CA: certificatetest.NewAuthority(t).CA}
-	require.Contains(t, examine(t, s, 2)[0].Found, "which is not in the file of --file-s3-tls-ca")
-	s.Files.S3.TLS.CA = a.CA
-	examine(t, s, 0)
+	s.Files.S3.Endpoint = "https://" + certificatetest.Proxy(t, strings.TrimPrefix(address, "http://"), certificatetest.NewAuthority(t).Issue("store"))
+	require.Contains(t, examine(t, s, 2)[0].Found, "SSL_CERT_FILE")
 
 	for _, c := range []struct {
 		change        func(s *doctor.Stores)
@@ -99,7 +94,7 @@ func TestDoctorExaminesBuckets(t *testing.T) {
 func TestDoctorNamesWhatItCannotRemove(t *testing.T) {
 	address, dir := serveUser(t, "writer")
 	admin := objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey}
-	client, err := admin.Open("file-")
+	client, err := admin.Open()
 	require.NoError(t, err)
 	policy := func(actions string) {
 		t.Helper()
@@ -141,7 +136,7 @@ func TestDoctorRemovesVersions(t *testing.T) {
 	old := filepath.Join(dir, "..", "..", versions)
 	s := doctor.Stores{Files: file.Config{Store: "s3://documents/files", S3: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey}}}
 	s.Erasure.Log = t.TempDir()
-	client, err := s.Files.S3.Open("file-")
+	client, err := s.Files.S3.Open()
 	require.NoError(t, err)
 	require.NoError(t, client.EnableVersioning(t.Context(), "documents"))
 	require.Equal(t, doctor.OK, examine(t, s, 0)[0].Status)

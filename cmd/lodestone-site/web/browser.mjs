@@ -88,15 +88,15 @@ for (const from of [SITE, FILES]) {
     await page.keyboard.press("Escape");
     assert.equal(await page.getByRole("dialog").count(), 0);
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("--kafka-tls-ca");
+    await page.getByRole("combobox").fill("--kafka-sasl-user");
     const chosen = page.getByRole("option", { selected: true });
-    await chosen.filter({ hasText: "--kafka-tls-ca" }).waitFor();
+    await chosen.filter({ hasText: "--kafka-sasl-user" }).waitFor();
     const first = await chosen.getAttribute("id");
     await page.keyboard.press("ArrowDown");
     assert.notEqual(await chosen.getAttribute("id"), first);
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Enter");
-    await page.waitForURL(`${from}configuration.html#kafka-tls-ca`);
+    await page.waitForURL(`${from}configuration.html#kafka-sasl-user`);
     await page.keyboard.press("/");
     await page.getByRole("combobox").fill("button_text");
     await page.getByRole("option").filter({ hasText: "Create a generic link" }).click();

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
 )
 
@@ -84,11 +85,9 @@ func (d *Demo) newBrowser(i int, userAgent string) (*browser, error) {
 	} else {
 		userAgent = fmt.Sprintf("%s Visitor/%d", userAgent, i)
 	}
-	secure := d.cfg.TLS.Dialer("api-")
-	secure.NetDialer = dialer
 	return &browser{
 		http: &http.Client{
-			Timeout: 30 * time.Second, Transport: secure.HTTP(transport),
+			Timeout: 30 * time.Second, Transport: certificate.HTTP(transport),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		userAgent: userAgent, origin: site.Scheme + "://" + site.Host, collector: strings.TrimRight(d.cfg.CollectorURL, "/"), sent: d.sent,

@@ -33,7 +33,6 @@ type Config struct {
 	URL          string
 	CollectorURL string
 	APIKey       string
-	TLS          certificate.Client // of the API and the collector
 	Visitors     int
 	Seed         uint64
 }
@@ -49,7 +48,7 @@ func (c Config) Validate() error {
 	if c.Visitors < 1 || c.Visitors > 5000 {
 		errs = append(errs, config.Invalid("--visitors", "is out of range", "give a number from 1 to 5000"))
 	}
-	return errors.Join(append(errs, c.TLS.Validate("api-"))...)
+	return errors.Join(errs...)
 }
 
 // How the demo works.
@@ -82,7 +81,7 @@ type counts struct{ links, views int64 }
 func New(c Config, out io.Writer) *Demo {
 	return &Demo{
 		cfg: c, out: out, sent: newTally(), emails: map[string]counts{},
-		api: client.New(client.Config{URL: c.URL, Key: c.APIKey, HTTP: &http.Client{Transport: c.TLS.Dialer("api-").Default()}}),
+		api: client.New(client.Config{URL: c.URL, Key: c.APIKey, HTTP: &http.Client{Transport: certificate.DefaultHTTP()}}),
 	}
 }
 

@@ -97,7 +97,7 @@ func (r *Report) expiry(where string, c *x509.Certificate) {
 }
 
 // address connects to an address as a browser does.
-func (r *Report) address(ctx context.Context, address string, trust certificate.Client) {
+func (r *Report) address(ctx context.Context, address string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" {
 		return
@@ -108,14 +108,9 @@ func (r *Report) address(ctx context.Context, address string, trust certificate.
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	dialer := trust.Dialer("api-")
-	settings, err := dialer.TLS(u.Hostname())
+	conn, err := (&certificate.Dialer{}).DialContext(ctx, "tcp", host)
 	if err != nil {
-		return // Files says it
-	}
-	conn, err := (&tls.Dialer{Config: settings}).DialContext(ctx, "tcp", host)
-	if err != nil {
-		r.fail("certificates", "correct the proxy in front, its certificate, or the address", "%s is not reachable as browsers do: %v", address, dialer.Explain(err, host))
+		r.fail("certificates", "correct the proxy in front, its certificate, or the address", "%s is not reachable as browsers do: %v", address, err)
 		return
 	}
 	defer func() { _ = conn.Close() }() // nothing was written

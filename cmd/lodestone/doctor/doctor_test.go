@@ -299,12 +299,14 @@ func TestCertificates(t *testing.T) {
 		file := filepath.Join(dir, "cert.pem")
 		require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
 		var r Report
-		Machine{Files: []string{file}}.Check(t.Context(), &r)
+		r.certificateFile(file)
 		line(t, &r, want, "certificates: "+file)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "not"), []byte("x"), 0o600))
 	var r Report
-	Machine{Files: []string{filepath.Join(dir, "not"), filepath.Join(dir, "none")}, Addresses: []string{"https://" + gone(t), "http://" + gone(t)}}.Check(t.Context(), &r)
+	r.certificateFile(filepath.Join(dir, "not"))
+	r.certificateFile(filepath.Join(dir, "none"))
+	Machine{Addresses: []string{"https://" + gone(t), "http://" + gone(t)}}.Check(t.Context(), &r)
 	line(t, &r, Fail, "not has no certificate")
 	line(t, &r, Fail, "none cannot be read")
 	line(t, &r, Fail, "is not reachable as browsers do")

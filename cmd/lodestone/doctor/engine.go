@@ -105,7 +105,7 @@ func (e Engines) http(ctx context.Context, r *Report, setting, effect string, l 
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	if err := clickhouse.TryHTTP(ctx, l, e.ClickHouse.TLS); err != nil {
+	if err := clickhouse.TryHTTP(ctx, l); err != nil {
 		r.fail("clickhouse", "correct "+setting+": address, user and password", "%s (%s) gets no answer, so %s: %v", setting, config.EnvName(setting), effect, err)
 		return
 	}

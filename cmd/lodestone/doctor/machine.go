@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine/install"
 )
@@ -70,9 +69,7 @@ type Machine struct {
 	Spool     string   // directory, or ""
 	Data      string   // of a `lodestone up`, or ""
 	Addresses []string // of the site and the collector, as visitors see them
-	Files     []string // certificates in PEM
 	Listeners []Listener
-	Trust     certificate.Client // what addresses are connected to with
 	Environ   []string
 	Unknown   []string // variables that no command has
 	TokenKeys string   // that are given, or ""; secret
@@ -86,14 +83,11 @@ func (m Machine) Check(ctx context.Context, r *Report) {
 	m.directories(r)
 	m.secrets(r)
 	m.tokenKeys(r)
-	for _, file := range m.Files {
-		r.certificateFile(file)
-	}
 	for _, l := range m.Listeners {
 		r.listener(l)
 	}
 	for _, address := range m.Addresses {
-		r.address(ctx, address, m.Trust)
+		r.address(ctx, address)
 	}
 }
 

@@ -52,11 +52,6 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- if .Values.tls.secret }}, scheme: HTTPS{{ end -}}
 {{- end }}
 
-{{/* Whether a process connects to Kafka over TLS: "true", or nothing. */}}
-{{- define "lodestone.kafkaTLS" -}}
-{{- if or .Values.kafka.tls (index .Values.secrets "kafka-tls-ca").name (index .Values.secrets "kafka-tls-cert").name }}true{{ end -}}
-{{- end }}
-
 {{/* What marks an object as one that exists before the release's own. Takes the weight. The Job, of weight 0, stays for its log. */}}
 {{- define "lodestone.hook" -}}
 helm.sh/hook: pre-install,pre-upgrade

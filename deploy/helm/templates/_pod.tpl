@@ -88,6 +88,11 @@ spec:
           mountPath: /run/secrets/lodestone-tls
           readOnly: true
         {{- end }}
+        {{- if .root.Values.authorities }}
+        - name: authorities
+          mountPath: /run/secrets/lodestone-authorities
+          readOnly: true
+        {{- end }}
         {{- with concat (default list .mounts) .own.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -114,6 +119,19 @@ spec:
       secret:
         secretName: {{ .root.Values.tls.secret }}
         defaultMode: 0440
+    {{- end }}
+    {{- with .root.Values.authorities }}
+    - name: authorities
+      projected:
+        defaultMode: 0440
+        sources:
+          {{- range $i, $secret := . }}
+          - secret:
+              name: {{ $secret.name }}
+              items:
+                - key: {{ $secret.key }}
+                  path: {{ $i }}.crt
+          {{- end }}
     {{- end }}
     {{- with concat (default list .volumes) .own.extraVolumes }}
     {{- toYaml . | nindent 4 }}

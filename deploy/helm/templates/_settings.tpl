@@ -1,10 +1,10 @@
 {{/* The secrets that each process reads. */}}
 {{- define "lodestone.secretsOf" -}}
-collector: [postgres-url, token-keys, trace-headers, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
-spool-send: [postgres-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
-consumer: [postgres-url, clickhouse-url, trace-headers, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
-migrate: [postgres-url, clickhouse-url, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
-backup: [postgres-url, clickhouse-url, backup-s3-access-key, backup-s3-secret-key, file-s3-access-key, file-s3-secret-key, kafka-sasl-password, kafka-tls-ca, kafka-tls-cert, kafka-tls-key]
+collector: [postgres-url, token-keys, trace-headers, kafka-sasl-password]
+spool-send: [postgres-url, kafka-sasl-password]
+consumer: [postgres-url, clickhouse-url, trace-headers, kafka-sasl-password]
+migrate: [postgres-url, clickhouse-url, kafka-sasl-password]
+backup: [postgres-url, clickhouse-url, backup-s3-access-key, backup-s3-secret-key, file-s3-access-key, file-s3-secret-key, kafka-sasl-password]
 query: [postgres-url, clickhouse-url, clickhouse-http-url, sql-url, trace-headers]
 crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, file-s3-access-key, file-s3-secret-key]
 {{- end }}
@@ -15,6 +15,8 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
 {{- $values := .root.Values -}}
 {{- $name := include "lodestone.fullname" .root -}}
 {{- $env := dict "LODESTONE_LOG_LEVEL" $values.log.level "LODESTONE_LOG_FORMAT" $values.log.format -}}
+{{- /* Besides the authorities of the image, which are in a file and no directory that this replaces. */ -}}
+{{- $authorities := $values.authorities | empty | ternary list (list "/run/secrets/lodestone-authorities") -}}
 {{- if has .process (list "collector" "consumer" "query" "crud") -}}
   {{- $_ := set $env "LODESTONE_ADMIN_LISTEN" ":8090" -}}
   {{- /* The files are read again when cert-manager renews them. */ -}}
@@ -29,7 +31,7 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
 {{- if has .process (list "collector" "consumer" "migrate" "spool-send" "backup") -}}
   {{- $_ := set $env "LODESTONE_KAFKA_BROKERS" (join "," $values.kafka.brokers) -}}
   {{- $_ := set $env "LODESTONE_KAFKA_SASL_MECHANISM" $values.kafka.saslMechanism -}}
-  {{- if include "lodestone.kafkaTLS" $root }}{{ $_ := set $env "LODESTONE_KAFKA_TLS" "true" }}{{ end -}}
+  {{- if $values.kafka.tls }}{{ $_ := set $env "LODESTONE_KAFKA_TLS" "true" }}{{ end -}}
   {{- if $values.kafka.acceptFewerCopies }}{{ $_ := set $env "LODESTONE_KAFKA_ACCEPT_FEWER_COPIES" "true" }}{{ end -}}
   {{- with $values.kafka.saslUser }}{{ $_ := set $env "LODESTONE_KAFKA_SASL_USER" . }}{{ end -}}
   {{- with $values.kafka.oauthUrl }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_URL" . }}{{ end -}}
@@ -56,7 +58,7 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
   {{- $scheme := "http" -}}
   {{- if $values.tls.secret -}}
     {{- $scheme = "https" -}}
-    {{- $_ := set $env "LODESTONE_INTERNAL_TLS_CA" "/run/secrets/lodestone-tls/ca.crt" -}}
+    {{- $authorities = append $authorities "/run/secrets/lodestone-tls" -}}
   {{- end -}}
   {{- $_ := set $env "LODESTONE_PUBLIC_URL" $values.url -}}
   {{- $_ := set $env "LODESTONE_COLLECTOR_URL" $values.collectorUrl -}}
@@ -66,10 +68,7 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
 {{- end -}}
 {{- range index (include "lodestone.secretsOf" . | fromYaml) .process -}}
   {{- if (index $values.secrets .).name -}}
-    {{- $variable := printf "LODESTONE_%s" (. | upper | replace "-" "_") -}}
-    {{- /* Files of certificates are settings themselves. */ -}}
-    {{- if not (hasPrefix "kafka-tls-" .) }}{{ $variable = printf "%s_FILE" $variable }}{{ end -}}
-    {{- $_ := set $env $variable (printf "/run/secrets/lodestone/%s" .) -}}
+    {{- $_ := set $env (printf "LODESTONE_%s_FILE" (. | upper | replace "-" "_")) (printf "/run/secrets/lodestone/%s" .) -}}
   {{- end -}}
 {{- end -}}
 {{- if eq .process "backup" -}}
@@ -85,6 +84,7 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
     {{- $_ := set $env (printf "LODESTONE_%s" ($setting | upper | replace "-" "_")) $value -}}
   {{- end -}}
 {{- end -}}
+{{- with $authorities }}{{ $_ := set $env "SSL_CERT_DIR" (join ":" .) }}{{ end -}}
 {{- range $variable, $value := $env }}
 - name: {{ $variable }}
   value: {{ $value | toString | quote }}

@@ -129,7 +129,6 @@ var rules = map[string]func(r release) []string{
 			wrong = unless(wrong, e.ValueFrom == nil, e.Name+" is a secret of the environment, which children and crash reports inherit")
 			wrong = unless(wrong, !regexp.MustCompile(`://[^/@]*:[^/@]*@`).MatchString(e.Value), e.Name+" has a password")
 			variable, file := strings.CutSuffix(e.Name, "_FILE")
-			file = file || strings.HasPrefix(e.Name, "LODESTONE_KAFKA_TLS_")
 			if file {
 				wrong = unless(wrong, slices.Contains(files, e.Value), e.Name+" names no file of a Secret")
 				continue
@@ -138,7 +137,9 @@ var rules = map[string]func(r release) []string{
 			wrong = unless(wrong, !secret, e.Name+" is a secret in the manifest")
 		}
 		for _, file := range files {
-			used := slices.ContainsFunc(c.Env, func(e core.EnvVar) bool { return e.Value == file })
+			used := slices.ContainsFunc(c.Env, func(e core.EnvVar) bool {
+				return e.Value == file || e.Name == "SSL_CERT_DIR" && slices.Contains(strings.Split(e.Value, ":"), path.Dir(file))
+			})
 			wrong = unless(wrong, used, file+" is a secret that the process does not use")
 		}
 		return wrong

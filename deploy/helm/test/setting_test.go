@@ -63,6 +63,9 @@ func TestEveryVariableIsASettingOfItsProcess(t *testing.T) {
 			for _, c := range w.pod.Spec.Containers {
 				command := strings.Join(slices.DeleteFunc(slices.Clone(c.Args), func(a string) bool { return strings.Contains(a, "/") || strings.HasPrefix(a, "--") }), " ")
 				for _, e := range c.Env {
+					if e.Name == "SSL_CERT_DIR" { // of every program
+						continue
+					}
 					variable := strings.TrimSuffix(e.Name, "_FILE")
 					s, known := find(all, command, variable)
 					require.True(t, known, "%s: %s: lodestone %s has no %s", name, w.name, command, variable)
@@ -79,7 +82,7 @@ var commands = map[string]string{"collector": "collector", "consumer": "consumer
 // managed are settings that other values of the chart give, or that its pods depend on.
 var managed = []string{
 	"admin-listen", "clickhouse-shards", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
-	"kafka-oauth-scopes", "kafka-oauth-url", "kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls", "kafka-tls-ca", "kafka-tls-cert", "kafka-tls-key",
+	"kafka-oauth-scopes", "kafka-oauth-url", "kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls",
 	"incremental", "listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
 
@@ -103,11 +106,11 @@ func TestSettingsOfTheSchema(t *testing.T) {
 		require.Greater(t, len(properties), 2, process)
 		definitions[process+"Settings"] = map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
 	}
-	// The secrets of the schema are all those of the processes, and the files of certificates.
+	// The secrets of the schema are all those of the processes.
 	var secrets []string
 	for _, s := range all {
 		processes := slices.ContainsFunc(slices.Collect(maps.Values(commands)), func(c string) bool { return slices.Contains(s.commands, c) })
-		if processes && (s.secret || strings.HasPrefix(s.flag, "kafka-tls-")) && !slices.Contains(secrets, s.flag) {
+		if processes && s.secret && !slices.Contains(secrets, s.flag) {
 			secrets = append(secrets, s.flag)
 		}
 	}

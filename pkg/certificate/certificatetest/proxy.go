@@ -2,32 +2,21 @@ package certificatetest
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"io"
 	"net"
-	"os"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// Proxy listens on a free port of this machine, ends TLS with a certificate, and passes on what it reads to an address. It reads the
-// certificate for each connection. Clients need a certificate of an authority if its file is given. Connections that pass nothing on do
-// not disturb it.
-func Proxy(t testing.TB, to string, c Issued, clientCA string) (address string) {
+// Proxy listens on a free port of this machine, ends TLS with a certificate, and passes on what it
+// reads to an address. Connections that pass nothing on do not disturb it.
+func Proxy(t testing.TB, to string, c Issued) (address string) {
 	t.Helper()
-	settings := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-		return &pair, err
-	}}
-	if clientCA != "" {
-		text, err := os.ReadFile(clientCA)
-		require.NoError(t, err)
-		settings.ClientCAs, settings.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
-		require.True(t, settings.ClientCAs.AppendCertsFromPEM(text))
-	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", settings)
+	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	require.NoError(t, err)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}})
 	require.NoError(t, err)
 	var running sync.WaitGroup
 	var mu sync.Mutex

@@ -28,7 +28,7 @@ const button = document.querySelector<HTMLButtonElement>("button.find")!;
 const most = 20; // hits shown
 let chosen = -1;
 
-// Words are runs of letters and digits. Names with separators, such as --kafka-tls-ca or slug_taken, are found by their parts and as a whole.
+// Words are runs of letters and digits. Names with separators, such as --kafka-sasl-user or slug_taken, are found by their parts and as a whole.
 const split = (text: string): string[] => {
   const words = text.split(/[^\p{L}\p{N}_-]+/u);
   const parts = words.filter((w) => /[_-]/.test(w)).flatMap((w) => w.split(/[_-]+/));
