@@ -62,7 +62,11 @@ func (c *collectorCommand) Run(ctx context.Context) error {
 	if err := p.addGuard(c.Kafka, pool, c.Spool.Enabled(), kafka.KeyedTopics()...); err != nil {
 		return err
 	}
-	if err := p.addCollector(c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Token, pool); err != nil {
+	ring, err := p.addTokenKeys(c.Token)
+	if err != nil {
+		return err
+	}
+	if err := p.addCollector(c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, ring, pool); err != nil {
 		return err
 	}
 	return p.run(ctx)
@@ -77,15 +81,11 @@ func checkSpool(c collector.Config, s spool.Config) error {
 }
 
 // addCollector adds the collector and its dependencies to the stack.
-func (p *process) addCollector(c collector.Config, cc country.Config, pc producer.Config, sc spool.Config, k kafka.Config, t token.Config, pool *postgres.Pool) error {
+func (p *process) addCollector(c collector.Config, cc country.Config, pc producer.Config, sc spool.Config, k kafka.Config, ring *token.Ring, pool *postgres.Pool) error {
 	if sc.Enabled() {
 		if err := config.Writable("--spool-dir", sc.Dir); err != nil {
 			return err
 		}
-	}
-	ring, err := t.Ring()
-	if err != nil {
-		return err
 	}
 	countries, err := cc.Open()
 	if err != nil {

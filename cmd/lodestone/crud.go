@@ -46,7 +46,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p.addAdmin(c.Admin)
-	ring, err := c.Token.Ring()
+	ring, err := p.addTokenKeys(c.Token)
 	if err != nil {
 		return err
 	}

@@ -33,12 +33,7 @@ func (c *mcpCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := newProcess(c.Process)
-	err = p.stack.Start(ctx)
-	if err == nil {
-		err = server.Run(ctx, &sdk.StdioTransport{})
-	}
-	return errors.Join(err, p.stop(stopTimeout))
+	return server.Run(ctx, &sdk.StdioTransport{})
 }
 
 func (c *mcpCommand) deps() mcp.Deps {

@@ -22,6 +22,7 @@ import (
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/logline"
 	"lodestone/pkg/service"
+	"lodestone/pkg/token"
 	"lodestone/pkg/tracing"
 )
 
@@ -34,13 +35,10 @@ type processConfig struct {
 	LogLevel  slog.Level `name:"log-level" default:"INFO" help:"Minimum level of messages to log: DEBUG, INFO, WARN or ERROR."`
 	LogFormat string     `name:"log-format" default:"text" enum:"text,json" help:"Format of the log: text or json."`
 	component string     // the command
-	// Files has the secrets' files that the process watches.
-	Files *config.Files `kong:"-"`
 }
 
 // AfterApply implements a hook of kong.
-func (c *processConfig) AfterApply(ctx *kong.Context, files *config.Files) error {
-	c.Files = files
+func (c *processConfig) AfterApply(ctx *kong.Context) error {
 	if selected := ctx.Selected(); selected != nil {
 		c.component = selected.Path()
 	}
@@ -135,9 +133,6 @@ func newProcess(c processConfig) *process {
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registerBuild(metrics)
 	p := &process{log: log, bare: bare, metrics: metrics, stack: service.NewStack(log), checks: map[string]httpserver.Check{}, stopTimeout: stopTimeout}
-	if c.Files != nil {
-		p.stack.Add("watch of secrets' files", c.Files.Watch(config.WatchDeps{Log: log, Registerer: metrics}))
-	}
 	p.checks["process"] = func(context.Context) error {
 		switch {
 		case p.stopping.Load():
@@ -148,6 +143,16 @@ func newProcess(c processConfig) *process {
 		return nil
 	}
 	return p
+}
+
+// addTokenKeys returns the keys, which are those of the setting's file from then on, if it is in
+// one.
+func (p *process) addTokenKeys(c token.Config) (*token.Ring, error) {
+	ring, err := c.Ring()
+	if err == nil && c.Secret != nil {
+		p.stack.Add("watch of the token keys", c.Secret.Watch(config.WatchDeps{Log: p.log, Registerer: p.metrics}))
+	}
+	return ring, err
 }
 
 // addTracing sends the traces of the process, if the settings name a collector of them.

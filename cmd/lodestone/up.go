@@ -75,13 +75,11 @@ type upCommand struct {
 	// ownCollector connects to the collector of this process; nil: over plain HTTP, or by a public address.
 	ownCollector *certificate.Dialer
 
-	files     *config.Files
 	tokenKeys *config.Secret
 }
 
 // AfterApply implements the hook of kong.
 func (c *upCommand) AfterApply(f *config.Files) error {
-	c.files = f
 	c.tokenKeys = f.Secret(&c.TokenKeys, token.Follows(c.TokenKeys))
 	return nil
 }
@@ -110,7 +108,7 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	collector.CollectEagerly() // 44 MiB less at rest, with four million events
-	p := newProcess(processConfig{LogLevel: c.LogLevel, LogFormat: c.LogFormat, component: "up", Files: c.files})
+	p := newProcess(processConfig{LogLevel: c.LogLevel, LogFormat: c.LogFormat, component: "up"})
 	p.drainDelay, p.servesTLS = c.Drain.Delay, c.Site.TLS.Enabled()
 	if err := p.addTracing(c.Trace, "up"); err != nil {
 		return err
@@ -237,6 +235,10 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
+	ring, err := p.addTokenKeys(tokens)
+	if err != nil {
+		return nil, err
+	}
 	pool, err := p.addPostgres(ctx, pg)
 	if err != nil {
 		return nil, err
@@ -264,11 +266,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	}
 	c.keepIn(engines.DataDir())
 	p.as("collector")
-	if err := p.addCollector(c.Collector, c.Crud.Country, c.Producer, c.Spool, k, tokens, pool); err != nil {
-		return nil, err
-	}
-	ring, err := tokens.Ring()
-	if err != nil {
+	if err := p.addCollector(c.Collector, c.Crud.Country, c.Producer, c.Spool, k, ring, pool); err != nil {
 		return nil, err
 	}
 	p.as("crud") // which serves the API
@@ -320,7 +318,6 @@ func (c *upCommand) tokens(dir string) (token.Config, error) {
 		return token.Config{}, err
 	}
 	file := config.NewSecret(config.SecretConfig{Setting: "--token-keys", Path: path, Value: keys, Check: token.Follows(keys)})
-	c.files.Add(file)
 	return token.Config{Keys: keys, Secret: file}, nil
 }
 

@@ -73,9 +73,10 @@ func EnvName(flag string) string {
 	return EnvPrefix + "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// Files resolves settings from the files named by their environment variables with _FILE appended, as container platforms
-// hand over secrets. A trailing line break is not part of the value. It implements kong.Resolver. They are read once, except for a secret
-// that a Config takes in a method AfterApply(*Files), which the parser calls: the process notices when its file changes.
+// Files resolves settings from the files named by their environment variables with _FILE appended,
+// as container platforms hand over secrets. A trailing line break is not part of the value. It
+// implements kong.Resolver. They are read once, except for a secret that a Config takes in a method
+// AfterApply(*Files), which the parser calls: the process notices when its file changes.
 type Files struct {
 	Getenv func(string) string
 	// Problems are the settings that are given twice or whose file cannot be used. The parser goes on beyond them, so that all are
@@ -83,7 +84,6 @@ type Files struct {
 	Problems []*Problem
 
 	resolved map[*string]*Secret // by the field that has the value
-	secrets  []*Secret           // those that are watched
 }
 
 // Secret returns the secret of a field whose value came from a file, to be watched, or nil if the value came from elsewhere. check
@@ -92,16 +92,8 @@ func (f *Files) Secret(field *string, check func(text string) error) *Secret {
 	s := f.resolved[field]
 	if s != nil {
 		s.check = check
-		f.Add(s)
 	}
 	return s
-}
-
-// Add has a secret watched.
-func (f *Files) Add(s *Secret) {
-	if !slices.Contains(f.secrets, s) {
-		f.secrets = append(f.secrets, s)
-	}
 }
 
 // Validate implements kong.Resolver.

@@ -15,8 +15,9 @@ import (
 	"lodestone/pkg/service"
 )
 
-// Secret is the value of a setting that comes from a file and may change while the process runs, such as the
-// token keys. A nil *Secret stands for a setting that comes from elsewhere. It is safe for concurrent use.
+// Secret is the value of a setting that comes from a file and may change while the process runs,
+// such as the token keys. A nil *Secret stands for a setting that comes from elsewhere. It is safe
+// for concurrent use.
 type Secret struct {
 	setting string // the flag, with its dashes
 	path    string
@@ -120,7 +121,7 @@ func (s *Secret) report(text string) bool {
 	return fresh
 }
 
-// lookEvery is how often files of secrets are read: a few bytes, which the system has in memory.
+// lookEvery is how often the file of a secret is read: a few bytes, which the system has in memory.
 const lookEvery = time.Second
 
 // WatchDeps is what a watch works with. All of it is required.
@@ -129,36 +130,37 @@ type WatchDeps struct {
 	Registerer prometheus.Registerer
 }
 
-// Watch returns a service that notices when files of secrets change. A file that cannot be used leaves the value as it is, is logged once,
-// and shows in a metric until it can be used.
-func (f *Files) Watch(d WatchDeps) service.Service {
-	refused := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+// Watch returns a service that notices when the file changes. A file that cannot be used leaves the
+// value as it is, is logged once, and shows in a metric until it can be used.
+func (s *Secret) Watch(d WatchDeps) service.Service {
+	labels := prometheus.Labels{"setting": s.setting}
+	refused := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_secret_file_refused", Help: "1 while the file of a secret cannot be used, so that the process goes on with the value before, by setting.",
-	}, []string{"setting"})
-	changes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		ConstLabels: labels,
+	})
+	changes := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "lodestone_secret_file_changes_total", Help: "New values that a process took from the file of a secret, by setting.",
-	}, []string{"setting"})
+		ConstLabels: labels,
+	})
 	d.Registerer.MustRegister(refused, changes)
-	return service.Every("watch of secrets' files", lookEvery, lookEvery, d.Log, func(context.Context) error {
-		for _, s := range f.secrets {
-			changed, err := s.Look()
-			counter := changes.WithLabelValues(s.setting)
-			switch {
-			case err != nil:
-				refused.WithLabelValues(s.setting).Set(1)
-				if s.report(err.Error()) {
-					d.Log.Error("the file of a secret cannot be used: going on with the value before", "setting", s.setting, "file", s.path, "error", err)
-				}
-				continue
-			case changed:
-				counter.Inc()
-				d.Log.Info("the file of a secret has a new value, which is used from now on", "setting", s.setting, "file", s.path)
-			case s.pending():
-				continue // as it was, until the next look
+	log := d.Log.With("setting", s.setting, "file", s.path)
+	return service.Every("watch of a secret's file", lookEvery, lookEvery, d.Log, func(context.Context) error {
+		changed, err := s.Look()
+		switch {
+		case err != nil:
+			refused.Set(1)
+			if s.report(err.Error()) {
+				log.Error("the file of a secret cannot be used: going on with the value before", "error", err)
 			}
-			refused.WithLabelValues(s.setting).Set(0)
-			s.report("")
+			return nil
+		case changed:
+			changes.Inc()
+			log.Info("the file of a secret has a new value, which is used from now on")
+		case s.pending():
+			return nil // as it was, until the next look
 		}
+		refused.Set(0)
+		s.report("")
 		return nil
 	})
 }

@@ -44,7 +44,7 @@ const (
 )
 
 // follow returns a Config whose secret is in a file, and what writes that file.
-func follow(t *testing.T) (*config.Files, followed, func(text string)) {
+func follow(t *testing.T) (followed, func(text string)) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
 	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
@@ -60,12 +60,12 @@ func follow(t *testing.T) (*config.Files, followed, func(text string)) {
 	require.NoError(t, err)
 	require.Empty(t, files.Problems)
 	require.Equal(t, "first", s.Part.Keys)
-	return files, s.Part, write
+	return s.Part, write
 }
 
 func TestAProcessFollowsTheFileOfASecret(t *testing.T) {
 	t.Parallel()
-	_, c, write := follow(t)
+	c, write := follow(t)
 	var seen []string
 	c.Secret.OnChange(func(text string) { seen = append(seen, text) })
 	look := func() (bool, error) {
@@ -96,13 +96,13 @@ func TestAProcessFollowsTheFileOfASecret(t *testing.T) {
 // A file that cannot be used changes nothing, and the log and a metric tell.
 func TestABadFileKeepsTheSecret(t *testing.T) {
 	t.Parallel()
-	files, c, write := follow(t)
+	c, write := follow(t)
 	lines := &enginetest.Log{}
 	var seen atomic.Value
 	seen.Store("first")
 	c.Secret.OnChange(func(text string) { seen.Store(text) })
 	metrics := prometheus.NewRegistry()
-	enginetest.Run(t, files.Watch(config.WatchDeps{Log: slog.New(slog.NewTextHandler(lines, nil)), Registerer: metrics}))
+	enginetest.Run(t, c.Secret.Watch(config.WatchDeps{Log: slog.New(slog.NewTextHandler(lines, nil)), Registerer: metrics}))
 	refused := func(want float64) func() bool {
 		return func() bool {
 			families, err := metrics.Gather()
