@@ -124,8 +124,6 @@ func routes() []route {
 		{pattern: "GET /dashboard/settings/usage", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/settings/audit", needs: scopes(auth.People)},
 		// Of the session itself.
-		{pattern: "GET /dashboard/sign-in/form"},
-		{pattern: "POST /dashboard/sign-in/form"},
 		{pattern: "GET /dashboard/sign-in/account"},
 		{pattern: "POST /dashboard/sign-in/account"},
 		{pattern: "POST /dashboard/sign-out"},
