@@ -73,7 +73,7 @@ func (b *browser) read(res *http.Response, err error) page {
 
 func (b *browser) get(path string) page {
 	b.t.Helper()
-	return b.read(b.http.Get(b.site + path)) //nolint:bodyclose // read closes it
+	return b.read(b.http.Get(b.site + path))
 }
 
 // post sends the form of a page with what was typed into it.
@@ -81,7 +81,7 @@ func (b *browser) post(from page, path string, typed url.Values) page {
 	b.t.Helper()
 	q := from.hidden()
 	maps.Copy(q, typed)
-	return b.read(b.http.PostForm(b.site+path, q)) //nolint:bodyclose // read closes it
+	return b.read(b.http.PostForm(b.site+path, q))
 }
 
 // signIn signs in with the key of a user, as one is led to it from a screen.

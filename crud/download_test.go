@@ -118,18 +118,18 @@ func TestStalledDownloads(t *testing.T) {
 	const busy, second, third = "203.0.113.1", "203.0.113.2", "2001:db8::1"
 	reading := start(busy, o.File)
 	require.Equal(t, 200, reading.StatusCode)
-	require.Equal(t, 200, start(busy, o.Download+"&d="+uuid.NewString()).StatusCode) //nolint:bodyclose // start closes it at the end of the test
+	require.Equal(t, 200, start(busy, o.Download+"&d="+uuid.NewString()).StatusCode)
 	for _, url := range []string{o.File, o.Download} {
-		refused := start(busy, url) //nolint:bodyclose // start closes it at the end of the test
+		refused := start(busy, url)
 		require.Equal(t, http.StatusTooManyRequests, refused.StatusCode)
 		require.Equal(t, "5", refused.Header.Get("Retry-After"))
 	}
-	require.Equal(t, 200, start(second, o.File).StatusCode) //nolint:bodyclose // start closes it at the end of the test
-	full := start(third, o.File)                            //nolint:bodyclose // start closes it at the end of the test
+	require.Equal(t, 200, start(second, o.File).StatusCode)
+	full := start(third, o.File)
 	require.Equal(t, http.StatusServiceUnavailable, full.StatusCode)
 	require.Equal(t, "5", full.Header.Get("Retry-After"))
 	_ = reading.Body.Close()
-	require.Eventually(t, func() bool { return start(third, o.File).StatusCode == http.StatusOK }, testTimeout, 10*time.Millisecond) //nolint:bodyclose // start closes it at the end of the test
+	require.Eventually(t, func() bool { return start(third, o.File).StatusCode == http.StatusOK }, testTimeout, 10*time.Millisecond)
 }
 
 // What a visitor makes a download remember is bounded.

@@ -57,7 +57,7 @@ func TestEmbeddedForm(t *testing.T) {
 	require.Nil(t, got["last_seen_at"])
 
 	const origin = "https://www.example.com"
-	res, form := f.ask(t, "GET", "embedded", origin, nil) //nolint:bodyclose // ask closes it
+	res, form := f.ask(t, "GET", "embedded", origin, nil)
 	require.Equal(t, 200, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
 	require.Empty(t, res.Header.Get("Access-Control-Allow-Credentials"))
@@ -71,19 +71,19 @@ func TestEmbeddedForm(t *testing.T) {
 
 	// What is wrong is named by field; then the form leads to the document.
 	values := url.Values{"token": {form["token"].(string)}, "email": {"ada"}, "consent_seen": {form["consent_version"].(string)}, "utm_source": {"blog"}, "ref": {"https://search.example/a?q=x"}}
-	res, out := f.ask(t, "POST", "embedded", origin, values) //nolint:bodyclose // ask closes it
+	res, out := f.ask(t, "POST", "embedded", origin, values)
 	require.Equal(t, 422, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"), "the page must be able to read it")
 	require.Equal(t, map[string]any{"email": "Enter an email address like jo@example.com.", "name": "Enter your name.", "consent": "Tick the box to go on."}, out["errors"])
 	values.Set("email", "ada@example.com")
 	values.Set("name", "Ada")
 	values.Set("consent", "yes")
-	res, out = f.ask(t, "POST", "embedded", origin, values) //nolint:bodyclose // ask closes it
+	res, out = f.ask(t, "POST", "embedded", origin, values)
 	require.Equal(t, 200, res.StatusCode, out)
 	require.Equal(t, "ready", out["state"])
 	require.Regexp(t, "^"+site+"/a/", out["url"])
 	values.Set("email", "bob@example.com")
-	res, _ = f.ask(t, "POST", "embedded", origin, values, "Sec-GPC", "1") //nolint:bodyclose // ask closes it
+	res, _ = f.ask(t, "POST", "embedded", origin, values, "Sec-GPC", "1")
 	require.Equal(t, 200, res.StatusCode)
 	submissions := u.get(t, linksPath+"/"+link["id"].(string)+"/submissions").object(t)["data"].([]any)
 	require.Len(t, submissions, 2)
@@ -94,18 +94,18 @@ func TestEmbeddedForm(t *testing.T) {
 	// A form needs the token of a visit: of this link, and of this origin.
 	for _, wrong := range []string{"", "x", form["tracking_token"].(string)} {
 		values.Set("token", wrong)
-		res, _ = f.ask(t, "POST", "embedded", origin, values) //nolint:bodyclose // ask closes it
+		res, _ = f.ask(t, "POST", "embedded", origin, values)
 		require.Equal(t, 409, res.StatusCode)
 	}
 	values.Set("token", form["token"].(string))
-	res, _ = f.ask(t, "POST", "embedded", "http://localhost:3000", values) //nolint:bodyclose // ask closes it
+	res, _ = f.ask(t, "POST", "embedded", "http://localhost:3000", values)
 	require.Equal(t, 409, res.StatusCode)
 	require.Len(t, u.get(t, linksPath+"/"+link["id"].(string)+"/submissions").object(t)["data"], 2)
 
 	// Other origins read nothing and send nothing; the owner learns which one asked.
 	for _, other := range []string{"https://evil.example", "http://www.example.com", "https://example.com", "null", ""} {
 		for _, method := range []string{"GET", "POST"} {
-			res, out = f.ask(t, method, "embedded", other, values) //nolint:bodyclose // ask closes it
+			res, out = f.ask(t, method, "embedded", other, values)
 			require.Equal(t, 403, res.StatusCode)
 			require.Empty(t, res.Header.Get("Access-Control-Allow-Origin"))
 			require.NotContains(t, out, "token")
@@ -116,11 +116,11 @@ func TestEmbeddedForm(t *testing.T) {
 
 	// A link that is closed says so, and one that is not there is not known.
 	require.Equal(t, 200, u.send(t, "PATCH", linksPath+"/"+link["id"].(string), strings.NewReader(`{"active":false}`), "Content-Type", "application/json").status)
-	res, out = f.ask(t, "GET", "embedded", origin, nil) //nolint:bodyclose // ask closes it
+	res, out = f.ask(t, "GET", "embedded", origin, nil)
 	require.Equal(t, 410, res.StatusCode)
 	require.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
 	require.Equal(t, "This offer is closed", out["message"])
-	res, _ = f.ask(t, "GET", "unknown", origin, nil) //nolint:bodyclose // ask closes it
+	res, _ = f.ask(t, "GET", "unknown", origin, nil)
 	require.Equal(t, 404, res.StatusCode)
 
 	require.Equal(t, 404, f.user(t, account.Free).get(t, state).status)
@@ -138,8 +138,8 @@ func TestEmbeddedFormLeadsOn(t *testing.T) {
 		`"slug":"away","redirect_url":"https://example.com/done"`: "^https://example.com/done$",
 	} {
 		link := u.post(t, linksPath, `{"lead_magnet_id":"`+m+`","allowed_origins":["`+origin+`"],`+slug+`}`).object(t)
-		_, form := f.ask(t, "GET", link["slug"].(string), origin, nil)                                                                           //nolint:bodyclose // ask closes it
-		res, out := f.ask(t, "POST", link["slug"].(string), origin, url.Values{"token": {form["token"].(string)}, "email": {"ada@example.com"}}) //nolint:bodyclose // ask closes it
+		_, form := f.ask(t, "GET", link["slug"].(string), origin, nil)
+		res, out := f.ask(t, "POST", link["slug"].(string), origin, url.Values{"token": {form["token"].(string)}, "email": {"ada@example.com"}})
 		require.Equal(t, 200, res.StatusCode, out)
 		require.Regexp(t, want, out["url"])
 	}
@@ -180,7 +180,7 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 		"tlh,pl;q=0.5":   {"pl", "Otrzymaj dokument", "Adres e-mail"}, //nolint:misspell // Polish
 		"ja":             {"en", "Get the document", "Email address"},
 	} {
-		res, form := f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", accept) //nolint:bodyclose // ask closes it
+		res, form := f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", accept)
 		words := form["words"].(map[string]any)
 		require.Equal(t, want, [3]string{form["language"].(string), form["button"].(string), words["landing.email"].(string)}, accept)
 		require.Subset(t, res.Header.Values("Vary"), []string{"Origin", "Accept-Language"})
@@ -188,12 +188,12 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 			require.NotEqual(t, key, text, "a text that the catalogue lacks")
 		}
 	}
-	_, form := f.ask(t, "GET", "spoken", origin, nil) //nolint:bodyclose // ask closes it
+	_, form := f.ask(t, "GET", "spoken", origin, nil)
 	values := url.Values{"token": {form["token"].(string)}, "email": {"ada"}}
-	_, out := f.ask(t, "POST", "spoken", origin, values, "Accept-Language", "de") //nolint:bodyclose // ask closes it
+	_, out := f.ask(t, "POST", "spoken", origin, values, "Accept-Language", "de")
 	require.Equal(t, map[string]any{"email": "Geben Sie eine E-Mail-Adresse wie jo@example.com ein.", "name": "Geben Sie Ihren Namen ein."}, out["errors"])
 	values.Set("token", "old")
-	_, out = f.ask(t, "POST", "spoken", origin, values, "Accept-Language", "fr") //nolint:bodyclose // ask closes it
+	_, out = f.ask(t, "POST", "spoken", origin, values, "Accept-Language", "fr")
 	require.Equal(t, "La page est restée ouverte trop longtemps. Envoyez de nouveau le formulaire.", out["message"])
 
 	// The language of the account counts for more than the browser's, and that of the link for more than both.
@@ -201,16 +201,16 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 		require.Equal(t, 200, u.send(t, "PATCH", path, strings.NewReader(body), "Content-Type", "application/json").status)
 	}
 	change("/api/v1/account", `{"language":"nl"}`)
-	res, form := f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", "de") //nolint:bodyclose // ask closes it
+	res, form := f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", "de")
 	require.Equal(t, "nl", form["language"])
 	require.NotContains(t, res.Header.Values("Vary"), "Accept-Language", "no other language can be the answer")
 	require.Contains(t, u.get(t, one+"/embed").object(t)["script"], ">Het document ontvangen</a>")
 	change(one, `{"language":"es"}`)
-	_, form = f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", "de") //nolint:bodyclose // ask closes it
+	_, form = f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", "de")
 	require.Equal(t, "es", form["language"])
 	require.Contains(t, u.get(t, one+"/embed").object(t)["script"], ">Obtener el documento</a>")
 	change(one, `{"active":false}`)
-	_, out = f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", "de") //nolint:bodyclose // ask closes it
+	_, out = f.ask(t, "GET", "spoken", origin, nil, "Accept-Language", "de")
 	require.Equal(t, "Esta oferta está cerrada", out["message"])
 }
 

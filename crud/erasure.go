@@ -65,7 +65,7 @@ func (s *Service) Erasures() service.Service {
 			ready()
 			for compared := true; compared; {
 				if err := service.Sleep(ctx, gateEvery); err != nil {
-					return err //nolint:wrapcheck // it ends
+					return err
 				}
 				open, err := s.gate.Look(ctx)
 				compared = open || err != nil // Postgres cannot be reached: a later look tells
@@ -87,5 +87,5 @@ func (s *Service) compare(ctx context.Context) error {
 		s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then", "retry_in", replayPause, "error", err)
 		return 0, true
 	})
-	return err //nolint:wrapcheck // the process ends
+	return err
 }

@@ -65,9 +65,9 @@ func TestProgramsFireNoNotice(t *testing.T) {
 		landing := url.Values{"email": {name + ".page@example.com"}}.Encode()
 		res, text := r.ask("POST", "/l/guide", landing, "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "User-Agent", agent)
 		require.Equal(t, http.StatusSeeOther, res.StatusCode, "%s", text)
-		_, form := f.ask(t, "GET", "guide", origin, nil, "User-Agent", agent) //nolint:bodyclose // ask closes it
+		_, form := f.ask(t, "GET", "guide", origin, nil, "User-Agent", agent)
 		sent := url.Values{"token": {form["token"].(string)}, "email": {name + ".embed@example.com"}}
-		embedded, out := f.ask(t, "POST", "guide", origin, sent, "User-Agent", agent) //nolint:bodyclose // ask closes it
+		embedded, out := f.ask(t, "POST", "guide", origin, sent, "User-Agent", agent)
 		require.Equal(t, http.StatusOK, embedded.StatusCode, "%v", out)
 		_, path := r.link("")
 		res, text = r.ask("POST", path+"/sessions", "{}", "Content-Type", "application/json", "User-Agent", agent)

@@ -75,7 +75,7 @@ func (f *flowing) Write(b []byte) (int, error) {
 	if err := f.extend(); err != nil {
 		return 0, err
 	}
-	return f.ResponseWriter.Write(b) //nolint:wrapcheck // a writer's error is passed on as it is
+	return f.ResponseWriter.Write(b)
 }
 
 func (f *flowing) extend() error {

@@ -92,7 +92,7 @@ func TestShare(t *testing.T) {
 
 	// The page has the API's numbers, and is no secret of search engines or other hosts.
 	numbers.readers.Store(7)
-	res, body := f.visit(t, "GET", page, "") //nolint:bodyclose // the helper closes it
+	res, body := f.visit(t, "GET", page, "")
 	require.Equal(t, 200, res.StatusCode, body)
 	for _, figure := range []string{`data-metric="visitors" data-value="12345"`, `data-metric="people" data-value="7"`, `data-metric="people_finish_rate" data-value="0.5"`, "<title>How far readers come", m.Title, "3 bot events left out"} {
 		require.Contains(t, body, figure)
@@ -104,7 +104,7 @@ func TestShare(t *testing.T) {
 	require.Empty(t, res.Header.Get("Set-Cookie"))
 	asked := numbers.requests.Load()
 	require.EqualValues(t, 2, asked)
-	_, _ = f.visit(t, "GET", page, "") //nolint:bodyclose // the helper closes it
+	_, _ = f.visit(t, "GET", page, "")
 	require.Equal(t, asked, numbers.requests.Load(), "what was just asked is not asked again")
 	require.EqualValues(t, 2, u.get(t, shares).object(t)["data"].([]any)[0].(map[string]any)["view_count"])
 
@@ -127,11 +127,11 @@ func TestShare(t *testing.T) {
 	require.Equal(t, 404, u.send(t, "DELETE", "/api/v1/lead-magnets/"+u.magnet(t).ID+"/shares/"+made["id"].(string), nil).status)
 	require.Equal(t, 403, f.userOf(t, u.account, auth.Read).send(t, "DELETE", one, nil).status)
 	require.Equal(t, 204, u.send(t, "DELETE", one, nil).status)
-	res, body = f.visit(t, "GET", page, "") //nolint:bodyclose // the helper closes it
+	res, body = f.visit(t, "GET", page, "")
 	require.Equal(t, 404, res.StatusCode)
 	require.NotContains(t, body, m.Title)
 	for _, unknown := range []string{"/s/" + strings.Repeat("a", 26), "/s/x", "/s/", "/s/a/b"} {
-		res, _ = f.visit(t, "GET", unknown, "") //nolint:bodyclose // the helper closes it
+		res, _ = f.visit(t, "GET", unknown, "")
 		require.Equal(t, 404, res.StatusCode, unknown)
 	}
 }
@@ -150,10 +150,10 @@ func TestShareInEveryLanguage(t *testing.T) {
 		"These statistics", "Enter the password", "Show the statistics", "Your browser", "That is not"}
 	for _, language := range locale.Languages() {
 		require.Equal(t, 200, u.patch(t, "/api/v1/account", `{"language":"`+string(language)+`"}`).status)
-		_, shown := f.visit(t, "GET", strings.TrimPrefix(open["url"].(string), site), "") //nolint:bodyclose // the helper closes it
+		_, shown := f.visit(t, "GET", strings.TrimPrefix(open["url"].(string), site), "")
 		path := strings.TrimPrefix(locked["url"].(string), site)
-		_, asks := f.visit(t, "GET", path, "")                    //nolint:bodyclose // the helper closes it
-		_, wrong := f.visit(t, "POST", path, "password=mistyped") //nolint:bodyclose // the helper closes it
+		_, asks := f.visit(t, "GET", path, "")
+		_, wrong := f.visit(t, "POST", path, "password=mistyped")
 		for _, body := range []string{shown, asks, wrong} {
 			require.Contains(t, body, `<html lang="`+string(language)+`"`)
 			for _, words := range english {
@@ -172,7 +172,7 @@ func TestShareOfFewReaders(t *testing.T) {
 	u := f.user(t, account.Free)
 	made := u.post(t, "/api/v1/lead-magnets/"+u.magnet(t).ID+"/shares", `{}`).object(t)
 	numbers.readers.Store(4)
-	_, body := f.visit(t, "GET", strings.TrimPrefix(made["url"].(string), site), "") //nolint:bodyclose // the helper closes it
+	_, body := f.visit(t, "GET", strings.TrimPrefix(made["url"].(string), site), "")
 	require.Contains(t, body, "Shown from 5 readers on")
 	require.NotContains(t, body, "<title>How far readers come")
 	for _, single := range []string{"7777", "8 s", "1 min"} {
@@ -197,18 +197,18 @@ func TestShareWithPassword(t *testing.T) {
 	require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), "SELECT password_hash FROM shares WHERE id = $1", made["id"]).Scan(&hash))
 	require.Regexp(t, `^\$argon2id\$v=19\$m=19456,t=2,p=1\$`, hash)
 
-	res, body := f.visit(t, "GET", page, "") //nolint:bodyclose // the helper closes it
+	res, body := f.visit(t, "GET", page, "")
 	require.Equal(t, 200, res.StatusCode)
 	require.Contains(t, body, "have a password")
 	require.NotContains(t, body, m.Title)
 	require.Zero(t, numbers.requests.Load())
 
-	res, body = f.visit(t, "POST", page, "password=wrong") //nolint:bodyclose // the helper closes it
+	res, body = f.visit(t, "POST", page, "password=wrong")
 	require.Equal(t, 422, res.StatusCode)
 	require.Contains(t, body, "That is not the password")
 	require.Empty(t, res.Cookies())
 
-	res, _ = f.visit(t, "POST", page, url.Values{"password": {"correct horse"}}.Encode()) //nolint:bodyclose // the helper closes it
+	res, _ = f.visit(t, "POST", page, url.Values{"password": {"correct horse"}}.Encode())
 	require.Equal(t, 303, res.StatusCode)
 	require.Equal(t, page, res.Header.Get("Location"))
 	require.Len(t, res.Cookies(), 1)
@@ -216,27 +216,27 @@ func TestShareWithPassword(t *testing.T) {
 	require.True(t, cookie.HttpOnly)
 	require.True(t, cookie.Secure)
 	require.Equal(t, page, cookie.Path)
-	res, body = f.visit(t, "GET", page, "", cookie) //nolint:bodyclose // the helper closes it
+	res, body = f.visit(t, "GET", page, "", cookie)
 	require.Equal(t, 200, res.StatusCode)
 	require.Contains(t, body, m.Title)
 
 	// The cookie opens this page alone.
 	second := u.post(t, shares, `{"password":"correct horse"}`).object(t)
-	_, body = f.visit(t, "GET", strings.TrimPrefix(second["url"].(string), site), "", cookie) //nolint:bodyclose // the helper closes it
+	_, body = f.visit(t, "GET", strings.TrimPrefix(second["url"].(string), site), "", cookie)
 	require.Contains(t, body, "have a password")
 
 	// Guesses are limited; the right password as well, until the time is over.
 	for range 8 {
-		res, _ = f.visit(t, "POST", page, "password=guess") //nolint:bodyclose // the helper closes it
+		res, _ = f.visit(t, "POST", page, "password=guess")
 		require.Equal(t, 422, res.StatusCode)
 	}
-	res, _ = f.visit(t, "POST", page, "password=correct+horse") //nolint:bodyclose // the helper closes it
+	res, _ = f.visit(t, "POST", page, "password=correct+horse")
 	require.Equal(t, 429, res.StatusCode)
 	require.NotEmpty(t, res.Header.Get("Retry-After"))
 
 	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE shares SET expires_at = now() - interval '1 second' WHERE id = $1", made["id"])
 	require.NoError(t, err)
-	res, body = f.visit(t, "GET", page, "", cookie) //nolint:bodyclose // the helper closes it
+	res, body = f.visit(t, "GET", page, "", cookie)
 	require.Equal(t, 410, res.StatusCode)
 	require.NotContains(t, body, m.Title)
 }

@@ -200,7 +200,7 @@ func TestExportOfSubmissionsThatIsCutOff(t *testing.T) {
 		require.Equal(t, http.StatusOK, got.StatusCode)
 		return got
 	}
-	one, two := open(u), open(u) //nolint:bodyclose // both are closed below
+	one, two := open(u), open(u)
 	refused := u.download(t, link.ID, "csv")
 	require.Equal(t, problem.RateLimited, refused.problem(t).Code)
 	require.Equal(t, "10", refused.header.Get("Retry-After"))

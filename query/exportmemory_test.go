@@ -22,7 +22,7 @@ func liveHeap() int64 {
 }
 
 // An export passes through the process: while a slow client reads a file, little of it is in memory.
-func TestExportTakesLittleMemoryOfTheProcess(t *testing.T) { //nolint:paralleltest // the heap is also that of tests beside this one
+func TestExportTakesLittleMemoryOfTheProcess(t *testing.T) {
 	const (
 		rows   = 1_000_000
 		mebi   = 1 << 20
@@ -35,7 +35,7 @@ func TestExportTakesLittleMemoryOfTheProcess(t *testing.T) { //nolint:parallelte
 	querytest.Fill(t, querytest.Conn(t), account, 1000, rows)
 	for format, size := range map[string]int64{"csv": 100 * mebi, "ndjson": 200 * mebi, "parquet": 20 * mebi} {
 		rest := liveHeap()
-		got := s.stalled(account, format) //nolint:bodyclose // stalled closes it at the end
+		got := s.stalled(account, format)
 		var read, next, highest int64
 		var err error
 		for buffer := make([]byte, chunk); err == nil; {

@@ -56,7 +56,7 @@ func (q *Query) exportEvents(w http.ResponseWriter, r *http.Request, in *exportE
 	}
 	if r.Method == http.MethodHead {
 		_, err := out.Write(nil)
-		return err //nolint:wrapcheck // of the connection
+		return err
 	}
 	file, err := q.exports.Events(r.Context(), auth.From(r.Context()).AccountID, filter, in.Format, in.Visitor)
 	if err != nil {
@@ -108,7 +108,7 @@ func (q *Query) exportReaders(w http.ResponseWriter, r *http.Request, in *export
 	}
 	if r.Method == http.MethodHead {
 		_, err := out.Write(nil)
-		return err //nolint:wrapcheck // of the connection
+		return err
 	}
 	if err := audit.Record(r.Context(), q.postgres); err != nil {
 		return err

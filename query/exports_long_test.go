@@ -21,7 +21,7 @@ func TestExportTakesLittleMemoryOfTheServer(t *testing.T) {
 	account := querytest.ID(t)
 	querytest.Fill(t, querytest.Conn(t), account, 1000, 1_000_000)
 	for _, format := range []string{"csv", "ndjson", "parquet"} {
-		got := s.stalled(account, format) //nolint:bodyclose // stalled closes it at the end
+		got := s.stalled(account, format)
 		n, err := io.Copy(io.Discard, got.Body)
 		require.NoError(t, err, format)
 		require.Greater(t, n, int64(20<<20))

@@ -336,11 +336,11 @@ func TestExportsAtATime(t *testing.T) {
 	for _, account := range []uuid.UUID{one, two} {
 		storeLong(t, account, events, 1000)
 	}
-	running := []*http.Response{s.stalled(one, "csv"), s.stalled(one, "csv")} //nolint:bodyclose // stalled closes it at the end
+	running := []*http.Response{s.stalled(one, "csv"), s.stalled(one, "csv")}
 	got := s.export(one, "csv", nil)
 	require.Equal(t, http.StatusTooManyRequests, got.status)
 	require.Equal(t, "10", got.header.Get("Retry-After"))
-	running = append(running, s.stalled(two, "csv"), s.stalled(two, "ndjson")) //nolint:bodyclose // as above
+	running = append(running, s.stalled(two, "csv"), s.stalled(two, "ndjson"))
 	got = s.export(three, "csv", nil)
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Equal(t, "10", got.header.Get("Retry-After"))
@@ -367,7 +367,7 @@ func TestExportThatIsCutOffLooksBroken(t *testing.T) {
 	account := querytest.ID(t)
 	storeLong(t, account, many, 250)
 	for _, format := range []string{"csv", "ndjson", "parquet"} {
-		got := s.stalled(account, format) //nolint:bodyclose // stalled closes it at the end
+		got := s.stalled(account, format)
 		begun, err := io.ReadAll(io.LimitReader(got.Body, 1<<20))
 		require.NoError(t, err)
 		kill(t, account)

@@ -31,7 +31,7 @@ func (in *liveInput) position(ctx context.Context, c *cursors) (*live.Position, 
 		name, text = "last_event_id", in.LastEventID
 	}
 	if text == "" {
-		return nil, nil //nolint:nilnil // a stream without a position is usual
+		return nil, nil
 	}
 	var place string
 	err := c.open(ctx, auth.From(ctx).AccountID, text, &place)

@@ -44,7 +44,7 @@ func (s site) live(account uuid.UUID, id string, params url.Values) *stream {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), enginetest.Timeout)
 	s.t.Cleanup(cancel)
-	res := s.connect(ctx, account, id, params) //nolint:bodyclose // connect has it closed at the end of the test
+	res := s.connect(ctx, account, id, params)
 	require.Equal(s.t, 200, res.StatusCode)
 	require.Equal(s.t, "text/event-stream", res.Header.Get("Content-Type"))
 	st := &stream{t: s.t, body: bufio.NewReader(res.Body), close: cancel}
@@ -311,7 +311,7 @@ func TestLiveOfALostPosition(t *testing.T) {
 		return text
 	}
 	at := binary.AppendUvarint([]byte{1}, uint64(time.Now().Add(45*time.Second).UnixMilli()))
-	res := s.connect(t.Context(), account, id(at), nil) //nolint:bodyclose // as above
+	res := s.connect(t.Context(), account, id(at), nil)
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)

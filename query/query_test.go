@@ -519,7 +519,7 @@ func TestClickHouseGone(t *testing.T) {
 
 	waiting, cancel := context.WithTimeout(t.Context(), enginetest.Timeout)
 	defer cancel()
-	res := s.connect(waiting, account, "", nil) //nolint:bodyclose // connect has it closed at the end of the test
+	res := s.connect(waiting, account, "", nil)
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
 

@@ -37,7 +37,7 @@ func readSite(dir, root string) (*built, error) {
 		}
 		relative, err := filepath.Rel(dir, name)
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		relative = filepath.ToSlash(relative)
 		b.files[relative] = true

@@ -82,7 +82,7 @@ type screen struct {
 
 func (v *owner) open(path string) screen {
 	v.t.Helper()
-	res, err := v.http.Get(v.site + path) //nolint:bodyclose // read closes it
+	res, err := v.http.Get(v.site + path)
 	require.NoError(v.t, err)
 	return v.read(res)
 }
@@ -100,7 +100,7 @@ func (v *owner) read(res *http.Response) screen {
 // send posts a form of a screen, with the values of its fields changed.
 func (v *owner) send(s screen, action string, change url.Values) screen {
 	v.t.Helper()
-	res, err := v.http.PostForm(v.site+action, s.filled(action, change)) //nolint:bodyclose // read closes it
+	res, err := v.http.PostForm(v.site+action, s.filled(action, change))
 	require.NoError(v.t, err)
 	return v.read(res)
 }

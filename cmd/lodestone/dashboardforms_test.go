@@ -49,7 +49,7 @@ func (v *owner) upload(s screen, path, file string, content []byte, values map[s
 		require.NoError(v.t, w.WriteField(name, value))
 	}
 	require.NoError(v.t, w.Close())
-	res, err := v.http.Post(v.site+action, w.FormDataContentType(), &body) //nolint:bodyclose // read closes it
+	res, err := v.http.Post(v.site+action, w.FormDataContentType(), &body)
 	require.NoError(v.t, err)
 	return v.read(res)
 }
@@ -165,7 +165,7 @@ func (v *owner) refuse(t *testing.T, u *up, self string) {
 	require.Nil(t, reads.open(self+"/edit").byID("title"), "no form")
 	require.NotContains(t, reads.open("/dashboard").text, "/dashboard/new")
 	csrf := attr(s.byName("csrf"), "value")
-	res, err := reads.http.PostForm(v.site+self+"/edit", url.Values{"csrf": {csrf}, "title": {"Taken over"}}) //nolint:bodyclose // read closes it
+	res, err := reads.http.PostForm(v.site+self+"/edit", url.Values{"csrf": {csrf}, "title": {"Taken over"}})
 	require.NoError(t, err)
 	s = reads.read(res)
 	require.Equal(t, http.StatusForbidden, s.status)

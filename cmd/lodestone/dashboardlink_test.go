@@ -60,7 +60,7 @@ func (v *owner) signInWithKey(scopes ...string) *owner {
 func (v *owner) forge(action string, values url.Values) screen {
 	v.t.Helper()
 	values.Set("csrf", v.token())
-	res, err := v.http.PostForm(v.site+action, values) //nolint:bodyclose // read closes it
+	res, err := v.http.PostForm(v.site+action, values)
 	require.NoError(v.t, err)
 	return v.read(res)
 }

@@ -183,7 +183,7 @@ var tileRates = []string{"submission_rate", "people_finish_rate", "people_downlo
 // tileMetrics are these numbers. Confirmed addresses are shown only where addresses are confirmed.
 func (a reported) tileMetrics() []string {
 	second := "reading_ms"
-	if a.Totals["confirmations"] != 0.0 || a.Totals["verified"].(float64) < a.Totals["submissions"].(float64) { //nolint:forcetypeassert // they are counts
+	if a.Totals["confirmations"] != 0.0 || a.Totals["verified"].(float64) < a.Totals["submissions"].(float64) {
 		second = "verified"
 	}
 	return []string{"visitors", "submissions", second, "people", "people_finished", "people_downloaded"}

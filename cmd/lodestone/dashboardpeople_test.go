@@ -75,7 +75,7 @@ type browserAgent string
 func (a browserAgent) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", string(a))
-	return http.DefaultTransport.RoundTrip(r) //nolint:wrapcheck // as the transport
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // pixel is the picture of a landing page that counts a visitor without scripts.

@@ -395,7 +395,7 @@ func (v *owner) post(path string, values url.Values, upload bool, header ...stri
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	res, err := v.still().Do(req) //nolint:bodyclose // read closes it
+	res, err := v.still().Do(req)
 	require.NoError(v.t, err)
 	return v.read(res)
 }

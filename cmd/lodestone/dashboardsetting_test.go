@@ -97,7 +97,7 @@ func (v *owner) sendPicture(s screen, action string, content []byte) screen {
 		require.NoError(v.t, err)
 		require.NoError(v.t, parts.Close())
 		address, _, _ := strings.Cut(attr(form, "action"), "#")
-		res, err := v.http.Post(v.site+address, parts.FormDataContentType(), &body) //nolint:bodyclose // read closes it
+		res, err := v.http.Post(v.site+address, parts.FormDataContentType(), &body)
 		require.NoError(v.t, err)
 		return v.read(res)
 	}

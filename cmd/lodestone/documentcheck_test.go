@@ -60,7 +60,7 @@ func blocksOf(page, text string) (blocks []block) {
 func callsOf(script string) (calls []call, err error) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the test prints it with the block
+		return nil, err
 	}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if c, ok := node.(*syntax.CallExpr); ok {

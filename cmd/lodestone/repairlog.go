@@ -47,7 +47,7 @@ func (c *repairLogCommand) Run(ctx context.Context) (err error) {
 	}
 	defer pool.Close()
 	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil { // rows of another shard would be written again
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	if err := erased.Load(ctx, pool); err != nil {
 		return err

@@ -53,7 +53,7 @@ func (v *owner) weekly(t *testing.T, u *up) {
 	}
 	require.Len(t, total.Rows, 7)
 	for _, r := range total.Rows {
-		day, err := time.Parse(time.RFC3339, r["time"].(string)) //nolint:forcetypeassert // it is one
+		day, err := time.Parse(time.RFC3339, r["time"].(string))
 		require.NoError(t, err)
 		says(day.Format("Monday, 2 January"), r["people"])
 	}

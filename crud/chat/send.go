@@ -74,7 +74,7 @@ func (c *Channels) Tell(ctx context.Context, tx pgx.Tx, n notice.Notice) error {
 			return fmt.Errorf("seal notice: %w", err)
 		}
 		if err := c.deps.Queue.Insert(ctx, tx, m, &river.InsertOpts{Queue: queueName, MaxAttempts: maxAttempts}); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 	}
 	return nil

@@ -18,12 +18,12 @@ func accessOf(v *frame.Visit) string { return accessPath + "/" + url.PathEscape(
 
 // previewAccess leads to the document of an access link, where nothing is counted.
 func (d *Dashboard) previewAccess(v *frame.Visit) error {
-	return v.Preview(accessOf(v)) //nolint:wrapcheck // the frame shows it
+	return v.Preview(accessOf(v))
 }
 
 // accessQR is the QR code of an access link.
 func (d *Dashboard) accessQR(v *frame.Visit) error {
-	return v.Pass(accessOf(v)+"/qr", v.R.URL.Query()) //nolint:wrapcheck // the frame shows it
+	return v.Pass(accessOf(v)+"/qr", v.R.URL.Query())
 }
 
 // deleteAccess deletes an access link. What was read through it stays in the numbers.
@@ -72,5 +72,5 @@ func (d *Dashboard) exportReader(v *frame.Visit) error {
 
 // file is the newest version of a document.
 func (d *Dashboard) file(v *frame.Visit) error {
-	return v.Pass(magnetPath(v)+"/file", nil) //nolint:wrapcheck // the frame shows it
+	return v.Pass(magnetPath(v)+"/file", nil)
 }

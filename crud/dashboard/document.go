@@ -62,7 +62,7 @@ func (d *Dashboard) showEdit(v *frame.Visit, status int, sent editForms) error {
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	if m := &data.Magnet; m.FileName != nil && m.PageCount != nil {
 		data.File = v.Say("magnet.file.is", "name", *m.FileName, "n", *m.PageCount)

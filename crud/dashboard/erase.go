@@ -68,5 +68,5 @@ func sendFile(v *frame.Visit, name string, document []byte) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	_, err := v.W.Write(document)
-	return err //nolint:wrapcheck // the browser is gone
+	return err
 }

@@ -37,7 +37,7 @@ func (d *Dashboard) live(v *frame.Visit) error {
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	known := byID(magnets.Data)
 	now := readingNow(v, report, known, maxNow)
@@ -48,7 +48,7 @@ func (d *Dashboard) live(v *frame.Visit) error {
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	now.People = append(now.People, bots...)
 	return v.Show(d.screens["live"], frame.Screen{Title: v.Say("frame.nav.live"), Nav: frame.Live, AsOf: report.AsOf, Bots: report.ExcludedBots, Data: now})

@@ -119,7 +119,7 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 		m.divided, err = v.Ask(breakdownQueries(m.magnet.ID)...)
 		return err
 	})
-	return m, group.Wait() //nolint:wrapcheck // the frame shows it
+	return m, group.Wait()
 }
 
 func magnetQueries(v *frame.Visit, id string) []frame.Query {

@@ -109,7 +109,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	if magnets.Pagination.Total == 0 {
 		return v.Show(d.screens["overview"], frame.Screen{Title: v.Say("frame.nav.overview"), Nav: frame.Overview, Data: overviewData{New: true}})

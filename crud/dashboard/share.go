@@ -48,7 +48,7 @@ func (d *Dashboard) showShares(v *frame.Visit, status int, f frame.Form, made st
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	data := sharesData{Title: magnet.Title, Self: magnetSelf(v), Form: f, Made: made}
 	for i := range found.Data {

@@ -92,7 +92,7 @@ func (c *cache) take(k key) *copied {
 		return nil
 	}
 	c.order.MoveToFront(e)
-	found := e.Value.(*copied) //nolint:forcetypeassert // nothing else is in the list
+	found := e.Value.(*copied)
 	found.users++
 	return found
 }
@@ -142,7 +142,7 @@ func (c *cache) add(n *copied) {
 
 // drop forgets a copy, under the lock. Its file is closed when no one reads it.
 func (c *cache) drop(e *list.Element) {
-	old := c.order.Remove(e).(*copied) //nolint:forcetypeassert // nothing else is in the list
+	old := c.order.Remove(e).(*copied)
 	delete(c.copies, old.key)
 	c.bytes -= old.size
 	old.leave()

@@ -115,7 +115,7 @@ func (f *Files) check(ctx context.Context) error {
 // store cannot be reached.
 func (f *Files) Write(ctx context.Context, account uuid.UUID, from io.ReaderAt, size int64) (object *uuid.UUID, err error) {
 	if f.objects == nil {
-		return nil, nil //nolint:nilnil // documented
+		return nil, nil
 	}
 	id := uuid.New()
 	err = f.deps.Postgres.Account(ctx, account, func(tx pgx.Tx) error {

@@ -95,7 +95,7 @@ func check(slug *string, addresses []address) error {
 // expiry reads expires_at, which may be nil, and refuses what the schema cannot tell.
 func expiry(text *string) (*time.Time, error) {
 	if text == nil {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil
 	}
 	at, err := jsonschema.ParseTime(*text)
 	switch {

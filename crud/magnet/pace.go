@@ -37,7 +37,7 @@ func (p *Pace) Write(b []byte) (int, error) {
 	if err := p.connection.SetWriteDeadline(until); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, fmt.Errorf("write file: %w", err)
 	}
-	return p.ResponseWriter.Write(b) //nolint:wrapcheck // a writer's error is passed on as it is
+	return p.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -115,7 +115,7 @@ func (m *Magnets) makePicture(ctx context.Context, f store.LeadMagnetFile, page 
 		return nil, m.renderPages(ctx, f, first, min(pageBlock, f.PageCount-first+1, maxPage-first+1))
 	})
 	if err != nil {
-		return found, err //nolint:wrapcheck // renderPages does
+		return found, err
 	}
 	err = m.deps.Postgres.AccountSnapshot(ctx, f.AccountID, func(tx pgx.Tx) (err error) {
 		found, err = findPicture(ctx, tx, f, page)

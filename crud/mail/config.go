@@ -106,7 +106,7 @@ func parseServer(text string) (server, error) {
 func parseSender(text string) (*mail.Address, error) {
 	a, err := mail.ParseAddress(text)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says what was wrong
+		return nil, err
 	}
 	if strings.ContainsFunc(a.Name, isControl) {
 		return nil, errors.New("the name has control characters")
@@ -147,12 +147,12 @@ func wire(text string) (string, error) {
 	}
 	address, err := email.Parse(text)
 	if err != nil {
-		return "", err //nolint:wrapcheck // as above
+		return "", err
 	}
 	local, domain, _ = strings.Cut(address.Text, "@")
 	ascii, err := idna.Lookup.ToASCII(domain)
 	if err != nil {
-		return "", err //nolint:wrapcheck // as above
+		return "", err
 	}
 	return local + "@" + ascii, nil
 }

@@ -32,7 +32,7 @@ type fixture struct {
 	account uuid.UUID
 }
 
-var keys = func() *token.Ring { //nolint:gochecknoglobals // of all processes of a test
+var keys = func() *token.Ring {
 	ring, err := token.NewKeys(1).Ring()
 	if err != nil {
 		panic(err)

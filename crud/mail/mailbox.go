@@ -60,5 +60,5 @@ func (s mailboxSender) send(_ context.Context, _ Kind, m *gomail.Msg) error {
 		return fmt.Errorf("write mail: %w", err)
 	}
 	r.Source = source.Bytes()
-	return s.mailbox.Deliver(r) //nolint:wrapcheck // it says what failed
+	return s.mailbox.Deliver(r)
 }

@@ -81,7 +81,7 @@ type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 func (w *watched) dial(dial, life context.Context, plain dialer, network, address string, implicit bool, config *tls.Config) (net.Conn, error) {
 	conn, err := plain(dial, network, address)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // classified by its type
+		return nil, err
 	}
 	w.stop = context.AfterFunc(life, func() { _ = conn.Close() }) // whoever waits for it gets the error
 	if !implicit {
@@ -90,7 +90,7 @@ func (w *watched) dial(dial, life context.Context, plain dialer, network, addres
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(dial); err != nil {
 		_ = conn.Close() // the error that counts is the handshake's
-		return nil, err  //nolint:wrapcheck // classified by its type
+		return nil, err
 	}
 	return secure, nil
 }
@@ -215,10 +215,10 @@ func needsUTF8(address string) bool {
 func send(conn *smtp.Client, client *gomail.Client, m *gomail.Msg) error {
 	to, err := m.GetRecipients()
 	if err != nil {
-		return err //nolint:wrapcheck // of a message without receivers, which compose does not make
+		return err
 	}
 	if offered, _ := conn.Extension("SMTPUTF8"); !offered && needsUTF8(strings.Join(to, " ")) {
 		return errNoUTF8
 	}
-	return client.SendWithSMTPClient(conn, m) //nolint:wrapcheck // classified by its type
+	return client.SendWithSMTPClient(conn, m)
 }

@@ -86,9 +86,9 @@ func (m *Mailbox) add(r mail.Rendered, at time.Time) error {
 func (m *Mailbox) write(name string, content []byte) error {
 	unfinished := filepath.Join(m.dir, "unfinished")
 	if err := os.WriteFile(unfinished, content, 0o600); err != nil {
-		return err //nolint:wrapcheck // the caller does
+		return err
 	}
-	return os.Rename(unfinished, filepath.Join(m.dir, name)) //nolint:wrapcheck // as above
+	return os.Rename(unfinished, filepath.Join(m.dir, name))
 }
 
 // Forget implements mail.Mailbox.

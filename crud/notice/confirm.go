@@ -48,7 +48,7 @@ func (n *Notices) MayAsk(ctx context.Context, account uuid.UUID, to email.Addres
 // Check returns an error that says which addresses mails can be sent to, if this is none.
 func (n *Notices) Check(ctx context.Context, to email.Address) error {
 	if !n.deps.Mail.Reaches(ctx, to.Text) {
-		return mail.ErrUnreachable //nolint:wrapcheck // it says what the address must be
+		return mail.ErrUnreachable
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 	if err != nil {
 		return fmt.Errorf("read language of account: %w", err)
 	}
-	return n.deps.Mail.Send(ctx, tx, mail.Message{ //nolint:wrapcheck // it says what failed
+	return n.deps.Mail.Send(ctx, tx, mail.Message{
 		Kind: mail.KindNotices, Language: locale.Or(a.Language, ""), AccountID: account, To: to, URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
 	})
 }

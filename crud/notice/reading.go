@@ -95,7 +95,7 @@ func (n *Notices) SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID)
 	}
 	for account := range atOnce {
 		if err := n.deps.Queue.Insert(ctx, tx, readings{account}, nil); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func (n *Notices) send(ctx context.Context, tx pgx.Tx, m mail.Message, to *strin
 			m.Unsubscribe += aboutWeeks
 		}
 		if err := n.deps.Mail.Send(ctx, tx, m); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 	}
 	if len(n.deps.Tellers) == 0 {
@@ -43,7 +43,7 @@ func (n *Notices) send(ctx context.Context, tx pgx.Tx, m mail.Message, to *strin
 	}
 	words, err := n.deps.Mail.Words(m)
 	if err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	for _, t := range n.deps.Tellers {
 		if err := t.Tell(ctx, tx, Notice{Kind: m.Kind, AccountID: m.AccountID, Words: words}); err != nil {

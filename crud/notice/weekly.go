@@ -76,7 +76,7 @@ func (n *Notices) sendWeekly(ctx context.Context, a store.AccountsWithWeeklyRepo
 	if a.Wanted {
 		var err error
 		if week, err = n.deps.Reports.Week(ctx, mail.Receiver{AccountID: a.ID, Language: language}, first); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 	}
 	return n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error {
@@ -133,7 +133,7 @@ func (n *Notices) sendToPeople(ctx context.Context, tx pgx.Tx, m mail.Message, a
 		}
 		m.To, m.Unsubscribe = p.Email, n.deps.Pages.URL(weeklyPath+n.personGrant(m.AccountID, p.ID))
 		if err := n.deps.Mail.Send(ctx, tx, m); err != nil {
-			return false, err //nolint:wrapcheck // it says what failed
+			return false, err
 		}
 	}
 	return isPerson, nil

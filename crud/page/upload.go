@@ -43,7 +43,7 @@ func (u *Upload) File() (*multipart.Part, error) {
 	for {
 		part, err := u.parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			return nil, nil //nolint:nilnil // documented
+			return nil, nil
 		}
 		if err != nil {
 			return nil, BadForm(err)

@@ -30,7 +30,7 @@ func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uui
 	}
 	entry := Entry{Version: entryVersion, ID: account, AccountID: account, ErasedAt: now.Now.UTC()} // of no person: the account whole
 	if err := log.Append(ctx, entry); err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	if err := deleteAccount(ctx, db, entry); err != nil {
 		return err

@@ -60,7 +60,7 @@ func (e *Eraser) insertAgain(ctx context.Context, tx pgx.Tx, entry Entry, keys [
 	if err != nil {
 		return fmt.Errorf("seal addresses: %w", err)
 	}
-	return e.deps.Queue.Insert(ctx, tx, again{entry.AccountID, entry.ID, now.Add(againMargin).UTC(), sealed}, nil) //nolint:wrapcheck // it says what failed
+	return e.deps.Queue.Insert(ctx, tx, again{entry.AccountID, entry.ID, now.Add(againMargin).UTC(), sealed}, nil)
 }
 
 // worker does the jobs.
@@ -82,7 +82,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[again]) error {
 	e, a := w.eraser, job.Args
 	text, err := e.deps.Tokens.Open(sealingErased, a.Keys, a.ErasureID[:])
 	if errors.Is(err, token.ErrSealed) {
-		return river.JobCancel(err) //nolint:wrapcheck // it marks the job: no later try can be better
+		return river.JobCancel(err)
 	}
 	var keys []string
 	if err == nil {
@@ -101,7 +101,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[again]) error {
 	}
 	err = e.deps.Postgres.Account(ctx, a.AccountID, func(tx pgx.Tx) error {
 		if err := session.BlankReports(ctx, tx, ids); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 		for _, key := range keys {
 			if _, _, err := e.forgetWaiting(ctx, tx, key, a.Until); err != nil {
@@ -153,10 +153,10 @@ var errStillRead = errors.New("a transaction of Postgres is open since before th
 // forgetWaiting removes what waits to be sent about an address, and was asked for until a time.
 func (e *Eraser) forgetWaiting(ctx context.Context, tx pgx.Tx, key string, until time.Time) (mails, chats int, err error) {
 	if mails, err = e.deps.Mails.Forget(ctx, tx, key, until); err != nil {
-		return 0, 0, err //nolint:wrapcheck // it says what failed
+		return 0, 0, err
 	}
 	chats, err = e.deps.Chats.Forget(ctx, tx, key, until)
-	return mails, chats, err //nolint:wrapcheck // as above
+	return mails, chats, err
 }
 
 // forgetOutside removes what no transaction of the account reaches.
@@ -164,10 +164,10 @@ func (e *Eraser) forgetOutside(ctx context.Context, account uuid.UUID, keys []st
 	if e.deps.Mailbox != nil {
 		for _, key := range keys {
 			if _, err := e.deps.Mailbox.Forget(key, until); err != nil {
-				return err //nolint:wrapcheck // it says what failed
+				return err
 			}
 		}
 	}
 	// Last, so that no request whose effect was removed leaves an answer. Answers are kept for a day in any case.
-	return e.deps.Answers.Forget(ctx, account, until, idempotency.Meant{Body: about(keys, ids), Key: named(keys)}) //nolint:wrapcheck // as above
+	return e.deps.Answers.Forget(ctx, account, until, idempotency.Meant{Body: about(keys, ids), Key: named(keys)})
 }

@@ -129,7 +129,7 @@ func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until ti
 			return fmt.Errorf("look for deleted links: %w", err)
 		}
 		if err := session.BlankReports(ctx, tx, gone); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 		removed, err := json.Marshal(all)
 		if err != nil {

@@ -185,7 +185,7 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, de
 	}
 	reports, err := session.ReportsAbout(ctx, tx, slices.Concat(deleted, linkIDs))
 	if err != nil {
-		return d, err //nolint:wrapcheck // it says what failed
+		return d, err
 	}
 	for _, r := range reports {
 		d.Reports = append(d.Reports, PersonReport{

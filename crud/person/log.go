@@ -37,11 +37,11 @@ type Log struct{ folder objectstore.Folder }
 // OpenLog returns the log of the settings, or nil if there is none. It makes the directory, and does not connect to a bucket.
 func OpenLog(c Config, s3 objectstore.Config) (*Log, error) {
 	if c.Log == "" {
-		return nil, nil //nolint:nilnil // no log is no error: erasing is refused then
+		return nil, nil
 	}
 	if _, bucket := objectstore.ParseLocation(c.Log); !bucket {
 		if err := config.Writable("--erasure-log", c.Log); err != nil {
-			return nil, err //nolint:wrapcheck // it names the setting
+			return nil, err
 		}
 	}
 	folder, err := objectstore.OpenFolder(c.Log, s3)

@@ -53,7 +53,7 @@ func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
 func (e *Eraser) unknown(ctx context.Context) (ids []uuid.UUID, err error) {
 	all, err := e.deps.Log.IDs(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what failed
+		return nil, err
 	}
 	q := store.New(e.deps.Postgres.Unscoped())
 	for some := range slices.Chunk(all, knownAtOnce) {

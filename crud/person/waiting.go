@@ -19,14 +19,14 @@ func (p *Persons) readWaiting(ctx context.Context, tx pgx.Tx, address email.Addr
 	d.Mails, d.Chats, d.Notices = []PersonMail{}, []PersonChatMessage{}, []PersonNotice{}
 	mails, err := p.deps.Mails.About(ctx, tx, address.Key)
 	if err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	for i := range mails {
 		d.Mails = append(d.Mails, mailOf(&mails[i]))
 	}
 	chats, err := p.deps.Chats.About(ctx, tx, address.Key)
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	for _, m := range chats {
 		d.Chats = append(d.Chats, PersonChatMessage{m.Channel, m.State, api.TimeOf(m.At), m.Text})

@@ -94,10 +94,10 @@ type bounded struct {
 
 func (b bounded) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
-		return 0, err //nolint:wrapcheck // the caller looks at the context
+		return 0, err
 	}
 	// A JPEG's scan can take a few bytes and many operations, so the context is looked at often.
-	return b.Reader.Read(p[:min(len(p), 256)]) //nolint:wrapcheck // an error of the file
+	return b.Reader.Read(p[:min(len(p), 256)])
 }
 
 // bytesPerPixel returns an upper bound on the memory that a decoder takes for each pixel, read from the code of Go's decoders.

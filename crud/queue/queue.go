@@ -225,7 +225,7 @@ func (q *Queue) tryStart(ctx context.Context) (*river.Client[pgx.Tx], error) {
 		return nil, err
 	}
 	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
-		return nil, err //nolint:wrapcheck // start logs it with what failed
+		return nil, err
 	}
 	return client, nil
 }
@@ -248,7 +248,7 @@ func (q *Queue) awaitResume(ctx context.Context) error {
 			q.log.Warn("mails, messages and webhooks wait, since the database was restored", "remedy", "lodestone restore resume")
 		}
 		if err := service.Sleep(ctx, resumeEvery); err != nil {
-			return err //nolint:wrapcheck // it is that of ctx
+			return err
 		}
 	}
 }

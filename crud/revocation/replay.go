@@ -105,7 +105,7 @@ func revoke(ctx context.Context, q *store.Queries, all []Revocation) error {
 			continue
 		}
 		if err := step.do(ctx, step.ids); err != nil {
-			return err //nolint:wrapcheck // the caller does
+			return err
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ const (
 // which these were written.
 func OpenPlace(log string, s3 objectstore.Config) (objectstore.Folder, error) {
 	if log == "" {
-		return nil, nil //nolint:nilnil // no log is no error: nothing is on record then
+		return nil, nil
 	}
 	place, err := objectstore.OpenFolder(strings.TrimSuffix(log, "/")+"/revoked", s3)
 	if err != nil {
@@ -109,14 +109,14 @@ func (r *Record) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	q := store.New(tx)
 	mine, err := q.TryLock(ctx, writerLock)
 	if err != nil || !mine {
-		return 0, err //nolint:wrapcheck // the caller does
+		return 0, err
 	}
 	rows, err := q.SomeRevocations(ctx, atOnce)
 	if err != nil || len(rows) == 0 {
-		return 0, err //nolint:wrapcheck // as above
+		return 0, err
 	}
 	if compared, err := q.ErasuresCompared(ctx); err != nil || !compared {
-		return 0, err //nolint:wrapcheck // as above
+		return 0, err
 	}
 	e, numbers := entry{Version: entryVersion}, make([]int64, len(rows))
 	for i, row := range rows {
@@ -128,24 +128,24 @@ func (r *Record) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
 			return 0, err
 		}
 	}
-	return len(rows), q.RemoveRevocations(ctx, numbers) //nolint:wrapcheck // as above
+	return len(rows), q.RemoveRevocations(ctx, numbers)
 }
 
 // append writes an entry behind the newest one.
 func (r *Record) append(ctx context.Context, q *store.Queries, e entry) error {
 	newest, err := q.NewestRevocation(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller does
+		return err
 	}
 	text, err := json.Marshal(e)
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	name := nextName(newest, time.Now())
 	if err := r.deps.Place.Write(ctx, name, text); err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
-	return q.SetNewestRevocation(ctx, name) //nolint:wrapcheck // as above
+	return q.SetNewestRevocation(ctx, name)
 }
 
 // nameForm is a time. Names of one form sort as their times do.

@@ -56,7 +56,7 @@ func (t *Turns) Wait(ctx context.Context, owner uuid.UUID) (done func(), err err
 		return done, nil
 	case <-ctx.Done():
 		done()
-		return nil, ctx.Err() //nolint:wrapcheck // the caller says what it waited for
+		return nil, ctx.Err()
 	}
 }
 

@@ -79,7 +79,7 @@ func NewCloser(idle time.Duration, d CloserDeps) *Closer {
 // Close ends every session that is over. After a restore, none is before it is resumed.
 func (c *Closer) Close(ctx context.Context) error {
 	if paused, err := store.New(c.deps.Postgres.Unscoped()).DeliveriesPaused(ctx); err != nil || paused {
-		return err //nolint:wrapcheck // it is logged
+		return err
 	}
 	known, err := store.New(c.deps.Postgres.Unscoped()).CountersCaughtUp(ctx)
 	if errors.Is(err, pgx.ErrNoRows) {

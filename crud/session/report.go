@@ -147,7 +147,7 @@ func (r *Reporter) Work(ctx context.Context, job *river.Job[report]) error {
 		return nil
 	case http.StatusUnprocessableEntity:
 		// No later try can be better; the cause is ours, such as keys that the collector does not have.
-		return river.JobCancel(fmt.Errorf("the collector refused the event: %s", answer)) //nolint:wrapcheck // it marks the job
+		return river.JobCancel(fmt.Errorf("the collector refused the event: %s", answer))
 	default:
 		return errors.New("the collector answered " + strconv.Itoa(res.StatusCode))
 	}

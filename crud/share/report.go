@@ -93,7 +93,7 @@ func (s *reports) get(r *http.Request, a http.Handler, o opened, p period) (repo
 		return found, nil
 	})
 	if err != nil {
-		return report{}, err //nolint:wrapcheck // ask does
+		return report{}, err
 	}
 	return got.(report), nil
 }

@@ -204,7 +204,7 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 // expiry returns the time at which a new link ends, nil for never.
 func (s *Shares) expiry(text *string) (*time.Time, error) {
 	if text == nil {
-		return nil, nil //nolint:nilnil // never is no error
+		return nil, nil
 	}
 	at, err := jsonschema.ParseTime(*text)
 	if err == nil && at.After(s.deps.Now()) {

@@ -40,7 +40,7 @@ func (p *progress) Read(into []byte) (int, error) {
 	}
 	n, err := p.body.Read(into)
 	p.left -= n
-	return n, err //nolint:wrapcheck // a reader's error is passed on as it is
+	return n, err
 }
 
 // done lets the connection live until the end of the time for the request: the server goes on reading from it while

@@ -102,7 +102,7 @@ func name(ctx context.Context, q *store.Queries, entries []Entry) error {
 	}
 	rows, err := q.NameObjects(ctx, ids)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller does
+		return err
 	}
 	caller, found := auth.From(ctx), map[uuid.UUID]*Object{}
 	for _, row := range rows {

@@ -194,7 +194,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	if err != nil {
 		c.failed = err
 	}
-	return n, err //nolint:wrapcheck // a writer's error is passed on as it is
+	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the connection.

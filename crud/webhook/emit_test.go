@@ -39,7 +39,7 @@ func endpoint(t *testing.T, db *postgres.Pool, owner uuid.UUID, kinds ...webhook
 	return id
 }
 
-var tokens = func() *token.Ring { //nolint:gochecknoglobals // of what is emitted without a rig
+var tokens = func() *token.Ring {
 	ring, err := token.NewKeys(1).Ring()
 	if err != nil {
 		panic(err)

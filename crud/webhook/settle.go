@@ -34,7 +34,7 @@ const (
 )
 
 // schedule is the delay after each failed attempt; after the last one the message is given up.
-var schedule = [...]time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 24 * time.Hour} //nolint:gochecknoglobals // a constant that Go cannot express
+var schedule = [...]time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 24 * time.Hour}
 
 // settle writes down an attempt, and what follows from it for the delivery and its endpoint. It takes
 // the endpoint before the delivery, as everything does that takes both.

@@ -79,7 +79,7 @@ func (r *Reports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*
 	}
 	all := answers.Of(change.ByTime)
 	if !happened(all.Totals) {
-		return nil, nil //nolint:nilnil // documented
+		return nil, nil
 	}
 	v := voice{r.texts.In(a.Language)}
 	w := &mail.Weekly{Week: v.texts.Days(first, timezone.AddDays(first, 6)), Readers: int(all.Totals.Number("people"))}

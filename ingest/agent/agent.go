@@ -52,7 +52,7 @@ func (p *Parser) Names(userAgent string) Names {
 		return Names{}
 	}
 	if known, ok := p.known.Get(userAgent); ok {
-		return known.(Names) //nolint:forcetypeassert // nothing else is in it
+		return known.(Names)
 	}
 	names := loaded().names(userAgent)
 	p.known.Add(userAgent, names)

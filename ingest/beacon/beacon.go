@@ -20,7 +20,7 @@ var ErrNotBuilt = errors.New("the beacon script is not built: run `make web`, th
 func Load() (*asset.File, error) {
 	dist, err := fs.Sub(files, "dist")
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it cannot be: the directory is embedded
+		return nil, err
 	}
 	built, err := asset.Load(dist)
 	if err != nil {

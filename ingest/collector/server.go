@@ -199,7 +199,7 @@ func (c *Collector) Start(ctx context.Context) error {
 	}
 	secure, err := c.config.TLS.Open(certificate.Deps{Name: "collector", Log: c.deps.Log, Registerer: c.deps.Registerer, Protocols: []string{"http/1.1"}})
 	if err != nil {
-		return err //nolint:wrapcheck // it says what it is about
+		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.config.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {

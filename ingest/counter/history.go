@@ -108,15 +108,15 @@ func setAccessLinks(ctx context.Context, conn driver.Conn, q *store.Queries, lin
 		ids[i] = l.id
 	}
 	if err := q.AddAccessLinkCounts(ctx, ids); err != nil {
-		return err //nolint:wrapcheck // setChunk does
+		return err
 	}
 	mine, err := q.LockAccessLinkCounts(ctx, ids)
 	if err != nil || len(mine) == 0 {
-		return err //nolint:wrapcheck // setChunk does
+		return err
 	}
 	links = owned(links, mine)
 	if err := q.ForgetSessions(ctx, mine); err != nil {
-		return err //nolint:wrapcheck // setChunk does
+		return err
 	}
 	expired, err := readExpired(ctx, conn, links)
 	if err != nil {
@@ -129,7 +129,7 @@ func setAccessLinks(ctx context.Context, conn driver.Conn, q *store.Queries, lin
 		reset.First, reset.Last = append(reset.First, e.first), append(reset.Last, e.last)
 	}
 	if err := q.ResetAccessLinkCounts(ctx, reset); err != nil {
-		return err //nolint:wrapcheck // setChunk does
+		return err
 	}
 	return addAllSessions(ctx, conn, q, links)
 }
@@ -147,7 +147,7 @@ func addAllSessions(ctx context.Context, conn driver.Conn, q *store.Queries, lin
 		}
 		err := q.AddSessions(ctx, p)
 		p = store.AddSessionsParams{Links: p.Links[:0], Sessions: p.Sessions[:0], Months: p.Months[:0], First: p.First[:0], Last: p.Last[:0]}
-		return err //nolint:wrapcheck // setChunk does
+		return err
 	}
 	for err == nil && rows.Next() {
 		var id, session uuid.UUID
@@ -235,11 +235,11 @@ func setGenericLinks(ctx context.Context, conn driver.Conn, q *store.Queries, li
 		ids[i] = l.id
 	}
 	if err := q.AddGenericLinkCounts(ctx, ids); err != nil {
-		return err //nolint:wrapcheck // setChunk does
+		return err
 	}
 	locked, err := q.LockGenericLinkCounts(ctx, ids)
 	if err != nil || len(locked) == 0 {
-		return err //nolint:wrapcheck // setChunk does
+		return err
 	}
 	mine := make([]uuid.UUID, len(locked))
 	for i, l := range locked {
@@ -260,9 +260,9 @@ func setGenericLinks(ctx context.Context, conn driver.Conn, q *store.Queries, li
 		reset.IDs, reset.Views = append(reset.IDs, l.id), append(reset.Views, expired[l.id].views+views[l.id])
 	}
 	if err := q.ResetGenericLinkCounts(ctx, reset); err != nil {
-		return err //nolint:wrapcheck // setChunk does
+		return err
 	}
-	return q.SetMinutes(ctx, minutes) //nolint:wrapcheck // setChunk does
+	return q.SetMinutes(ctx, minutes)
 }
 
 func readAllLandings(ctx context.Context, conn driver.Conn, links []link, since time.Time) (views map[uuid.UUID]int64, minutes store.SetMinutesParams, err error) {

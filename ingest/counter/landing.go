@@ -83,7 +83,7 @@ func readLandings(ctx context.Context, conn driver.Conn, s span) (addition, erro
 func (l *landings) read(ctx context.Context, conn driver.Conn, query string) (minutes []minuteOf, n uint64, err error) {
 	rows, err := conn.Query(ctx, query)
 	if err != nil {
-		return nil, 0, err //nolint:wrapcheck // search does
+		return nil, 0, err
 	}
 	for rows.Next() {
 		var m minuteOf
@@ -150,7 +150,7 @@ func (l *landings) rowsSince() time.Time { return l.latest }
 func (l *landings) stale(ctx context.Context, q *store.Queries) (stale []link, err error) {
 	rows, err := q.GenericLinksSince(ctx, store.GenericLinksSinceParams{Links: l.minutes.Links, Minutes: l.minutes.Minutes})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // add does
+		return nil, err
 	}
 	for _, r := range rows {
 		if !l.reset[r.ID] {
@@ -162,10 +162,10 @@ func (l *landings) stale(ctx context.Context, q *store.Queries) (stale []link, e
 
 func (l *landings) store(ctx context.Context, q *store.Queries, _ bool, _ int64) error {
 	if err := q.AddGenericLinkCounts(ctx, l.ids); err != nil {
-		return err //nolint:wrapcheck // add does
+		return err
 	}
 	if _, err := q.LockGenericLinkCounts(ctx, l.ids); err != nil {
-		return err //nolint:wrapcheck // add does
+		return err
 	}
 	// A minute may have left while nothing was locked.
 	stale, err := l.stale(ctx, q)
@@ -176,9 +176,9 @@ func (l *landings) store(ctx context.Context, q *store.Queries, _ bool, _ int64)
 		return err
 	}
 	if err := q.AddMinutes(ctx, l.minutes); err != nil {
-		return err //nolint:wrapcheck // add does
+		return err
 	}
-	return q.SetMinutes(ctx, store.SetMinutesParams(l.minutes)) //nolint:wrapcheck // add does
+	return q.SetMinutes(ctx, store.SetMinutesParams(l.minutes))
 }
 
 // forgetMinutes forgets the views by minute that no late view is expected to be added to.

@@ -83,7 +83,7 @@ func readSessions(ctx context.Context, conn driver.Conn, s span) (addition, erro
 func (s *sessions) read(ctx context.Context, query string) (n uint64, err error) {
 	rows, err := s.conn.Query(ctx, query)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // search does
+		return 0, err
 	}
 	for rows.Next() {
 		var key sessionKey
@@ -149,10 +149,10 @@ func (s *sessions) store(ctx context.Context, q *store.Queries, again bool, belo
 		}
 	}
 	if err := q.AddAccessLinkCounts(ctx, s.ids); err != nil {
-		return err //nolint:wrapcheck // add does
+		return err
 	}
 	if _, err := q.LockAccessLinkCounts(ctx, s.ids); err != nil {
-		return err //nolint:wrapcheck // add does
+		return err
 	}
 	var p store.AddSessionsParams
 	var read []activity
@@ -168,7 +168,7 @@ func (s *sessions) store(ctx context.Context, q *store.Queries, again bool, belo
 	}
 	if len(p.Links) > 0 {
 		if err := q.AddSessions(ctx, p); err != nil {
-			return err //nolint:wrapcheck // add does
+			return err
 		}
 	}
 	if !again && len(read) > 0 {

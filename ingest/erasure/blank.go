@@ -117,7 +117,7 @@ func blankEvents(ctx context.Context, conn driver.Conn, links []link, since time
 		return 0, nil
 	}
 	if err := clickhouse.AwaitMutations(ctx, conn, "events", ownUpdate); err != nil { // another process may have asked for the same
-		return 0, err //nolint:wrapcheck // it says what failed
+		return 0, err
 	}
 	p := parameters(links)
 	p["since"] = since.UTC().Format("2006-01-02 15:04:05")
@@ -140,7 +140,7 @@ func blankViews(ctx context.Context, conn driver.Conn, accounts []link) (n int, 
 		return 0, nil
 	}
 	if err := clickhouse.AwaitMutations(ctx, conn, "link_views", ownViews); err != nil { // as above
-		return 0, err //nolint:wrapcheck // it says what failed
+		return 0, err
 	}
 	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole, ownViews)
 }
@@ -159,7 +159,7 @@ func blankRows(ctx context.Context, conn driver.Conn, p native.Parameters, table
 		}
 		n++
 	}
-	return n, clickhouse.AwaitMutations(ctx, conn, table, own) //nolint:wrapcheck // it says what failed
+	return n, clickhouse.AwaitMutations(ctx, conn, table, own)
 }
 
 // removeCopies removes every version of copies: a version that says that the entity was deleted hides those before, and leaves them on the
@@ -182,7 +182,7 @@ func removeCopies(ctx context.Context, conn driver.Conn, links []link, tables []
 		}
 		n++
 		if err := clickhouse.AwaitMutations(ctx, conn, table, ownDelete); err != nil {
-			return n, err //nolint:wrapcheck // it says what failed
+			return n, err
 		}
 	}
 	return n, nil
@@ -190,6 +190,6 @@ func removeCopies(ctx context.Context, conn driver.Conn, links []link, tables []
 
 // change begins to change rows.
 func change(ctx context.Context, conn driver.Conn, command string, p native.Parameters) error {
-	return conn.Exec(native.Context(ctx, native.WithParameters(p), //nolint:wrapcheck // the caller does
+	return conn.Exec(native.Context(ctx, native.WithParameters(p),
 		native.WithSettings(native.Settings{"mutations_sync": "0", "max_query_size": maxQueryBytes})), command)
 }

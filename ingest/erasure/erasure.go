@@ -192,7 +192,7 @@ func (j *Job) Blank(ctx context.Context) (n int, err error) {
 
 // alone calls fn unless another process does so.
 func (j *Job) alone(ctx context.Context, fn func() error) error {
-	return j.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error { //nolint:wrapcheck // the callers do
+	return j.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		own := store.New(tx)
 		mine, err := own.TryLock(ctx, lookLock)
 		if err != nil || !mine {
@@ -250,7 +250,7 @@ func (j *Job) blank(ctx context.Context, links []link, since time.Time) error {
 }
 
 func blankShards(ctx context.Context, conn driver.Conn, links []link, since time.Time) error {
-	return clickhouse.EachShard(conn, func(shard driver.Conn) error { //nolint:wrapcheck // it says what failed
+	return clickhouse.EachShard(conn, func(shard driver.Conn) error {
 		for {
 			n, err := blankAll(ctx, shard, links, since)
 			if err != nil || n == 0 {
@@ -271,7 +271,7 @@ func (j *Job) LookAgain(ctx context.Context, since time.Time) error {
 func (j *Job) look(ctx context.Context) (ended bool, err error) {
 	q := store.New(j.deps.Postgres.Unscoped())
 	if state, err := q.ErasureLook(ctx); err != nil || !j.due(state) {
-		return false, err //nolint:wrapcheck // it is logged
+		return false, err
 	}
 	err = j.alone(ctx, func() error {
 		state, err := q.ErasureLook(ctx)
@@ -305,9 +305,9 @@ func (j *Job) lookOn(ctx context.Context, q *store.Queries, state store.ErasureL
 		return false, err
 	}
 	if err := q.ContinueErasureLook(ctx, store.ContinueErasureLookParams{BeganAt: began, After: after}); err != nil || after != uuid.Nil {
-		return false, err //nolint:wrapcheck // the caller does
+		return false, err
 	}
-	return true, q.EndErasureLook(ctx) //nolint:wrapcheck // as above
+	return true, q.EndErasureLook(ctx)
 }
 
 // lookFrom looks for the links behind one, at most so many pages of them. It returns the last one, or uuid.Nil after all.
@@ -336,7 +336,7 @@ func (j *Job) lookFrom(ctx context.Context, after uuid.UUID, since time.Time, pa
 func (j *Job) withClickHouse(fn func(conn driver.Conn) error) (err error) {
 	conn, err := clickhouse.Open(j.deps.ClickHouse, 1)
 	if err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	return fn(conn)
@@ -355,7 +355,7 @@ func (j *Job) dateRecords(ctx context.Context) {
 func (j *Job) tryDateRecords(ctx context.Context) error {
 	q := store.New(j.deps.Postgres.Unscoped())
 	if n, err := q.CountUndatedErasures(ctx); err != nil || n == 0 {
-		return err //nolint:wrapcheck // it is logged
+		return err
 	}
 	client, err := kgo.NewClient(j.deps.Kafka.Options(j.deps.Log)...)
 	if err != nil {
@@ -365,8 +365,8 @@ func (j *Job) tryDateRecords(ctx context.Context) error {
 	// Views of landing pages belong to accounts that were deleted.
 	longest, bounded, err := kafka.Retention(ctx, client, event.Topic, event.LinkViewTopic, event.DeadLetterTopic)
 	if err != nil || !bounded || j.cfg.SpoolMaxAge == 0 {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	// A record of before may be in a collector's spool, and come to Kafka last.
-	return q.DateErasures(ctx, (longest + j.cfg.SpoolMaxAge).Seconds()) //nolint:wrapcheck // it is logged
+	return q.DateErasures(ctx, (longest + j.cfg.SpoolMaxAge).Seconds())
 }

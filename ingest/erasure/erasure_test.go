@@ -170,7 +170,7 @@ func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
 }
 
 // A ClickHouse that is restored to a time before the erasure has the events again, longer ago than the service looks back.
-func TestEventsOfARestoredClickHouseAreBlankedAgain(t *testing.T) { //nolint:paralleltest // because it empties the table of all tests
+func TestEventsOfARestoredClickHouseAreBlankedAgain(t *testing.T) {
 	r := newRig(t)
 	gone, page := uuid.New(), uuid.New()
 	r.store(gone, 0)
@@ -249,7 +249,7 @@ func TestCopiesOfErasedPeopleAreRemoved(t *testing.T) {
 }
 
 // Events are changed when the merges that run are over, which takes long under load. The address does not wait for them.
-func TestCopiesAreRemovedBeforeEventsChange(t *testing.T) { //nolint:paralleltest // because it stops merges of the table of all tests
+func TestCopiesAreRemovedBeforeEventsChange(t *testing.T) {
 	r := newRig(t)
 	link := uuid.New()
 	r.store(link, 0)
@@ -288,7 +288,7 @@ func TestTheServiceBlanks(t *testing.T) {
 }
 
 // Consumers learn of an erasure while events of another are changed, which takes long in a large table.
-func TestErasuresAreKnownWhileEventsChange(t *testing.T) { //nolint:paralleltest // because it stops merges of the table of all tests
+func TestErasuresAreKnownWhileEventsChange(t *testing.T) {
 	r := newRig(t)
 	first, second := uuid.New(), uuid.New()
 	r.store(first, 0)

@@ -54,7 +54,7 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 			return err
 		})
 		if err != nil {
-			return nil, err //nolint:wrapcheck // it says what failed
+			return nil, err
 		}
 		all = append(all, Found{"ClickHouse copies of " + table, n})
 	}

@@ -44,7 +44,7 @@ func leadMagnets(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [
 	for _, r := range found {
 		rows = append(rows, []any{r.ID, r.AccountID, r.Title, r.Description, r.IsActive, r.FileVersion, r.PageCount, r.CreatedAt.UTC(), r.UpdatedAt.UTC()})
 	}
-	return rows, err //nolint:wrapcheck // the caller does
+	return rows, err
 }
 
 func genericLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
@@ -54,7 +54,7 @@ func genericLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows 
 			r.ID, r.AccountID, r.LeadMagnetID, r.Slug, r.Title, r.Active, r.RequireVerification, r.SubmissionCount, r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
 		})
 	}
-	return rows, err //nolint:wrapcheck // as above
+	return rows, err
 }
 
 func accessLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
@@ -66,7 +66,7 @@ func accessLinks(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [
 			r.MaxViews, inUTC(r.ExpiresAt), r.IsActive, r.CreatedAt.UTC(), r.UpdatedAt.UTC(),
 		})
 	}
-	return rows, err //nolint:wrapcheck // as above
+	return rows, err
 }
 
 func submissions(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [][]any, err error) {
@@ -78,7 +78,7 @@ func submissions(ctx context.Context, q *store.Queries, ids []uuid.UUID) (rows [
 			r.SubmittedAt.UTC(), inUTC(r.VerifiedAt), inUTC(r.ConsentedAt),
 		})
 	}
-	return rows, err //nolint:wrapcheck // as above
+	return rows, err
 }
 
 func inUTC(t *time.Time) *time.Time {

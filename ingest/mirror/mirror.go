@@ -222,7 +222,7 @@ func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	defer cancel()
 	for _, table := range withAddresses() {
 		err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
-			return shard.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL") //nolint:wrapcheck // below
+			return shard.Exec(merge, "OPTIMIZE TABLE lodestone."+table+" FINAL")
 		})
 		if err != nil {
 			return fmt.Errorf("remove addresses from ClickHouse: %w", err)

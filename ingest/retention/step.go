@@ -204,7 +204,7 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Con
 		}
 		mine, err := q.TryLock(ctx, jobKey)
 		if err != nil || !mine { // another process is at it
-			return err //nolint:wrapcheck // a failed statement
+			return err
 		}
 		w, err := j.begin(ctx, all, conn, month)
 		if err != nil {

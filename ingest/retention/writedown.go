@@ -289,19 +289,19 @@ func (j *Job) expireSessions(ctx context.Context) error {
 				return nil
 			}
 			if err != nil {
-				return err //nolint:wrapcheck // below
+				return err
 			}
 			last, err := q.ExpireSessions(ctx, store.ExpireSessionsParams{
 				AfterLink: next.AfterLink, AfterSession: next.AfterSession, Month: next.Month, MaxSessions: expireAtOnce,
 			})
 			if errors.Is(err, pgx.ErrNoRows) {
-				return q.SetExpiry(ctx, store.SetExpiryParams{AfterLink: next.AfterLink, AfterSession: next.AfterSession, Finished: true}) //nolint:wrapcheck // below
+				return q.SetExpiry(ctx, store.SetExpiryParams{AfterLink: next.AfterLink, AfterSession: next.AfterSession, Finished: true})
 			}
 			if err != nil {
-				return err //nolint:wrapcheck // below
+				return err
 			}
 			more = true
-			return q.SetExpiry(ctx, store.SetExpiryParams{AfterLink: last.LinkID, AfterSession: last.Session}) //nolint:wrapcheck // below
+			return q.SetExpiry(ctx, store.SetExpiryParams{AfterLink: last.LinkID, AfterSession: last.Session})
 		})
 		if err != nil {
 			return fmt.Errorf("delete sessions of deleted months: %w", err)

@@ -47,7 +47,7 @@ func withoutDescriptors(t *testing.T, f func()) {
 }
 
 // A read that fails says nothing about what is on the disk: nothing moves past it, and it is tried again.
-func TestAReadErrorIsNoDamage(t *testing.T) { //nolint:paralleltest // because it takes descriptors away from the process
+func TestAReadErrorIsNoDamage(t *testing.T) {
 	errIO := &os.PathError{Op: "read", Path: "segment", Err: syscall.EIO}
 	for name, without := range map[string]func(t *testing.T, q *queue, d *brokenDisk, f func()){
 		"no descriptors": func(t *testing.T, q *queue, _ *brokenDisk, f func()) {
@@ -69,7 +69,7 @@ func TestAReadErrorIsNoDamage(t *testing.T) { //nolint:paralleltest // because i
 			d.set(func(d *brokenDisk) { d.reading = nil })
 		},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // as above
+		t.Run(name, func(t *testing.T) {
 			dir, d := t.TempDir(), &brokenDisk{}
 			q := open(t, dir, d, 1<<30, 200)
 			want := fill(t, q, 30)
@@ -288,7 +288,7 @@ func TestTheNameOfTheDirectoryIsSynced(t *testing.T) {
 }
 
 // Without descriptors no segment can be created: what is written meanwhile is refused, and nothing of the rest is lost.
-func TestWritingWithoutDescriptors(t *testing.T) { //nolint:paralleltest // because it takes descriptors away from the process
+func TestWritingWithoutDescriptors(t *testing.T) {
 	dir := t.TempDir()
 	q := open(t, dir, realDisk{}, 1<<30, 200)
 	want := fill(t, q, 5)

@@ -112,7 +112,7 @@ func (d *eventDecoder) Peek(record []byte) Identity {
 }
 
 func (d *eventDecoder) Add(to Table, at Place) {
-	e, t := &d.event, to.(*eventTable) //nolint:forcetypeassert // of the same stream
+	e, t := &d.event, to.(*eventTable)
 	t.accountID.Append(e.AccountID)
 	t.leadMagnetID.Append(e.LeadMagnetID)
 	t.genericLinkID.Append(e.GenericLinkID)
@@ -133,7 +133,7 @@ func (d *eventDecoder) Add(to Table, at Place) {
 }
 
 func (t *eventTable) addRow(from Table, row int) {
-	f := from.(*eventTable) //nolint:forcetypeassert // of the same stream
+	f := from.(*eventTable)
 	t.accountID.AppendRow(f.accountID, row)
 	t.leadMagnetID.AppendRow(f.leadMagnetID, row)
 	t.genericLinkID.AppendRow(f.genericLinkID, row)

@@ -96,7 +96,7 @@ func (d *linkViewDecoder) Decode(record []byte) (Record, error) {
 func (d *linkViewDecoder) Peek([]byte) Identity { return Identity{} }
 
 func (d *linkViewDecoder) Add(to Table, at Place) {
-	v, t := &d.view, to.(*linkViewTable) //nolint:forcetypeassert // of the same stream
+	v, t := &d.view, to.(*linkViewTable)
 	t.accountID.Append(v.AccountID)
 	t.leadMagnetID.Append(v.LeadMagnetID)
 	t.genericLinkID.Append(v.GenericLinkID)
@@ -112,7 +112,7 @@ func (d *linkViewDecoder) Add(to Table, at Place) {
 }
 
 func (t *linkViewTable) addRow(from Table, row int) {
-	f := from.(*linkViewTable) //nolint:forcetypeassert // of the same stream
+	f := from.(*linkViewTable)
 	t.accountID.AppendRow(f.accountID, row)
 	t.leadMagnetID.AppendRow(f.leadMagnetID, row)
 	t.genericLinkID.AppendRow(f.genericLinkID, row)

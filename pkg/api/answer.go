@@ -218,7 +218,7 @@ type Change[T any] struct {
 // UnmarshalJSONFrom implements json.UnmarshalerFrom. It is called only for a field that is there.
 func (c *Change[T]) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	c.Given = true
-	return json.UnmarshalDecode(from, &c.Value) //nolint:wrapcheck // the decoder's error tells the place
+	return json.UnmarshalDecode(from, &c.Value)
 }
 
 // JSONSchema implements jsonschema.Provider: the schema of the value, or null.

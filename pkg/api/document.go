@@ -145,7 +145,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		}
 		name, err := jsontext.AppendQuote(nil, m.name)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // a name of a field of ours
+			return nil, err
 		}
 		value, err := json.Marshal(m.value, json.Deterministic(true))
 		if err != nil {

@@ -47,7 +47,7 @@ func (o *recorder) Write(b []byte) (int, error) {
 		o.WriteHeader(http.StatusOK)
 	}
 	if o.packer != nil {
-		return o.packer.Write(b) //nolint:wrapcheck // a writer's error is passed on as it is
+		return o.packer.Write(b)
 	}
 	return o.send(b)
 }
@@ -55,7 +55,7 @@ func (o *recorder) Write(b []byte) (int, error) {
 func (o *recorder) send(b []byte) (int, error) {
 	n, err := o.ResponseWriter.Write(b)
 	o.bytes += int64(n)
-	return n, err //nolint:wrapcheck // as above
+	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -272,7 +272,7 @@ func (o *relay) Write(b []byte) (int, error) {
 	if o.stream {
 		_ = o.connection.SetWriteDeadline(time.Now().Add(streamWrite))
 	}
-	return o.ResponseWriter.Write(b) //nolint:wrapcheck // a writer's error is passed on as it is
+	return o.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -118,7 +118,7 @@ func (s *streaming) request(method, path, key string) *http.Response {
 // open returns a reader of the stream, whose header has arrived.
 func (s *streaming) open() *bufio.Reader {
 	s.t.Helper()
-	res := s.request("GET", "/api/v1/stream", "read") //nolint:bodyclose // request closes it
+	res := s.request("GET", "/api/v1/stream", "read")
 	require.Equal(s.t, 200, res.StatusCode)
 	require.Equal(s.t, "text/event-stream", res.Header.Get("Content-Type"))
 	require.Empty(s.t, res.Header.Get("Content-Encoding"))
@@ -164,7 +164,7 @@ func TestStream(t *testing.T) {
 	_, err := r.ReadByte()
 	require.ErrorIs(t, err, io.EOF)
 	<-s.source.closed
-	res := s.request("GET", "/api/v1/stream", "read") //nolint:bodyclose // request closes it
+	res := s.request("GET", "/api/v1/stream", "read")
 	require.Equal(t, 503, res.StatusCode)
 	require.Equal(t, "1", res.Header.Get("Retry-After"))
 }
@@ -173,12 +173,12 @@ func TestStreamThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newStreaming(t)
 	for path, status := range map[string]int{"?fail=yes": 429, "?other=1": 400} {
-		res := s.request("GET", "/api/v1/stream"+path, "read") //nolint:bodyclose // request closes it
+		res := s.request("GET", "/api/v1/stream"+path, "read")
 		require.Equal(t, status, res.StatusCode)
 		require.Equal(t, "application/problem+json", res.Header.Get("Content-Type"))
 	}
-	require.Equal(t, 401, s.request("GET", "/api/v1/stream", "unknown").StatusCode) //nolint:bodyclose // request closes it
-	head := s.request("HEAD", "/api/v1/stream", "read")                             //nolint:bodyclose // request closes it
+	require.Equal(t, 401, s.request("GET", "/api/v1/stream", "unknown").StatusCode)
+	head := s.request("HEAD", "/api/v1/stream", "read")
 	require.Equal(t, 200, head.StatusCode)
 	require.Equal(t, "text/event-stream", head.Header.Get("Content-Type"))
 	<-s.source.closed

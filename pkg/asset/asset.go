@@ -45,7 +45,7 @@ func Load(dir fs.FS) (Files, error) {
 		}
 		body, err := fs.ReadFile(dir, name)
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped once, below
+			return err
 		}
 		for _, c := range codings {
 			if plain, found := strings.CutSuffix(name, c.ending); found {
@@ -83,10 +83,10 @@ func (f *File) complete() error {
 	if f.forms[""] == nil {
 		r, err := gzip.NewReader(bytes.NewReader(f.forms["gzip"]))
 		if err != nil {
-			return err //nolint:wrapcheck // the caller does
+			return err
 		}
 		if f.forms[""], err = io.ReadAll(r); err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
 	}
 	sum := sha256.Sum256(f.forms[""])

@@ -100,7 +100,7 @@ func (f *csvRows[R]) write(row R, _ any) error {
 	for i := range cells {
 		cells[i] = cellOf(value.Field(i))
 	}
-	return f.w.Write(cells) //nolint:wrapcheck // a writer's error is passed on as it is
+	return f.w.Write(cells)
 }
 
 // begin writes the names, which are those of the columns of Parquet.
@@ -114,7 +114,7 @@ func (f *csvRows[R]) begin() error {
 		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
 		names = append(names, name)
 	}
-	return f.w.Write(names) //nolint:wrapcheck // as above
+	return f.w.Write(names)
 }
 
 func (f *csvRows[R]) end() error {

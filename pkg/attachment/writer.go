@@ -52,5 +52,5 @@ func (a *Writer) Write(b []byte) (int, error) {
 	if err := a.connection.SetWriteDeadline(time.Now().Add(StallTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, fmt.Errorf("extend the time of the answer: %w", err)
 	}
-	return a.w.Write(b) //nolint:wrapcheck // a writer's error is passed on as it is
+	return a.w.Write(b)
 }

@@ -87,7 +87,7 @@ var (
 func (b *Backups) Create(ctx context.Context, incremental bool, keepFor time.Duration) (m Manifest, err error) {
 	if d, ok := b.place.(directory); ok {
 		if err := config.Writable("PLACE", d.path); err != nil {
-			return m, err //nolint:wrapcheck // it names the argument
+			return m, err
 		}
 	}
 	base, err := b.base(ctx, incremental)
@@ -110,7 +110,7 @@ func (b *Backups) Create(ctx context.Context, incremental bool, keepFor time.Dur
 // base returns the newest full backup, if it is wanted and there is one.
 func (b *Backups) base(ctx context.Context, incremental bool) (*Manifest, error) {
 	if !incremental {
-		return nil, nil //nolint:nilnil // none
+		return nil, nil
 	}
 	all, err := list(ctx, b.place)
 	if err != nil {
@@ -122,7 +122,7 @@ func (b *Backups) base(ctx context.Context, incremental bool) (*Manifest, error)
 		}
 	}
 	b.deps.Progress("there is no full backup yet, so this is one")
-	return nil, nil //nolint:nilnil // as above
+	return nil, nil
 }
 
 // name returns the name of a backup that begins now. If there is one of this second, it waits for the next.
@@ -157,7 +157,7 @@ func (b *Backups) create(ctx context.Context, base *Manifest) (m Manifest, err e
 	}
 	servers, err := b.deps.ClickHouse.DistinctServers(ctx)
 	if err != nil {
-		return m, err //nolint:wrapcheck // it is one of the settings, or names the shard
+		return m, err
 	}
 	if base != nil {
 		m.Base = base.Name
@@ -192,22 +192,22 @@ const listingName = ".backup"
 func (b *Backups) createShard(ctx context.Context, name string, server clickhouse.Config, base *Manifest) (s Shard, err error) {
 	state, err := clickhouse.State(ctx, server)
 	if err != nil {
-		return s, err //nolint:wrapcheck // it says what failed
+		return s, err
 	}
 	s = Shard{ID: state.Shard, Server: state.Version, Oldest: state.Oldest, Newest: state.Newest}
 	to, err := b.place.server(shardFolder(name, s.ID))
 	if err != nil {
-		return s, err //nolint:wrapcheck // as above
+		return s, err
 	}
 	from, err := b.serverBase(ctx, base, s.ID, true)
 	if err != nil {
 		return s, err
 	}
 	if s.Size, err = clickhouse.Backup(ctx, server, to, from); err != nil {
-		return s, err //nolint:wrapcheck // as above
+		return s, err
 	}
 	if err := b.place.take(ctx, shardFolder(name, s.ID)); err != nil {
-		return s, err //nolint:wrapcheck // as above
+		return s, err
 	}
 	if _, err := b.place.size(ctx, shardFolder(name, s.ID)+"/"+listingName); err != nil {
 		return s, fmt.Errorf("ClickHouse wrote its backup elsewhere than this process looks (%s): %w", to.Path, err)
@@ -221,20 +221,20 @@ func (b *Backups) createShard(ctx context.Context, name string, server clickhous
 // serverBase returns where ClickHouse finds the full backup of a shard, or its listing alone, if there is one.
 func (b *Backups) serverBase(ctx context.Context, base *Manifest, id uint16, listing bool) (*clickhouse.BackupPlace, error) {
 	if base == nil || !slices.ContainsFunc(base.ClickHouse, func(s Shard) bool { return s.ID == id }) {
-		return nil, nil //nolint:nilnil // none: a shard that was added since
+		return nil, nil
 	}
 	if err := b.place.bring(ctx, shardFolder(base.Name, id), listing); err != nil {
-		return nil, err //nolint:wrapcheck // it says what failed
+		return nil, err
 	}
 	at, err := b.place.server(shardFolder(base.Name, id))
-	return &at, err //nolint:wrapcheck // as above
+	return &at, err
 }
 
 // read copies an object, and returns what it is.
 func (b *Backups) read(ctx context.Context, name string, to io.Writer) (o Object, err error) {
 	r, err := b.place.open(ctx, name)
 	if err != nil {
-		return o, err //nolint:wrapcheck // it says what failed
+		return o, err
 	}
 	c := count(to)
 	_, err = io.Copy(c, r)
@@ -290,7 +290,7 @@ func (b *Backups) copyFile(ctx context.Context, f File) error {
 	name := b.deps.Files.At.Prefix + f.ID.String()
 	object, err := b.deps.Files.Client.GetObject(ctx, b.deps.Files.At.Bucket, name, minio.GetObjectOptions{})
 	if err != nil {
-		return err //nolint:wrapcheck // the caller does
+		return err
 	}
 	o, err := b.place.create(ctx, fileName(f.ID), func(w io.Writer) error {
 		if _, err := io.Copy(w, object); err != nil {
@@ -299,7 +299,7 @@ func (b *Backups) copyFile(ctx context.Context, f File) error {
 		return nil
 	})
 	if err := errors.Join(err, object.Close()); err != nil {
-		return err //nolint:wrapcheck // the caller does
+		return err
 	}
 	if o.SHA256 != f.SHA256 {
 		return errors.New("it is not the file that was uploaded (SHA-256)")

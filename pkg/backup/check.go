@@ -75,7 +75,7 @@ func (b *Backups) compare(ctx context.Context, want []Object) ([]string, error) 
 func (b *Backups) writeSums(ctx context.Context, folder string) (o Object, err error) {
 	sizes, err := b.place.sizes(ctx, folder)
 	if err != nil {
-		return o, err //nolint:wrapcheck // it says what failed
+		return o, err
 	}
 	names := slices.Sorted(maps.Keys(sizes))
 	sums := make([]Object, len(names))
@@ -91,10 +91,10 @@ func (b *Backups) writeSums(ctx context.Context, folder string) (o Object, err e
 	if err != nil {
 		return o, err
 	}
-	return b.place.create(ctx, folder+".sha256", func(w io.Writer) error { //nolint:wrapcheck // as above
+	return b.place.create(ctx, folder+".sha256", func(w io.Writer) error {
 		for i, name := range names {
 			if _, err := fmt.Fprintf(w, "%s  %s/%s\n", sums[i].SHA256, path.Base(folder), name); err != nil {
-				return err //nolint:wrapcheck // as above
+				return err
 			}
 		}
 		return nil

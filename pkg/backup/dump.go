@@ -71,7 +71,7 @@ func dumpTable(ctx context.Context, tx pgx.Tx, to place, folder string, t *Table
 	t.Object, err = to.create(ctx, folder+"/"+t.Name+".copy.zst", func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		if err != nil {
-			return err //nolint:wrapcheck // the caller does
+			return err
 		}
 		tag, err := tx.Conn().PgConn().CopyTo(ctx, z, "COPY "+quoted(t.Name)+" ("+columns(t.Columns)+") TO STDOUT")
 		t.Rows = tag.RowsAffected()
@@ -93,7 +93,7 @@ func columns(names []string) string {
 func sequences(ctx context.Context, tx pgx.Tx) (map[string]int64, error) {
 	rows, err := tx.Query(ctx, "SELECT sequencename::text, last_value FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL")
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller does
+		return nil, err
 	}
 	all := map[string]int64{}
 	var name string
@@ -102,7 +102,7 @@ func sequences(ctx context.Context, tx pgx.Tx) (map[string]int64, error) {
 		all[name] = value
 		return nil
 	})
-	return all, err //nolint:wrapcheck // the caller does
+	return all, err
 }
 
 // bucketFiles returns the files that are objects of the bucket.

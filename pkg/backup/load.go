@@ -136,15 +136,15 @@ func settle(ctx context.Context, q *store.Queries, m Manifest) error {
 func prepareTables(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	rows, err := tx.Query(ctx, "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1")
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller does
+		return nil, err
 	}
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	for _, name := range names {
 		if _, err := tx.Exec(ctx, "ALTER TABLE "+quoted(name)+" DISABLE TRIGGER USER"); err != nil {
-			return nil, err //nolint:wrapcheck // as above
+			return nil, err
 		}
 	}
 	return names, nil
@@ -156,7 +156,7 @@ func dropKeys(ctx context.Context, tx pgx.Tx) (again []string, err error) {
 			format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
 		FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace`)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller does
+		return nil, err
 	}
 	var drops []string
 	var drop, key string
@@ -164,11 +164,11 @@ func dropKeys(ctx context.Context, tx pgx.Tx) (again []string, err error) {
 		drops, again = append(drops, drop), append(again, key)
 		return nil
 	}); err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	for _, statement := range drops {
 		if _, err := tx.Exec(ctx, statement); err != nil {
-			return nil, err //nolint:wrapcheck // as above
+			return nil, err
 		}
 	}
 	return again, nil
@@ -177,22 +177,22 @@ func dropKeys(ctx context.Context, tx pgx.Tx) (again []string, err error) {
 func loadTable(ctx context.Context, tx pgx.Tx, from place, t Table) (err error) {
 	r, err := from.open(ctx, t.Object.Name)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller does
+		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	c := count(io.Discard)
 	raw := io.TeeReader(r, c)
 	z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	defer z.Close()
 	tag, err := tx.Conn().PgConn().CopyFrom(ctx, z, "COPY "+quoted(t.Name)+" ("+columns(t.Columns)+") FROM STDIN")
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	if c.object(t.Object.Name) != t.Object || tag.RowsAffected() != t.Rows {
 		return fmt.Errorf("%s is not what was written (%d of %d rows)", t.Object.Name, tag.RowsAffected(), t.Rows)

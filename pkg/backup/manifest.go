@@ -161,7 +161,7 @@ func readManifest(ctx context.Context, p place, name string) (m Manifest, err er
 func readAll(ctx context.Context, p place, name string) ([]byte, error) {
 	r, err := p.open(ctx, name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller does
+		return nil, err
 	}
 	text, err := io.ReadAll(r)
 	return text, errors.Join(err, r.Close())
@@ -181,9 +181,9 @@ func writeManifest(ctx context.Context, p place, m Manifest) error {
 	for _, f := range []struct{ name, text string }{{manifestSum, sumLine(text)}, {manifestName, string(text)}} {
 		if _, err := p.create(ctx, m.Name+"/"+f.name, func(w io.Writer) error {
 			_, err := io.WriteString(w, f.text)
-			return err //nolint:wrapcheck // see below
+			return err
 		}); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func writeManifest(ctx context.Context, p place, m Manifest) error {
 func list(ctx context.Context, p place) (all []Manifest, err error) {
 	names, err := p.folders(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what failed
+		return nil, err
 	}
 	slices.Sort(names)
 	for _, name := range names {

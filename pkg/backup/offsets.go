@@ -28,7 +28,7 @@ func committed(ctx context.Context, pool *postgres.Pool, cl *kgo.Client) (all []
 			continue // the topic is gone
 		}
 		if err != nil {
-			return nil, err //nolint:wrapcheck // it says what failed
+			return nil, err
 		}
 		found, err := fetch(ctx, cl, g.ConsumerGroup, g.Topic)
 		if err != nil {
@@ -97,11 +97,11 @@ func rewindTopic(ctx context.Context, cl *kgo.Client, group, topic string, of []
 	admin := kadm.NewClient(cl)
 	starts, err := admin.ListStartOffsets(ctx, topic)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller does
+		return err
 	}
 	ends, err := admin.ListEndOffsets(ctx, topic)
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	present, err := fetch(ctx, cl, group, topic)
 	if err != nil {
@@ -126,13 +126,13 @@ func rewindTopic(ctx context.Context, cl *kgo.Client, group, topic string, of []
 	})
 	if len(remove[topic]) > 0 {
 		if _, err := admin.DeleteOffsets(ctx, group, remove); err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
 	}
 	if len(set) == 0 {
 		return nil
 	}
-	return admin.CommitAllOffsets(ctx, group, set) //nolint:wrapcheck // as above
+	return admin.CommitAllOffsets(ctx, group, set)
 }
 
 func requireNoMembers(ctx context.Context, admin *kadm.Client, group string) error {
@@ -156,7 +156,7 @@ func topicGroups(ctx context.Context, pool *postgres.Pool, cl *kgo.Client) (map[
 	for _, r := range rows {
 		id, _, err := kafka.Topic(ctx, cl, r.Topic)
 		if err != nil && !errors.Is(err, kafka.ErrNoTopic) {
-			return nil, err //nolint:wrapcheck // it says what failed
+			return nil, err
 		}
 		if err == nil && id == r.TopicID {
 			groups[r.Topic] = r.ConsumerGroup

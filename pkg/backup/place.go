@@ -75,7 +75,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
 	c.bytes += int64(n)
 	_, _ = c.sum.Write(p[:n]) // a hash takes everything
-	return n, err             //nolint:wrapcheck // it is a writer
+	return n, err
 }
 
 func (c *counted) object(name string) Object {
@@ -100,17 +100,17 @@ func (d directory) create(_ context.Context, name string, write func(io.Writer) 
 		o = c.object(name)
 		return err
 	})
-	return o, err //nolint:wrapcheck // it says what failed
+	return o, err
 }
 
 func (d directory) open(_ context.Context, name string) (io.ReadCloser, error) {
-	return os.Open(d.file(name)) //nolint:wrapcheck // it names the file
+	return os.Open(d.file(name))
 }
 
 func (d directory) size(_ context.Context, name string) (int64, error) {
 	info, err := os.Stat(d.file(name))
 	if err != nil {
-		return 0, err //nolint:wrapcheck // it names the file
+		return 0, err
 	}
 	return info.Size(), nil
 }
@@ -123,11 +123,11 @@ func (d directory) sizes(_ context.Context, folder string) (map[string]int64, er
 		}
 		info, err := e.Info()
 		if err != nil {
-			return err //nolint:wrapcheck // see below
+			return err
 		}
 		name, err := filepath.Rel(root, path)
 		sizes[filepath.ToSlash(name)] = info.Size()
-		return err //nolint:wrapcheck // see below
+		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list %s: %w", folder, err)
@@ -149,11 +149,11 @@ func (d directory) folders(context.Context) (names []string, err error) {
 }
 
 func (d directory) remove(_ context.Context, name string) error {
-	return os.Remove(d.file(name)) //nolint:wrapcheck // it names the file
+	return os.Remove(d.file(name))
 }
 
 func (d directory) removeFolder(_ context.Context, name string) error {
-	return os.RemoveAll(d.file(name)) //nolint:wrapcheck // it names the file
+	return os.RemoveAll(d.file(name))
 }
 
 // server makes a link to the directory where ClickHouse may write, if it may not write everywhere.

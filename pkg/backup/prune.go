@@ -33,7 +33,7 @@ func (b *Backups) prune(ctx context.Context, before time.Time) error {
 	}
 	names, err := b.place.folders(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	kept, needed := keep(all, before), map[string]struct{}{}
 	for _, m := range kept {
@@ -48,16 +48,16 @@ func (b *Backups) prune(ctx context.Context, before time.Time) error {
 			continue
 		}
 		if err := b.place.remove(ctx, name+"/"+manifestName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 		if err := b.place.removeFolder(ctx, name); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 		b.deps.Progress("removed the backup " + name)
 	}
 	files, err := b.place.sizes(ctx, filesFolder)
 	if err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	for file := range files {
 		name := filesFolder + "/" + file
@@ -65,7 +65,7 @@ func (b *Backups) prune(ctx context.Context, before time.Time) error {
 			continue
 		}
 		if err := b.place.remove(ctx, name); err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 	}
 	return nil

@@ -244,13 +244,13 @@ func (p *Pulse) show(a *Apart) {
 func (p *Pulse) beat(ctx context.Context) (err error) {
 	conn, err := clickhouse.Open(p.deps.ClickHouse, 1)
 	if err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	return p.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error { //nolint:wrapcheck // it is logged
+	return p.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		mine, err := store.New(tx).TryLock(ctx, beatLock)
 		if err != nil {
-			return err //nolint:wrapcheck // it is logged
+			return err
 		}
 		apart, err := Compare(ctx, p.deps.Postgres, conn)
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error) {
 	servers, err := b.deps.ClickHouse.Servers()
 	if err != nil {
-		return r, err //nolint:wrapcheck // it is one of the settings
+		return r, err
 	}
 	if len(servers) != len(m.ClickHouse) {
 		return r, fmt.Errorf("the backup is of %d ClickHouse shards, and %d are given: give as many with --clickhouse-shards", len(m.ClickHouse), len(servers))
@@ -79,7 +79,7 @@ func damage(m Manifest, wrong []string) error {
 func (b *Backups) requireEmpty(ctx context.Context, m Manifest) error {
 	servers, err := b.deps.ClickHouse.Servers()
 	if err != nil {
-		return err //nolint:wrapcheck // it is one of the settings
+		return err
 	}
 	if err := requireEmptyPostgres(ctx, b.deps.Postgres, m); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (b *Backups) requireEmpty(ctx context.Context, m Manifest) error {
 	for _, server := range servers {
 		rows, err := clickhouse.HasRows(ctx, server)
 		if err != nil {
-			return err //nolint:wrapcheck // it says what failed
+			return err
 		}
 		if rows {
 			return fmt.Errorf("%w: ClickHouse has rows in the database lodestone: drop the databases lodestone, lodestone_all and analytics, or give another server", ErrNotEmpty)
@@ -98,23 +98,23 @@ func (b *Backups) requireEmpty(ctx context.Context, m Manifest) error {
 
 func (b *Backups) restoreShard(ctx context.Context, server clickhouse.Config, name string, s Shard, base *Manifest) error {
 	if err := b.place.bring(ctx, shardFolder(name, s.ID), false); err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	from, err := b.place.server(shardFolder(name, s.ID))
 	if err != nil {
-		return err //nolint:wrapcheck // it says what failed
+		return err
 	}
 	of, err := b.serverBase(ctx, base, s.ID, false)
 	if err != nil {
 		return err
 	}
 	if err := clickhouse.PrepareRestore(ctx, server); err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	if err := clickhouse.Restore(ctx, server, from, of); err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
-	return clickhouse.CheckTables(ctx, server) //nolint:wrapcheck // as above
+	return clickhouse.CheckTables(ctx, server)
 }
 
 // restoreFiles brings files to the bucket that it has not.
@@ -173,7 +173,7 @@ func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err err
 	}
 	conn, err := clickhouse.Open(d.ClickHouse, 1)
 	if err != nil {
-		return r, err //nolint:wrapcheck // it says what failed
+		return r, err
 	}
 	return r, errors.Join(align(ctx, d.Postgres, conn), conn.Close())
 }

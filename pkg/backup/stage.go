@@ -71,12 +71,12 @@ func (s stagedPlace) take(ctx context.Context, name string) error {
 			}
 			file, err := filepath.Rel(root, path)
 			if err != nil {
-				return err //nolint:wrapcheck // see below
+				return err
 			}
 			do(func() error {
 				key := s.at.Prefix + name + "/" + filepath.ToSlash(file)
 				_, err := s.client.FPutObject(ctx, s.at.Bucket, key, path, minio.PutObjectOptions{PartSize: partSize, NumThreads: 1})
-				return err //nolint:wrapcheck // see below
+				return err
 			})
 			return ctx.Err()
 		})

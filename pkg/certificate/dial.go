@@ -80,7 +80,7 @@ func HTTP(t *http.Transport) *Transport { return &Transport{t} }
 
 // DefaultHTTP is HTTP for a transport like that of http.DefaultClient.
 func DefaultHTTP() *Transport {
-	return HTTP(http.DefaultTransport.(*http.Transport).Clone()) //nolint:forcetypeassert // nothing replaces it
+	return HTTP(http.DefaultTransport.(*http.Transport).Clone())
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -89,7 +89,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		err = Explain(err, r.URL.Host, TrustBySystem)
 	}
-	return answer, err //nolint:wrapcheck // a transport's error is passed on as it is
+	return answer, err
 }
 
 // explained is an error of certificates with what to do about it.

@@ -46,7 +46,7 @@ func (s Server) Self() *Dialer { return &Dialer{own: s.Cert} }
 func firstName(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", err //nolint:wrapcheck // it names the file
+		return "", err
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
@@ -79,11 +79,11 @@ func (s Server) Validate(prefix string) error {
 // roots returns the certificates of a file, or nil without one.
 func roots(file string) (*x509.CertPool, error) {
 	if file == "" {
-		return nil, nil //nolint:nilnil // documented
+		return nil, nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the file
+		return nil, err
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
@@ -140,7 +140,7 @@ var (
 // Open reads the files, and registers the metrics. It returns nil if the listener serves no TLS.
 func (s Server) Open(d Deps) (*Listener, error) {
 	if !s.Enabled() {
-		return nil, nil //nolint:nilnil // documented
+		return nil, nil
 	}
 	l := &Listener{files: s, deps: d}
 	l.seen = l.stat()
@@ -186,7 +186,7 @@ func (l *Listener) look() *tls.Config {
 func (l *Listener) load() error {
 	pair, err := tls.LoadX509KeyPair(l.files.Cert, l.files.Key)
 	if err != nil {
-		return err //nolint:wrapcheck // it says which file it is about
+		return err
 	}
 	clients, err := roots(l.files.ClientCA)
 	if err != nil {

@@ -134,7 +134,7 @@ var createView = regexp.MustCompile(`(?s)CREATE (OR REPLACE )?VIEW .*?;\n`)
 func (v viewFiles) Open(name string) (fs.File, error) {
 	f, err := v.FS.Open(name)
 	if err != nil || path.Ext(name) != ".sql" {
-		return f, err //nolint:wrapcheck // it is a file system's
+		return f, err
 	}
 	text, err := io.ReadAll(f)
 	if err != nil {
@@ -149,4 +149,4 @@ type rewrittenFile struct {
 }
 
 // Read implements io.Reader.
-func (f *rewrittenFile) Read(b []byte) (int, error) { return f.text.Read(b) } //nolint:wrapcheck // io.EOF is passed on as it is
+func (f *rewrittenFile) Read(b []byte) (int, error) { return f.text.Read(b) }

@@ -86,7 +86,7 @@ func (a *answer) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (a *answer) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
-	return a.body.Write(b) //nolint:wrapcheck // a writer's error is passed on as it is
+	return a.body.Write(b)
 }
 
 // fail breaks the answer off, or answers with 500 if it has not begun.

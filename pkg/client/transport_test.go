@@ -62,18 +62,18 @@ func TestTransport(t *testing.T) {
 		return string(text)
 	}
 
-	res := send("POST", "/echo?a=b", "hello") //nolint:bodyclose // when the test ends, as all
+	res := send("POST", "/echo?a=b", "hello")
 	require.Equal(t, http.StatusCreated, res.StatusCode)
 	require.Equal(t, "192.0.2.7:1234 198.51.100.9 /echo?a=b", res.Header.Get("X-From"))
 	require.Equal(t, "hello", read(res))
 
-	res = send("GET", "/empty", "") //nolint:bodyclose // likewise
+	res = send("GET", "/empty", "")
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	require.Empty(t, read(res))
-	require.Equal(t, http.StatusNotFound, send("GET", "/none", "").StatusCode)              //nolint:bodyclose // likewise
-	require.Equal(t, http.StatusInternalServerError, send("GET", "/broken", "").StatusCode) //nolint:bodyclose // likewise
+	require.Equal(t, http.StatusNotFound, send("GET", "/none", "").StatusCode)
+	require.Equal(t, http.StatusInternalServerError, send("GET", "/broken", "").StatusCode)
 
-	res = send("GET", "/stream", "") //nolint:bodyclose // likewise
+	res = send("GET", "/stream", "")
 	first := make([]byte, 5)
 	_, err := io.ReadFull(res.Body, first)
 	require.NoError(t, err)
@@ -81,6 +81,6 @@ func TestTransport(t *testing.T) {
 	close(next)
 	require.Equal(t, "second", read(res))
 
-	_, err = io.ReadAll(send("GET", "/cut", "").Body) //nolint:bodyclose // likewise
+	_, err = io.ReadAll(send("GET", "/cut", "").Body)
 	require.ErrorContains(t, err, "cut off", "half an answer does not look whole")
 }

@@ -31,7 +31,7 @@ func Writable(setting, dir string) error {
 func tryFile(dir string) error {
 	f, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says what it was for
+		return err
 	}
 	return errors.Join(f.Close(), os.Remove(filepath.Join(dir, filepath.Base(f.Name()))))
 }

@@ -60,13 +60,13 @@ const maxSecretBytes = 64 << 10
 func readSecret(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err //nolint:wrapcheck // it names the file
+		return "", err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	text, err := io.ReadAll(io.LimitReader(f, maxSecretBytes+1))
 	switch trimmed := strings.TrimRight(string(text), "\r\n"); {
 	case err != nil:
-		return "", err //nolint:wrapcheck // it names the file
+		return "", err
 	case len(text) > maxSecretBytes:
 		return "", errors.New(path + " has more than 64 KiB")
 	case trimmed == "":

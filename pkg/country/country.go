@@ -29,7 +29,7 @@ func (c Config) Validate() error {
 // Open returns the database, nil if there is none: it knows no country. Its error names the setting.
 func (c Config) Open() (*Database, error) {
 	if c.Database == "" {
-		return nil, nil //nolint:nilnil // nil is a database that knows nothing
+		return nil, nil
 	}
 	const remedy = "give the path of a MaxMind DB file of countries (.mmdb), or leave the setting out"
 	// Into memory: a mapped file that is replaced in its place would end the process.

@@ -49,7 +49,7 @@ func (g *Gate) run(ctx context.Context, ready func()) error {
 		_, err := g.Look(ctx)
 		switch is := g.open.Load(); {
 		case ctx.Err() != nil:
-			return ctx.Err() //nolint:wrapcheck // it ends
+			return ctx.Err()
 		case is && !was && !first:
 			g.log.Info("Postgres was compared with the log of erasures, and is served again")
 		case !is && err == nil && (was || first):
@@ -59,7 +59,7 @@ func (g *Gate) run(ctx context.Context, ready func()) error {
 			ready()
 		}
 		if err := service.Sleep(ctx, lookEvery); err != nil {
-			return err //nolint:wrapcheck // it ends
+			return err
 		}
 	}
 }

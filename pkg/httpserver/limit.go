@@ -62,7 +62,7 @@ func (l listener) admitted() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // net/http looks at the error of a listener
+			return nil, err
 		}
 		if admitted := l.admit(c); admitted != nil {
 			return admitted, nil
@@ -111,7 +111,7 @@ type conn struct {
 // CloseWrite ends the sending half, as net/http does before it closes a connection whose request it did not read to the end.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite() //nolint:wrapcheck // a connection's error is passed on as it is
+		return half.CloseWrite()
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (c *conn) CloseWrite() error {
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	defer c.release()
-	return c.Conn.Close() //nolint:wrapcheck // a connection's error is passed on as it is
+	return c.Conn.Close()
 }
 
 // write sends a problem as a complete HTTP/1.1 response.
@@ -138,5 +138,5 @@ func write(w io.Writer, p *problem.Problem, requestID string) error {
 	header.Set("X-Request-Id", requestID)
 	answer := http.Response{StatusCode: p.Status, ProtoMajor: 1, ProtoMinor: 1, Header: header,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Close: true}
-	return answer.Write(w) //nolint:wrapcheck // a connection's error is passed on as it is
+	return answer.Write(w)
 }

@@ -46,7 +46,7 @@ func (r *request) Close() error {
 		_ = r.SetReadDeadline(time.Now().Add(lingerTime)) // as above
 		_, _ = io.CopyN(io.Discard, r.Conn, lingerBytes)  // as above
 	}
-	return r.Conn.Close() //nolint:wrapcheck // a connection's error is passed on as it is
+	return r.Conn.Close()
 }
 
 // Read implements net.Conn.
@@ -60,7 +60,7 @@ func (r *request) Read(b []byte) (int, error) {
 		end, err := r.readEnd(b[good:])
 		return good + end, err
 	}
-	return n, err //nolint:wrapcheck // net/http looks at the error of a connection
+	return n, err
 }
 
 func (r *request) readEnd(b []byte) (int, error) {
@@ -76,7 +76,7 @@ func (r *request) readEnd(b []byte) (int, error) {
 func (r *request) Write(b []byte) (int, error) {
 	p := r.refusal(b)
 	if p == nil {
-		return r.Conn.Write(b) //nolint:wrapcheck // net/http looks at the error of a connection
+		return r.Conn.Write(b)
 	}
 	id := uuid.NewString()
 	r.log.Debug("request refused", "status", p.Status, "reason", p.Detail, "request_id", id)
@@ -90,7 +90,7 @@ func (r *request) Write(b []byte) (int, error) {
 // CloseWrite ends the sending half, as net/http does before it closes a connection whose request it did not read to the end.
 func (r *request) CloseWrite() error {
 	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite() //nolint:wrapcheck // a connection's error is passed on as it is
+		return half.CloseWrite()
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ var keepNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(from *jsonte
 	}
 	text, err := from.ReadValue()
 	if err != nil {
-		return err //nolint:wrapcheck // the decoder's error tells the place
+		return err
 	}
 	*to = number(text)
 	return nil
@@ -38,7 +38,7 @@ func readInteger[T int | int32 | int64](bits int) *json.Unmarshalers {
 		}
 		text, err := from.ReadValue()
 		if err != nil {
-			return err //nolint:wrapcheck // the decoder's error tells the place
+			return err
 		}
 		n, err := number(text).integer()
 		if err != nil {

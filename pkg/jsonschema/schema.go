@@ -84,7 +84,7 @@ type Schema struct {
 func (s *Schema) MarshalJSON() ([]byte, error) {
 	type fields Schema
 	if s.Nullable && s.Ref != "" { // a reference has no type of its own
-		return json.Marshal(map[string]any{ //nolint:wrapcheck // as below
+		return json.Marshal(map[string]any{
 			"anyOf": []any{map[string]string{"$ref": s.Ref}, map[string]string{"type": "null"}}, "description": s.Description,
 		}, json.Deterministic(true))
 	}
@@ -99,7 +99,7 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 			enum = append(enum, nil)
 		}
 	}
-	return json.Marshal(struct { //nolint:wrapcheck // the encoder's error tells the place
+	return json.Marshal(struct {
 		Type any   `json:"type,omitempty"`
 		Enum []any `json:"enum,omitempty"`
 		fields

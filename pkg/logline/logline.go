@@ -48,7 +48,7 @@ func (f foreign) Handle(ctx context.Context, r slog.Record) error {
 	if len(details) > 0 {
 		line.AddAttrs(slog.String("detail", strings.Join(details, " ")))
 	}
-	return f.Handler.Handle(ctx, line) //nolint:wrapcheck // it is a handler
+	return f.Handler.Handle(ctx, line)
 }
 
 // WithAttrs implements slog.Handler.

@@ -41,7 +41,7 @@ type repeat struct {
 // Handle implements slog.Handler.
 func (o once) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level < slog.LevelWarn {
-		return o.Handler.Handle(ctx, r) //nolint:wrapcheck // it is a handler
+		return o.Handler.Handle(ctx, r)
 	}
 	left, again := o.seen.count(o.key(r), r.Time)
 	if again {
@@ -51,7 +51,7 @@ func (o once) Handle(ctx context.Context, r slog.Record) error {
 		r = r.Clone()
 		r.AddAttrs(slog.Int("left_out", left))
 	}
-	return o.Handler.Handle(ctx, r) //nolint:wrapcheck // as above
+	return o.Handler.Handle(ctx, r)
 }
 
 // count returns how many lines were left out before this one, or that this one is left out as well.

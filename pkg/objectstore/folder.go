@@ -58,9 +58,9 @@ func (d directory) Address(name string) string { return filepath.Join(string(d),
 
 // Write implements Folder.
 func (d directory) Write(_ context.Context, name string, text []byte) error {
-	return durable.Write(d.Address(name), func(w io.Writer) error { //nolint:wrapcheck // it says what failed
+	return durable.Write(d.Address(name), func(w io.Writer) error {
 		_, err := w.Write(text)
-		return err //nolint:wrapcheck // durable names the file
+		return err
 	})
 }
 
@@ -68,7 +68,7 @@ func (d directory) Write(_ context.Context, name string, text []byte) error {
 func (d directory) After(_ context.Context, name string) (names []string, err error) {
 	files, err := os.ReadDir(string(d)) // in the order of their names
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the directory
+		return nil, err
 	}
 	for _, f := range files {
 		if name, ok := named(f.Name(), name); ok {
@@ -80,7 +80,7 @@ func (d directory) After(_ context.Context, name string) (names []string, err er
 
 // Read implements Folder.
 func (d directory) Read(_ context.Context, name string) ([]byte, error) {
-	return os.ReadFile(d.Address(name)) //nolint:wrapcheck // it names the file
+	return os.ReadFile(d.Address(name))
 }
 
 type bucketFolder struct {

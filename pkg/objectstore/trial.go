@@ -79,14 +79,14 @@ type trial struct {
 func (t *trial) read(ctx context.Context) error {
 	object, err := t.client.GetObject(ctx, t.at.Bucket, t.key, minio.GetObjectOptions{})
 	if err != nil {
-		return err //nolint:wrapcheck // refusal explains it
+		return err
 	}
 	text, err := io.ReadAll(object)
 	_ = object.Close() // it was only read
 	if err == nil && !bytes.Equal(text, []byte(trialText)) {
 		err = errors.New("the object has other bytes than were written")
 	}
-	return err //nolint:wrapcheck // refusal explains it
+	return err
 }
 
 func (t *trial) list(ctx context.Context) error {
@@ -101,7 +101,7 @@ func (t *trial) list(ctx context.Context) error {
 }
 
 func (t *trial) remove(ctx context.Context) error {
-	return t.client.RemoveObject(ctx, t.at.Bucket, t.key, minio.RemoveObjectOptions{}) //nolint:wrapcheck // refusal explains it
+	return t.client.RemoveObject(ctx, t.at.Bucket, t.key, minio.RemoveObjectOptions{})
 }
 
 // removeVersions removes the object's versions, and the note that it was removed.
@@ -113,7 +113,7 @@ func (t *trial) removeVersions(ctx context.Context) error {
 			return o.Err
 		}
 		if err := t.client.RemoveObject(ctx, t.at.Bucket, o.Key, minio.RemoveObjectOptions{VersionID: o.VersionID}); err != nil {
-			return err //nolint:wrapcheck // refusal explains it
+			return err
 		}
 	}
 	return nil

@@ -164,7 +164,7 @@ func (l *Ledger) Before(ctx context.Context, p Partition, partitions int) ([]uin
 func Check(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error {
 	servers, err := c.Servers()
 	if err != nil {
-		return err //nolint:wrapcheck // it names the setting
+		return err
 	}
 	placed, err := store.New(pool.Unscoped()).PlacedShards(ctx)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestTLS(t *testing.T) {
 		require.NoError(t, err)
 		path := filepath.Join(data, name)
 		require.NoError(t, os.WriteFile(path, text, 0o600))
-		owner := info.Sys().(*syscall.Stat_t) //nolint:forcetypeassert // of this system
+		owner := info.Sys().(*syscall.Stat_t)
 		require.NoError(t, os.Chown(path, int(owner.Uid), int(owner.Gid)))
 	}
 	give(server.Cert, "server.crt")

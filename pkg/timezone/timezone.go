@@ -73,7 +73,7 @@ var zones = sync.OnceValues(func() (map[string]*zip.File, error) {
 func read(f *zip.File) (data []byte, err error) {
 	r, err := f.Open()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // by Load
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return io.ReadAll(r)

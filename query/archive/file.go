@@ -51,7 +51,7 @@ func (a *Archive) writeDay(ctx context.Context, account uuid.UUID, d, settled ti
 func (a *Archive) put(ctx context.Context, name string, text []byte) error {
 	temp, err := a.temp(func(f *os.File) error {
 		_, err := f.Write(text)
-		return err //nolint:wrapcheck // temp does
+		return err
 	})
 	if err != nil {
 		return err

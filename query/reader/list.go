@@ -64,7 +64,7 @@ func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each fun
 		return r.all(ctx, account, func(fn func(pgx.Tx) error) error { return fn(tx) }, f, &all, each)
 	})
 	if err != nil {
-		return Page{}, err //nolint:wrapcheck // wrapped by each part
+		return Page{}, err
 	}
 	return all, nil
 }

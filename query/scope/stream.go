@@ -226,7 +226,7 @@ func (s *Stream) WriteTo(w io.Writer) (written int64, err error) {
 				return written, fmt.Errorf("query %s: %w", s.name, err)
 			}
 			n, err := w.Write(buffer)
-			return written + int64(n), err //nolint:wrapcheck // a writer's error is passed on as it is
+			return written + int64(n), err
 		}
 		if len(buffer) < cap(buffer) {
 			continue
@@ -235,7 +235,7 @@ func (s *Stream) WriteTo(w io.Writer) (written int64, err error) {
 		n, err = w.Write(buffer[:passed])
 		written += int64(n)
 		if err != nil {
-			return written, err //nolint:wrapcheck // as above
+			return written, err
 		}
 		buffer = buffer[:copy(buffer, buffer[passed:])]
 	}

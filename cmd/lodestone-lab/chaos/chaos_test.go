@@ -84,7 +84,7 @@ func TestChaosNotices(t *testing.T) {
 	t.Parallel()
 	for i, m := range mutant.All() {
 		if m.Short && m.Package == "" { // the others are tried by the tests of package mutant
-			t.Run(m.Name, func(t *testing.T) { //nolint:paralleltest // as above
+			t.Run(m.Name, func(t *testing.T) {
 				require.NoError(t, tryMutant(t.Context(), m, "", i, slog.New(slog.NewTextHandler(t.Output(), nil))))
 			})
 		}

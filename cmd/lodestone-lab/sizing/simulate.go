@@ -41,7 +41,7 @@ func Simulate(p Plan, seconds float64, seed uint64) Result {
 		s.next(0, i)
 	}
 	for s.events.Len() > 0 {
-		e := heap.Pop(&s.events).(*moment) //nolint:forcetypeassert // it has nothing else
+		e := heap.Pop(&s.events).(*moment)
 		if e.at > seconds {
 			break
 		}
@@ -236,7 +236,7 @@ type moments []*moment
 func (m *moments) Len() int           { return len(*m) }
 func (m *moments) Less(i, j int) bool { return (*m)[i].at < (*m)[j].at }
 func (m *moments) Swap(i, j int)      { (*m)[i], (*m)[j] = (*m)[j], (*m)[i] }
-func (m *moments) Push(x any)         { *m = append(*m, x.(*moment)) } //nolint:forcetypeassert // the heap has nothing else
+func (m *moments) Push(x any)         { *m = append(*m, x.(*moment)) }
 func (m *moments) Pop() any {
 	old := *m
 	last := old[len(old)-1]

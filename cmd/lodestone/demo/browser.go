@@ -116,7 +116,7 @@ func (b *browser) do(ctx context.Context, method, address, kind string, body []b
 	}
 	res, err := b.http.Do(req)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // the caller says what it was for
+		return nil, nil, err
 	}
 	defer func() { _ = res.Body.Close() }() // it is read to its end
 	text, err := io.ReadAll(res.Body)

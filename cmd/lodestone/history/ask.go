@@ -131,7 +131,7 @@ func (h *History) await(ctx context.Context, p *plan, o offer, want tally) (got 
 			return got, nil
 		}
 		if err := service.Sleep(ctx, pause); err != nil {
-			return got, err //nolint:wrapcheck // the user interrupted it
+			return got, err
 		}
 	}
 }

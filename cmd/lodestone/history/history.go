@@ -136,7 +136,7 @@ func (h *History) check(ctx context.Context, p *plan) error {
 		return nil
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // it says what is wrong
+		return err
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func CheckKafka(ctx context.Context, pool *postgres.Pool, cl *kgo.Client) error 
 	for _, topic := range kafka.KeyedTopics() {
 		id, _, err := kafka.Topic(ctx, cl, topic)
 		if err != nil {
-			return err //nolint:wrapcheck // it names the topic
+			return err
 		}
 		known, err := store.New(pool.Unscoped()).KnowsTopic(ctx, id)
 		if err != nil {

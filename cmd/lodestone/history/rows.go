@@ -166,7 +166,7 @@ func (h *History) linkRows(p *plan, n *ids) (rows store.AddPastAccessLinksParams
 	for _, l := range p.links {
 		t, err := accesslink.NewToken(h.deps.Tokens, n.links[l])
 		if err != nil {
-			return rows, err //nolint:wrapcheck // it says what it was for
+			return rows, err
 		}
 		rows.TokenKey = t.Key
 		rows.IDs, rows.Magnets, rows.Links = append(rows.IDs, n.links[l]), append(rows.Magnets, n.magnets[l.document]), append(rows.Links, n.landing(l))

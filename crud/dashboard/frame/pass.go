@@ -27,7 +27,7 @@ func (v *Visit) pass(path string, query url.Values, keep string) error {
 		return &lostError{err}
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	defer func() { _ = res.Body.Close() }() // what was to be read has been
 	for _, name := range passed {
@@ -61,7 +61,7 @@ func (v *Visit) Preview(path string) error {
 func PassUpload[T any](v *Visit, method, path string) (out T, found bool, err error) {
 	in, file, err := page.OpenUpload(v.R)
 	if file == nil || err != nil {
-		return out, false, err //nolint:wrapcheck // it is a status page
+		return out, false, err
 	}
 	out, err = Upload[T](v, method, path, http.Header{"Content-Type": {file.Header.Get("Content-Type")}}, file)
 	return out, true, errors.Join(err, in.Drain())

@@ -18,7 +18,7 @@ func (s *Screens) activate(v *frame.Visit) error {
 
 // preview leads to the page of a link, where nothing is counted.
 func (s *Screens) preview(v *frame.Visit) error {
-	return v.Preview(path(v)) //nolint:wrapcheck // the frame shows it
+	return v.Preview(path(v))
 }
 
 // remove deletes a link with its submissions, once its slug is typed.

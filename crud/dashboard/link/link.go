@@ -100,7 +100,7 @@ func missing(err error) error {
 	if problem.Is(err, problem.ValidationError) || problem.Is(err, problem.InvalidParameter) {
 		return problem.Missing("generic link")
 	}
-	return err //nolint:wrapcheck // the frame shows it
+	return err
 }
 
 // self returns the path of its screen.

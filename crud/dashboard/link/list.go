@@ -67,7 +67,7 @@ func (s *Screens) showList(v *frame.Visit) error {
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	titles := map[string]string{}
 	for _, m := range magnets {

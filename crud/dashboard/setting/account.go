@@ -67,7 +67,7 @@ func (s *Screens) drawAccount(v *frame.Visit, status int, typed, logo frame.Form
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	if typed.Values == nil {
 		typed.Values = accountValues(&own)

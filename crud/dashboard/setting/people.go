@@ -62,7 +62,7 @@ func (s *Screens) drawPeople(v *frame.Visit, status int, typed frame.Form, refus
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		return err //nolint:wrapcheck // the frame shows it
+		return err
 	}
 	for _, r := range auth.Roles() {
 		d.Roles = append(d.Roles, frame.Option{Value: string(r), Words: v.Say("setting.may." + string(r))})

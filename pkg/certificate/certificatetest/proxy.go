@@ -35,7 +35,7 @@ func Proxy(t testing.TB, to string, c Issued) (address string) {
 			hold(in)
 			running.Go(func() {
 				defer func() { _ = in.Close() }()
-				if in.(*tls.Conn).Handshake() != nil { //nolint:forcetypeassert,noctx // of a listener of TLS; closing it ends it
+				if in.(*tls.Conn).Handshake() != nil { //nolint:noctx // of a listener of TLS; closing it ends it
 					return
 				}
 				out, err := net.Dial("tcp", to) //nolint:noctx // of this machine
