@@ -23,9 +23,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if settings := os.Getenv(apartEnv); settings != "" {
-		os.Exit(runApart(settings))
-	}
 	enginetest.Main(m)
 }
 

@@ -204,10 +204,10 @@ func TestABlockThatLostItsSlotIsNotInsertedOverTheSlotsConnection(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, _ := backlogged()
-		dialed := make(chan string, 1)
+		called := make(chan string, 1)
 		dials := func(whose string) dialer {
 			return func(context.Context) (*ch.Client, error) {
-				dialed <- whose
+				called <- whose
 				return nil, errors.New("the shard is away")
 			}
 		}
@@ -228,7 +228,7 @@ func TestABlockThatLostItsSlotIsNotInsertedOverTheSlotsConnection(t *testing.T) 
 		<-time.After(longestRetry)
 		synctest.Wait()
 		w.commits.answer(nil)
-		require.Equal(t, "store", <-dialed)
+		require.Equal(t, "store", <-called)
 		cancel()
 		require.False(t, <-done)
 	})
