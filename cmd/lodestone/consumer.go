@@ -6,7 +6,6 @@ import (
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/ingest/erasure"
-	"lodestone/ingest/logbook"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/quota"
 	"lodestone/ingest/retention"
@@ -83,7 +82,6 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	if err := p.addGuard(k, pool, false, kafka.Topics()...); err != nil {
 		return err
 	}
-	p.stack.Add("watch of lost records", logbook.NewWatch(logbook.WatchDeps{Book: logbook.New(pool), Log: p.log, Registerer: p.metrics}))
 	p.checks["consumer"] = events.Check
 	p.checks["kafka"] = events.CheckKafka
 	p.stack.Add("consumer", events)

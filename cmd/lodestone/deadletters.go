@@ -267,3 +267,12 @@ func parseOrigins(texts []string) ([]deadletter.Origin, error) {
 	}
 	return origins, errors.Join(errs...)
 }
+
+func withKafka(p processConfig, k kafka.Config, fn func(*kgo.Client) error) error {
+	client, err := kgo.NewClient(k.Options(p.logger())...)
+	if err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	return fn(client)
+}

@@ -24,6 +24,7 @@ import (
 // kafkaPrograms are Apache Kafka's scripts that pages use, and what they run.
 var kafkaPrograms = map[string]string{
 	"kafka-configs.sh":         "kafka.admin.ConfigCommand",
+	"kafka-topics.sh":          "org.apache.kafka.tools.TopicCommand",
 	"kafka-consumer-groups.sh": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
 }
 
@@ -71,6 +72,16 @@ func TestCommandsOfEnginesInDocuments(t *testing.T) {
 			require.Len(t, committed, 2)
 			committed.Each(func(o kadm.OffsetResponse) { require.Zero(t, o.At, "%s: %s", command, o.Topic) })
 		}
+	})
+	t.Run("kafka-topics.sh", func(t *testing.T) {
+		t.Parallel()
+		admin, run := kafkaTools(t)
+		require.Len(t, commands["kafka-topics.sh"], 1)
+		run(commands["kafka-topics.sh"][0])
+		left, err := admin.ListTopics(t.Context())
+		require.NoError(t, err)
+		require.False(t, left.Has(event.Topic))
+		require.True(t, left.Has(event.LinkViewTopic))
 	})
 	t.Run("psql", func(t *testing.T) {
 		t.Parallel()

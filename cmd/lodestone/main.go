@@ -44,10 +44,7 @@ type commands struct {
 	Key         keyCommand         `cmd:"" group:"Operate it:" help:"Create, list and revoke API keys."`
 	User        userCommand        `cmd:"" group:"Operate it:" help:"Add people to accounts, who sign in to the dashboard."`
 	DeadLetters deadLettersCommand `cmd:"" group:"Operate it:" name:"dead-letters" help:"List, show, replay and discard dead letters: records that could not be stored as rows."`
-	Losses      lossesCommand      `cmd:"" group:"Operate it:" help:"List and acknowledge records that Kafka deleted before they were stored."`
-	Group       groupCommand       `cmd:"" group:"Operate it:" name:"consumer-group" help:"Show which consumer group stores the events, or switch to another group."`
 	Spool       spoolCommand       `cmd:"" group:"Operate it:" help:"List, check, send and drop the contents of a stopped collector's spool."`
-	RepairLog   repairLogCommand   `cmd:"" group:"Operate it:" name:"repair-log" help:"Repair a partition whose log lost its end: write the records again whose offsets are those of stored ones. Stop the consumers first."`
 	Verify      verifyCommand      `cmd:"" group:"Operate it:" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
 	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Recompute the counters of all links from the stored events."`
 	TokenKeys   tokenKeysCommand   `cmd:"" group:"Operate it:" name:"token-keys" help:"Count what is encrypted under each token key. Exits with 3 while something is under another key than the first."`

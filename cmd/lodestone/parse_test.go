@@ -100,8 +100,6 @@ func TestWhatConfirmsIsNotTakenFromTheEnvironment(t *testing.T) {
 		{"NAME", "name", "account delete " + id},
 		{"ALL", "all", "dead-letters replay"},
 		{"WHY", "why", "dead-letters discard lodestone.events/0/1"},
-		{"WHY", "why", "losses acknowledge lodestone.events/0/1"},
-		{"TO", "to", "consumer-group hand-over"},
 		{"SEND_WAITING", "send-waiting", "restore resume"},
 		{"ACCOUNT", "account", "demo --api-key x"},
 	} {

@@ -107,7 +107,7 @@ func (c *restoreRunCommand) printNext(again backup.Rewound) {
 		fmt.Printf("records that consumers read again from Kafka: %d\n", again.Records)
 	}
 	if again.Expired > 0 {
-		fmt.Printf("records that Kafka has deleted since the backup: %d. Those that the backup lacks are lost: lodestone losses list\n", again.Expired)
+		fmt.Printf("records that Kafka has deleted since the backup: %d. Those that the backup lacks are lost: lodestone verify lists them\n", again.Expired)
 	}
 	fmt.Println(`Next:
   1. Put back what the backup does not have: the token keys, the settings, the log of erasures.

@@ -166,6 +166,14 @@ func printReport(to io.Writer, r *verify.Report) error {
 	if r.Unsettled > 0 {
 		fmt.Fprintf(to, "counters that changed at every check and could not be judged: %d\n", r.Unsettled)
 	}
+	expired := int64(0)
+	for _, e := range r.Expired {
+		fmt.Fprintln(to, e)
+		expired += e.Offsets.To - e.Offsets.From
+	}
+	if expired > 0 {
+		fmt.Fprintf(to, "records that Kafka deleted before they were stored, no difference: %d\n", expired)
+	}
 	for _, d := range r.Differences {
 		fmt.Fprintln(to, d)
 	}

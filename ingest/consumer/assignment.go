@@ -28,15 +28,15 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 		for number := range partitions {
 			numbers = append(numbers, number)
 		}
-		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.logbook.Starts, c.ledger)
+		positions, out, err := readPositions(ctx, cl, c.cfg.Group, topic, numbers, c.ledger)
 		if err != nil {
 			c.log.Warn("cannot take over partitions, will try again", "topic", topic, "error", err)
 			return nil, fmt.Errorf("take over partitions of %s: %w", topic, err)
 		}
-		// Only now, as a member of the group: see logbook.HandOver. Positions of a topic that was recreated since are of
-		// its new id.
+		// Again, since the record may have changed, and the topic may have been recreated.
+		var successor bool
 		for _, p := range positions {
-			if err := c.logbook.Claim(ctx, p.topicID, topic, c.cfg.Group); err != nil {
+			if successor, err = c.claim(ctx, p.topicID, topic); err != nil {
 				c.log.Warn("cannot take over partitions, will try again", "topic", topic, "error", err)
 				if config.IsInvalid(err) {
 					c.leave(err)
@@ -50,6 +50,7 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 		}
 		from[topic] = make(map[int32]kgo.Offset, len(positions))
 		for number, p := range positions {
+			p.successor = successor
 			c.startWorker(cl, assignment{topic, number}, p)
 			from[topic][number] = kgo.NewOffset().At(p.fetch)
 		}
@@ -57,7 +58,7 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 	return from, nil
 }
 
-// begin starts the worker of a partition. A worker that is there already is from an assignment
+// startWorker starts the worker of a partition. A worker that is there already is from an assignment
 // that was interrupted before it was complete, and gives way.
 func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 	c.stopWorkers(map[string][]int32{a.topic: {a.partition}}, false)
@@ -103,14 +104,15 @@ func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 			certain: p.certain,
 
 			partitions: p.partitions,
+			successor:  p.successor,
 			hash:       kafka.NewHash(),
 
 			slotWanted: make(chan struct{}, 1),
 		},
-		next:    p.next,
-		epoch:   p.epoch,
-		logbook: c.logbook,
-		trace:   c.trace,
+		next:  p.next,
+		epoch: p.epoch,
+		pool:  c.postgres,
+		trace: c.trace,
 
 		stopping: make(chan struct{}),
 		cancel:   cancel,

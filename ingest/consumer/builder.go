@@ -38,6 +38,9 @@ type blockBuilder struct {
 
 	partitions int        // that keys are distributed over
 	hash       kafka.Hash // of keys
+	// successor says that an earlier topic had the name of this one. Its last records are before the first window of
+	// this one, so the first records are looked for in ClickHouse, as those of a spool are.
+	successor bool
 
 	done map[int64]stream.Identity // the last rows stored before started, by offset
 
@@ -351,7 +354,9 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 		if b.table == nil && b.slot != nil {
 			b.reserve(f.cfg.BlockRows)
 		}
-		b.add(f.decoder, at, d, r.Offset < f.certain)
+		expired := r.Offset < f.certain
+		d.Spooled = d.Spooled || f.successor && !expired && r.Offset < f.window.Size
+		b.add(f.decoder, at, d, expired)
 		b.follow(r)
 		b.take(f.buffer, d.Size)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/logbook"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/placement"
@@ -35,7 +34,7 @@ type Consumer struct {
 	trace      *tracing.Tracer
 	shards     *clickhouse.Topology
 	placements *placement.Ledger
-	logbook    *logbook.Book
+	postgres   *postgres.Pool
 	ledger     kafka.Ledger
 	log        *slog.Logger
 	metrics    *metrics
@@ -98,7 +97,7 @@ func New(c Config, d Deps) (*Consumer, error) {
 	}
 	consumer := &Consumer{
 		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards, placements: placement.New(d.Postgres, shards), routes: map[uint16]route{},
-		logbook: logbook.New(d.Postgres), ledger: kafka.Ledger{Pool: d.Postgres}, log: d.Log,
+		postgres: d.Postgres, ledger: kafka.Ledger{Pool: d.Postgres}, log: d.Log,
 		streams: map[string]stream.Stream{},
 		buffer:  &buffer{max: int64(c.BufferBytes)},
 		health:  &stream.Health{},

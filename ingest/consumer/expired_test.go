@@ -5,14 +5,14 @@ import (
 
 	"lodestone/ingest/stream"
 
-	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"lodestone/ingest/logbook"
 	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
 )
 
 // expire deletes the records of a partition before the offset, as Kafka's retention does.
@@ -24,15 +24,15 @@ func (r *rig) expire(partition int32, before int64) {
 	require.NoError(r.t, err)
 }
 
-// losses returns the lost ranges of a partition that are on record, acknowledged ones as well.
+// losses returns the lost ranges of a partition that are on record.
 func (r *rig) losses(partition int32) (lost []kafka.Range) {
 	r.t.Helper()
-	all, err := logbook.New(r.Postgres).Losses(r.t.Context(), true)
+	all, err := store.New(r.Postgres.Unscoped()).LostRanges(r.t.Context())
 	require.NoError(r.t, err)
 	for _, l := range all {
 		if l.TopicID == r.TopicID && l.Partition == partition {
 			require.Equal(r.t, event.Topic, l.Topic)
-			lost = append(lost, l.Offsets)
+			lost = append(lost, kafka.Range{From: l.FirstOffset, To: l.PastOffset})
 		}
 	}
 	return lost
@@ -45,9 +45,14 @@ func TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord(t *testing.T) {
 	r.produce(1, r.events(20)...)
 	r.commit(0, 5, stream.CommitMetadata(r.TopicID, stream.NoIntent))
 	r.expire(0, 10)
-	r.consume(r.config())
+	metrics := prometheus.NewRegistry()
+	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	require.NoError(t, err)
+	enginetest.Run(t, c)
 	r.awaitCommit(0, 20)
 	r.awaitCommit(1, 20)
+	require.NoError(t, c.Check(t.Context()), "the partition goes on")
+	require.InDelta(t, 5, counter(t, metrics, "lodestone_consumer_lost_records_total"), 0)
 	require.Equal(t, []kafka.Range{{From: 5, To: 10}}, r.losses(0))
 	require.Empty(t, r.losses(1))
 	r.requireStored(30)
@@ -70,14 +75,15 @@ func TestOfWhatExpiredOnlyWhatIsNotStoredIsLost(t *testing.T) {
 	r.requireStored(34)
 }
 
-// A consumer may die after it recorded the loss and before it committed, and Kafka deletes more meanwhile.
+// A consumer may die after it recorded the loss and before it committed, and Kafka deletes more meanwhile. Or the commit
+// is set back.
 func TestALossIsRecordedOnce(t *testing.T) {
 	t.Parallel()
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1})) // a database of its own: all losses are looked at
+	r := newRig(t, 1)
 	r.produce(0, r.events(40)...)
-	for _, before := range []int64{10, 10, 25} {
-		r.expire(0, before)
-		r.commit(0, 5, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+	for _, expired := range []struct{ before, committed int64 }{{10, 5}, {10, 5}, {25, 5}, {25, 8}} {
+		r.expire(0, expired.before)
+		r.commit(0, expired.committed, stream.CommitMetadata(r.TopicID, stream.NoIntent))
 		stop := r.consume(r.config())
 		r.awaitCommit(0, 40)
 		stop()
@@ -86,43 +92,13 @@ func TestALossIsRecordedOnce(t *testing.T) {
 	require.Equal(t, []kafka.Range{{From: 5, To: 10}}, r.losses(0))
 	r.requireStored(30)
 
-	l := logbook.New(r.Postgres)
-	other := uuid.New()
-	add := func(from, to int64) {
-		t.Helper()
-		require.NoError(t, l.AddLosses(t.Context(), other, event.Topic, 0, []kafka.Range{{From: from, To: to}}))
+	q := store.New(r.Postgres.Unscoped())
+	for _, offsets := range []kafka.Range{{From: 100, To: 120}, {From: 110, To: 130}, {From: 140, To: 150}, {From: 100, To: 120}} {
+		require.NoError(t, q.AddLostRange(t.Context(), store.AddLostRangeParams{
+			TopicID: r.TopicID, Topic: event.Topic, FirstOffset: offsets.From, PastOffset: offsets.To,
+		}))
 	}
-	ranges := func() (found []kafka.Range) {
-		all, err := l.Losses(t.Context(), false)
-		require.NoError(t, err)
-		for _, s := range all {
-			if s.TopicID == other {
-				found = append(found, s.Offsets)
-			}
-		}
-		return found
-	}
-	add(10, 20)
-	add(10, 30)
-	add(0, 40)
-	add(5, 35)
-	require.Equal(t, []kafka.Range{{From: 0, To: 10}, {From: 10, To: 20}, {From: 20, To: 30}, {From: 30, To: 40}}, ranges())
-	n, err := l.Unacknowledged(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, int64(45), n)
-
-	all, err := l.Losses(t.Context(), false)
-	require.NoError(t, err)
-	var numbers []int64
-	for _, s := range all {
-		numbers = append(numbers, s.Number)
-	}
-	done, err := l.Acknowledge(t.Context(), "looked into", numbers...)
-	require.NoError(t, err)
-	require.Equal(t, int64(5), done)
-	n, err = l.Unacknowledged(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, n)
+	require.Equal(t, []kafka.Range{{From: 5, To: 10}, {From: 100, To: 130}, {From: 140, To: 150}}, r.losses(0))
 }
 
 // Commits expire as well. What lies below the last stored offset was seen.

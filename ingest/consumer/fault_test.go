@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -147,13 +148,24 @@ func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
 
 func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {
 	t.Helper()
+	return metric(t, r, name).GetGauge().GetValue()
+}
+
+func counter(t *testing.T, r *prometheus.Registry, name string) float64 {
+	t.Helper()
+	return metric(t, r, name).GetCounter().GetValue()
+}
+
+// metric returns the first of a name.
+func metric(t *testing.T, r *prometheus.Registry, name string) *dto.Metric {
+	t.Helper()
 	families, err := r.Gather()
 	require.NoError(t, err)
 	for _, f := range families {
 		if f.GetName() == name {
-			return f.GetMetric()[0].GetGauge().GetValue()
+			return f.GetMetric()[0]
 		}
 	}
 	require.Fail(t, "no metric "+name)
-	return 0
+	return nil
 }

@@ -163,7 +163,7 @@ func (c *Consumer) claimTopics(ctx context.Context, topics []string) error {
 		if err != nil {
 			return err
 		}
-		if err := c.logbook.Claim(ctx, id, topic, c.cfg.Group); err != nil {
+		if _, err := c.claim(ctx, id, topic); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ type metrics struct {
 	retries     prometheus.Counter
 	recovered   prometheus.Counter
 	gaps        prometheus.Counter
+	lost        prometheus.Counter
 	insert      prometheus.Histogram
 	freshness   prometheus.Histogram
 }
@@ -38,6 +39,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 		retries:   counter("insert_retries_total", "Inserts tried again after an error."),
 		recovered: counter("rows_found_stored_total", "Rows of unfinished blocks that turned out to be stored already."),
 		gaps:      counter("offset_gaps_total", "Jumps in the offsets read from Kafka."),
+		lost:      counter("lost_records_total", "Records that Kafka deleted before they were stored. Anything but 0 is an alarm: events are lost."),
 		insert: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "lodestone_consumer_insert_seconds", Help: "Time of one successful insert.",
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14),
@@ -56,7 +58,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(state().halted[reason]) }))
 	}
-	r.MustRegister(m.rows, m.blocks, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.insert, m.freshness,
+	r.MustRegister(m.rows, m.blocks, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.lost, m.insert, m.freshness,
 		gauge("partitions", "Partitions that this consumer works on.",
 			func() float64 { return float64(state().partitions) }),
 		gauge("blocked_partitions", "Partitions that stand still and need a look: see the log.",

@@ -23,7 +23,8 @@ type position struct {
 	epoch   int32 // of the leader that wrote the last record below next; -1: not known
 	expired *expired
 
-	partitions int // of the topic, that keys are distributed over
+	partitions int  // of the topic, that keys are distributed over
+	successor  bool // an earlier topic had its name
 }
 
 // noEpoch says that the leader's epoch is not known.
@@ -44,7 +45,6 @@ const noCommit = -1
 //
 //nolint:cyclop // the cases exclude each other and are read from top to bottom
 func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, partitions []int32,
-	repairedStarts func(context.Context, uuid.UUID) (map[int32]int64, error), // of repaired logs
 	ledger kafka.PartitionLedger,
 ) (
 	positions map[int32]position, out map[int32]error, err error,
@@ -72,10 +72,6 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 	if err != nil {
 		return nil, nil, fmt.Errorf("read end of %s: %w", topic, err)
 	}
-	repaired, err := repairedStarts(ctx, topicID)
-	if err != nil {
-		return nil, nil, err
-	}
 	epochs, err := stream.EpochEnds(ctx, admin, topic, partitions, commits, topicID)
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +91,6 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 		if !startOK || !endOK {
 			return nil, nil, fmt.Errorf("read range of %s partition %d: no answer", topic, partition)
 		}
-		start.Offset = max(start.Offset, repaired[partition])
 		p := position{topicID: topicID, partitions: recorded, next: start.Offset, intent: stream.NoIntent, epoch: noEpoch}
 		committed := int64(noCommit)
 		if commitOK && commit.At >= 0 {
@@ -124,9 +119,6 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 			continue
 		}
 		if start.Offset > 0 && committed < start.Offset {
-			if done, ok := repaired[partition]; ok { // what lies below it was done when the log was repaired
-				committed = max(committed, done)
-			}
 			p.expired = &expired{committed, p.intent}
 			p.next, p.intent, p.epoch = start.Offset, stream.NoIntent, noEpoch
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/logbook"
+	"lodestone/pkg/postgres"
 	"lodestone/pkg/tracing"
 )
 
@@ -40,7 +40,7 @@ type worker struct {
 	looks   chan struct{} // has an element for each look for spooled events that runs, of all partitions
 	builder *blockBuilder
 	halt    func(why error) // makes the partition stand still
-	logbook *logbook.Book
+	pool    *postgres.Pool  // has on record what is lost
 
 	block       *block // that is being stored
 	next        int64  // every offset below is stored

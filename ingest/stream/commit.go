@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -137,29 +135,4 @@ func EpochEnds(ctx context.Context, admin *kadm.Client, topic string, partitions
 		past[partition] = answer.EndOffset
 	}
 	return past, nil
-}
-
-// EpochCuts returns where the log was cut off below the commits of the group for the topic with the id, by partition, as the
-// leader epochs of the commits show; 0 if only that is known that it was. Partitions of which they show nothing are left out.
-func EpochCuts(ctx context.Context, cl *kgo.Client, group, topic string, id uuid.UUID) (map[int32]int64, error) {
-	admin := kadm.NewClient(cl)
-	commits, err := admin.FetchOffsetsForTopics(ctx, group, topic)
-	if errors.Is(err, kerr.GroupIDNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read committed offsets of %s: %w", topic, err)
-	}
-	cuts, err := EpochEnds(ctx, admin, topic, slices.Collect(maps.Keys(commits[topic])), commits, id)
-	if err != nil {
-		return nil, err
-	}
-	for partition, past := range cuts {
-		if past >= commits[topic][partition].At {
-			delete(cuts, partition)
-			continue
-		}
-		cuts[partition] = max(past, 0)
-	}
-	return cuts, nil
 }

@@ -163,10 +163,11 @@ func (r *rig) run(s Span) *Report {
 	return report
 }
 
-func (r *rig) requireDifferences(s Span, want ...string) {
+func (r *rig) requireDifferences(s Span, want ...string) *Report {
 	r.t.Helper()
 	var got []string
-	for _, d := range r.run(s).Differences {
+	report := r.run(s)
+	for _, d := range report.Differences {
 		got = append(got, d.String())
 	}
 	require.Len(r.t, got, len(want), "%v", got)
@@ -175,6 +176,7 @@ func (r *rig) requireDifferences(s Span, want ...string) {
 		require.GreaterOrEqual(r.t, i, 0, "%s: %v", w, got)
 		got = slices.Delete(got, i, i+1)
 	}
+	return report
 }
 
 func (r *rig) deleteRecords(topic string, partition int32, before int64) {

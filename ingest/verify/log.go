@@ -13,9 +13,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/deadletter"
-	"lodestone/ingest/logbook"
 	"lodestone/ingest/stream"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
 )
 
 const (
@@ -174,13 +174,13 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 		return err
 	}
 	maps.Copy(places, anyTime)
-	known, err := logbook.New(v.Pool).Losses(ctx, true)
+	known, err := store.New(v.Pool.Unscoped()).LostRanges(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("read lost offsets: %w", err)
 	}
 	onRecord := func(offset int64) bool {
-		return slices.ContainsFunc(known, func(l logbook.Loss) bool {
-			return l.TopicID == p.topicID && l.Partition == p.number && l.Offsets.From <= offset && offset < l.Offsets.To
+		return slices.ContainsFunc(known, func(l store.LostRangesRow) bool {
+			return l.TopicID == p.topicID && l.Partition == p.number && l.FirstOffset <= offset && offset < l.PastOffset
 		})
 	}
 	for _, j := range missing {

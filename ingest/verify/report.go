@@ -20,12 +20,11 @@ const (
 	Repeated Kind = "repeated" // a repeat within the window is stored beside what it repeats
 	Foreign  Kind = "foreign"  // rows have an origin that is not in the log
 	Replaced Kind = "replaced" // a row is of another record than the log has at its offset
-	Expired  Kind = "expired"  // Kafka deleted records before they were stored, and no one has acknowledged it
 	Counter  Kind = "counter"  // a counter in Postgres is not what ClickHouse's rows say
 )
 
 // Kinds returns every kind.
-func Kinds() []Kind { return []Kind{Lost, Doubled, Repeated, Foreign, Replaced, Expired, Counter} }
+func Kinds() []Kind { return []Kind{Lost, Doubled, Repeated, Foreign, Replaced, Counter} }
 
 func (k Kind) text() string {
 	switch k {
@@ -39,8 +38,6 @@ func (k Kind) text() string {
 		return "stored, but not in the log"
 	case Replaced:
 		return "the log holds another record there than the one that is stored"
-	case Expired:
-		return "deleted by Kafka before it was stored"
 	default:
 		return "counter differs"
 	}
@@ -67,6 +64,22 @@ func (d Difference) String() string {
 		d.Kind, d.Topic, d.Partition, d.Offsets.From, d.Offsets.To-1, d.Count, d.TopicID, d.Kind.text())
 }
 
+// Expired is a range of offsets that Kafka deleted before they were stored. It is no difference: no record is left that
+// could be stored.
+type Expired struct {
+	Topic     string
+	TopicID   uuid.UUID
+	Partition int32
+	Offsets   kafka.Range
+	FoundAt   time.Time // by a consumer
+}
+
+// String returns the range as one line for people.
+func (e Expired) String() string {
+	return fmt.Sprintf("expired   %s partition %d, offsets %d to %d (%d; topic id %s), found %s: deleted by Kafka before it was stored",
+		e.Topic, e.Partition, e.Offsets.From, e.Offsets.To-1, e.Offsets.To-e.Offsets.From, e.TopicID, e.FoundAt.UTC().Format(time.RFC3339))
+}
+
 // Partition is the result for one partition.
 type Partition struct {
 	Topic       string
@@ -86,6 +99,7 @@ type Report struct {
 	Partitions  []Partition
 	Links       int64 // whose counters were compared
 	Unsettled   int64 // of these, links whose counters changed at every check, so that they could not be judged
+	Expired     []Expired
 	Differences []Difference
 	Counts      map[Kind]int64 // of offsets and links
 	Took        time.Duration

@@ -19,9 +19,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/deadletter"
-	"lodestone/ingest/logbook"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 // Verifier compares. Its methods may be called by one goroutine at a time.
@@ -70,7 +70,7 @@ func (v *Verifier) Run(ctx context.Context, span Span) (*Report, error) {
 			}
 		}
 	}
-	if err := v.readLosses(ctx, report); err != nil {
+	if err := v.readExpired(ctx, span, report); err != nil {
 		return report, err
 	}
 	err := v.compareCounters(ctx, span, report)
@@ -107,17 +107,12 @@ func (v *Verifier) partitions(ctx context.Context, s stream.Stream) ([]part, err
 	if err != nil {
 		return nil, err
 	}
-	starts, err := logbook.New(v.Pool).Starts(ctx, id)
-	if err != nil {
-		return nil, err
-	}
 	used, err := kafka.Ledger{Pool: v.Pool}.Partitions(ctx, id, s.Topic, present)
 	if err != nil {
 		return nil, err
 	}
 	var parts []part
 	for number, r := range ranges {
-		r.From = min(max(r.From, starts[number]), r.To)
 		p := part{stream: s, topicID: id, number: number, log: r, committed: r.From, unused: int(number) >= used}
 		if next, ok := done[number]; ok {
 			p.committed = min(max(next, r.From), r.To)
@@ -160,15 +155,19 @@ func (v *Verifier) limit(ctx context.Context, p *part, s Span) (kafka.Range, err
 	return r, nil
 }
 
-// readLosses adds the ranges that consumers recorded as deleted before they were stored.
-func (v *Verifier) readLosses(ctx context.Context, report *Report) error {
-	losses, err := logbook.New(v.Pool).Losses(ctx, false)
+// readExpired adds the ranges that consumers recorded as deleted before they were stored, and found in the span.
+func (v *Verifier) readExpired(ctx context.Context, span Span, report *Report) error {
+	lost, err := store.New(v.Pool.Unscoped()).LostRanges(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("read lost offsets: %w", err)
 	}
-	for _, l := range losses {
-		report.add(Difference{
-			Kind: Expired, Topic: l.Topic, TopicID: l.TopicID, Partition: l.Partition, Offsets: l.Offsets, Count: l.Offsets.To - l.Offsets.From,
+	for _, l := range lost {
+		if l.FoundAt.Before(span.Since) || !span.Until.IsZero() && l.FoundAt.After(span.Until) {
+			continue
+		}
+		report.Expired = append(report.Expired, Expired{
+			Topic: l.Topic, TopicID: l.TopicID, Partition: l.Partition,
+			Offsets: kafka.Range{From: l.FirstOffset, To: l.PastOffset}, FoundAt: l.FoundAt,
 		})
 	}
 	return nil

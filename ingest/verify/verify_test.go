@@ -14,9 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/counter"
-	"lodestone/ingest/logbook"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
 )
 
 // fill stores events, a repeat, poison and link views: offset 3 repeats 1, 5 and 6 are poison.
@@ -321,37 +321,43 @@ func gauge(t *testing.T, metrics *prometheus.Registry, kind Kind) float64 {
 	return 0
 }
 
-func TestRecordsThatExpiredBeforeTheyWereStoredAreADifferenceUntilAcknowledged(t *testing.T) {
+func TestRecordsThatExpiredBeforeTheyWereStoredAreReportedAndNoDifference(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.produce(event.Topic, r.events(10)...)
 	r.deleteRecords(event.Topic, 0, 4)
 	r.consume()
-	r.requireDifferences(Span{}, "partition 0, offsets 0 to 3 (4;")
-	l := logbook.New(r.Postgres)
-	losses, err := l.Losses(t.Context(), false)
-	require.NoError(t, err)
-	require.Len(t, losses, 1)
-	_, err = l.Acknowledge(t.Context(), "a test", losses[0].Number)
-	require.NoError(t, err)
-	r.requireDifferences(Span{})
+	r.requireExpired(r.requireDifferences(Span{}), "expired   lodestone.events partition 0, offsets 0 to 3 (4;")
+	r.requireExpired(r.requireDifferences(Span{Since: time.Now().Add(time.Hour)}))
+}
+
+// requireExpired fails unless the report has these ranges of the rig's topic, by what their lines begin with.
+func (r *rig) requireExpired(report *Report, want ...string) {
+	r.t.Helper()
+	var got []string
+	for _, e := range report.Expired {
+		if e.TopicID == r.TopicID {
+			got = append(got, e.String())
+		}
+	}
+	require.Len(r.t, got, len(want))
+	for i := range want {
+		require.Contains(r.t, got[i], want[i])
+	}
 }
 
 // A broker that is killed soon after it deleted records has them again: it writes down where its log begins now and then only.
-func TestRecordsOnRecordAsLostThatAreInTheLogAgainAreReportedOnce(t *testing.T) {
+func TestRecordsOnRecordAsExpiredThatAreInTheLogAgainAreNoDifference(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.produce(event.Topic, r.events(10)...)
 	r.consume()
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset < 5 SETTINGS mutations_sync = 2")
-	l := logbook.New(r.Postgres)
-	require.NoError(t, l.AddLosses(t.Context(), r.TopicID, event.Topic, 0, []kafka.Range{{From: 0, To: 4}}))
-	r.requireDifferences(Span{}, "lost      lodestone.events partition 0, offsets 4 to 4 (1;", "expired   lodestone.events partition 0, offsets 0 to 3 (4;", "counter")
-	losses, err := l.Losses(t.Context(), false)
-	require.NoError(t, err)
-	_, err = l.Acknowledge(t.Context(), "a test", losses[0].Number)
-	require.NoError(t, err)
-	r.requireDifferences(Span{}, "lost      lodestone.events partition 0, offsets 4 to 4 (1;", "counter")
+	require.NoError(t, store.New(r.Postgres.Unscoped()).AddLostRange(t.Context(), store.AddLostRangeParams{
+		TopicID: r.TopicID, Topic: event.Topic, FirstOffset: 0, PastOffset: 4,
+	}))
+	report := r.requireDifferences(Span{}, "lost      lodestone.events partition 0, offsets 4 to 4 (1;", "counter")
+	r.requireExpired(report, "expired   lodestone.events partition 0, offsets 0 to 3 (4;")
 }
 
 // A log that lost its end gave the offsets of stored rows to other records, and has grown past them.

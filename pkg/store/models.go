@@ -161,18 +161,6 @@ type LeadMagnetFile struct {
 	UnreadablePage *int32
 }
 
-type LostRange struct {
-	Number         int64
-	TopicID        uuid.UUID
-	Topic          string
-	Partition      int32
-	FirstOffset    int64
-	LastOffset     int64
-	FoundAt        time.Time
-	AcknowledgedAt *time.Time
-	Note           *string
-}
-
 type Restored struct {
 	One        bool
 	Backup     string

@@ -617,7 +617,7 @@ CREATE UNLOGGED TABLE ip_salts (
     sealed bytea NOT NULL CHECK (octet_length(sealed) = 60)
 );
 
--- Which consumer group stores a topic's records (package ingest/logbook). Two groups would store every event twice.
+-- Which consumer group stores a topic's records (package ingest/consumer). Two groups would store every event twice.
 CREATE TABLE topic_groups (
     topic_id       uuid PRIMARY KEY, -- a topic that was recreated under the same name has another
     topic          text NOT NULL,
@@ -625,18 +625,14 @@ CREATE TABLE topic_groups (
     recorded_at    timestamptz(3) NOT NULL DEFAULT now()
 );
 
--- Records that Kafka deleted before a consumer stored them (package ingest/logbook).
+-- Offsets that Kafka deleted before a consumer stored them (package ingest/consumer).
 CREATE TABLE lost_ranges (
-    number          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    topic_id        uuid NOT NULL,
-    topic           text NOT NULL,
-    partition       integer NOT NULL,
-    first_offset    bigint NOT NULL,
-    last_offset     bigint NOT NULL CHECK (last_offset >= first_offset),
-    found_at        timestamptz(3) NOT NULL DEFAULT now(),
-    acknowledged_at timestamptz(3), -- NULL: the alarm is raised
-    note            text,           -- of who acknowledged it
-    UNIQUE (topic_id, partition, first_offset)
+    topic_id  uuid NOT NULL,
+    topic     text NOT NULL,
+    partition integer NOT NULL,
+    offsets   int8multirange NOT NULL,
+    found_at  timestamptz(3) NOT NULL DEFAULT now(), -- the last of them
+    PRIMARY KEY (topic_id, partition)
 );
 
 -- For how long events are kept: what every process goes by, whatever its own settings say.
@@ -704,16 +700,6 @@ CREATE INDEX event_usage_exceeded ON event_usage (month) WHERE exceeded;
 CREATE TABLE event_usage_rounds (
     single  boolean PRIMARY KEY DEFAULT true CHECK (single), -- there is one row
     done_at timestamptz NOT NULL
-);
-
--- Partitions whose log lost its end (package ingest/repair): records up to an offset are not those that are stored under it.
-CREATE TABLE replaced_logs (
-    topic_id       uuid NOT NULL,
-    topic          text NOT NULL,
-    partition      integer NOT NULL,
-    through_offset bigint NOT NULL, -- the log counts from the offset after it
-    repaired_at    timestamptz(3) NOT NULL DEFAULT now(),
-    PRIMARY KEY (topic_id, partition)
 );
 
 -- erase_deliveries takes the bodies, and what endpoints answered, from the deliveries about the rows that were deleted. One that waits or

@@ -1,0 +1,18 @@
+-- name: ClaimTopic :one
+-- Records the group of a topic that has none, and tells whether the group stored another topic of the name.
+INSERT INTO topic_groups (topic_id, topic, consumer_group) VALUES (sqlc.arg(topic_id), sqlc.arg(topic), sqlc.arg(consumer_group))
+ON CONFLICT (topic_id) DO UPDATE SET topic = excluded.topic
+RETURNING consumer_group, EXISTS (
+    SELECT FROM topic_groups AS other WHERE other.topic = topic_groups.topic AND other.topic_id <> topic_groups.topic_id
+        AND other.consumer_group = topic_groups.consumer_group
+) AS successor;
+
+-- name: AddLostRange :exec
+-- May be repeated, also with a range that overlaps what is recorded.
+INSERT INTO lost_ranges (topic_id, topic, partition, offsets)
+VALUES (sqlc.arg(topic_id), sqlc.arg(topic), sqlc.arg(partition), int8multirange(int8range(sqlc.arg(first_offset)::bigint, sqlc.arg(past_offset)::bigint)))
+ON CONFLICT (topic_id, partition) DO UPDATE SET offsets = lost_ranges.offsets + excluded.offsets, found_at = now();
+
+-- name: LostRanges :many
+SELECT topic_id, topic, partition, found_at, lower(one)::bigint AS first_offset, upper(one)::bigint AS past_offset
+FROM lost_ranges, unnest(offsets) AS one ORDER BY topic, topic_id, partition, lower(one);
