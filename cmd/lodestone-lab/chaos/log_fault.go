@@ -35,32 +35,38 @@ func (p place) String() string {
 // numbers returns the numbers of this run's events and link views that stand in a range of the log.
 func (s *scene) numbers(ctx context.Context, p place) (map[uint64]struct{}, error) {
 	found := map[uint64]struct{}{}
+	return found, s.read(ctx, p, func(r *kgo.Record) {
+		if n, ok := s.numberOf(r); ok {
+			found[n] = struct{}{}
+		}
+	})
+}
+
+// read calls each for the records of a range of the log.
+func (s *scene) read(ctx context.Context, p place, each func(*kgo.Record)) error {
 	if p.from >= p.to {
-		return found, nil
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	reader, err := kgo.NewClient(kgo.SeedBrokers(s.kafka.Brokers()...),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{p.topic: {p.partition: kgo.NewOffset().At(p.from)}}))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer reader.Close()
 	for next := p.from; next < p.to; {
 		fetches := reader.PollFetches(ctx)
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("read %v: %w", p, ctx.Err())
+			return fmt.Errorf("read %v: %w", p, ctx.Err())
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
-			if next = r.Offset + 1; r.Offset >= p.to {
-				return
-			}
-			if n, ok := s.numberOf(r); ok {
-				found[n] = struct{}{}
+			if next = r.Offset + 1; r.Offset < p.to {
+				each(r)
 			}
 		})
 	}
-	return found, nil
+	return nil
 }
 
 // numberOf returns the number of the event or link view in a record, if it is one of this run's.
@@ -153,6 +159,10 @@ func expireRecords(ctx context.Context, s *scene) error {
 	if err != nil {
 		return errors.Join(err, s.startConsumers())
 	}
+	before, err := s.lost(ctx)
+	if err != nil {
+		return errors.Join(err, s.startConsumers())
+	}
 	s.rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
 	var deleted []place
 	offsets := kadm.Offsets{}
@@ -177,79 +187,81 @@ func expireRecords(ctx context.Context, s *scene) error {
 	if err = errors.Join(err, s.startConsumers()); err != nil {
 		return err
 	}
-	return s.acknowledgeLosses(ctx, deleted)
-}
-
-// acknowledgeLosses waits until exactly these ranges are on record as lost and the alarm is raised, acknowledges them, and waits
-// for the end of the alarm.
-func (s *scene) acknowledgeLosses(ctx context.Context, want []place) error {
-	slices.SortFunc(want, func(a, b place) int { return strings.Compare(a.String(), b.String()) })
-	records := int64(0)
-	for _, p := range want {
-		records += p.to - p.from
-	}
-	if err := s.alarm(ctx, records); err != nil {
-		s.wrong("the alarm of lost records: %v", err)
-	}
-	numbers, found, err := s.losses(ctx)
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(found, want) {
-		s.wrong("on record as lost are %v, and not %v", found, want)
-	}
-	if len(numbers) == 0 {
-		return nil
-	}
-	if err := s.command(ctx, slices.Concat([]string{"losses", "acknowledge", "--why", "chaos"}, numbers)...); err != nil {
-		return err
-	}
-	if err := s.alarm(ctx, 0); err != nil {
-		s.wrong("the alarm of lost records, after they were acknowledged: %v", err)
-	}
-	return nil
+	return s.requireLost(ctx, before, deleted)
 }
 
 // shownWithin bounds the wait until consumers that just started, on brokers that did as well, show what they found.
 const shownWithin = 3 * time.Minute
 
-// alarm waits until every consumer shows so many lost records.
+// requireLost waits until the consumers have counted these ranges as lost, and requires that they are on record, and nothing
+// else beside what was before.
+func (s *scene) requireLost(ctx context.Context, before, want []place) error {
+	if err := s.alarm(ctx, records(want)); err != nil {
+		s.wrong("the alarm of lost records: %v", err)
+	}
+	found, err := s.lost(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range want {
+		if !slices.ContainsFunc(found, func(f place) bool {
+			return f.topic == p.topic && f.partition == p.partition && f.from <= p.from && p.to <= f.to
+		}) {
+			s.wrong("%v is lost and not on record: %v", p, found)
+		}
+	}
+	if records(found) != records(before)+records(want) {
+		s.wrong("on record as lost are %v, which were %v before %v were lost", found, before, want)
+	}
+	return nil
+}
+
+// records returns how many records are in the ranges.
+func records(places []place) (n int64) {
+	for _, p := range places {
+		n += p.to - p.from
+	}
+	return n
+}
+
+// alarm waits until the consumers, which have just started, have counted at least so many lost records. One that loses a partition between
+// counting and its commit leaves them to be counted again.
 func (s *scene) alarm(ctx context.Context, want int64) error {
 	return probe.Until(ctx, shownWithin, retryInterval, "wait for the alarm", func() error {
+		sum := int64(0)
 		for _, p := range s.consumers[:consumers] {
-			n, err := probe.Metric(ctx, s.admins[p.Name], "lodestone_consumer_lost_records")
-			if err == nil && n != want {
-				err = fmt.Errorf("%s shows %d lost records, not %d", p.Name, n, want)
-			}
+			n, err := probe.Metric(ctx, s.admins[p.Name], "lodestone_consumer_lost_records_total")
 			if err != nil {
 				return err
 			}
+			sum += n
+		}
+		if sum < want {
+			return fmt.Errorf("%d records are counted as lost, not %d", sum, want)
 		}
 		return nil
 	})
 }
 
-// losses returns the lost ranges on record that are not acknowledged, with their numbers, in the order of their texts.
-func (s *scene) losses(ctx context.Context) (numbers []string, ranges []place, err error) {
+// lost returns the ranges on record as lost.
+func (s *scene) lost(ctx context.Context) (ranges []place, err error) {
 	conn, err := pgx.Connect(ctx, s.postgres.URL())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	rows, err := conn.Query(ctx, "SELECT number::text, topic, partition, first_offset, last_offset + 1 FROM lost_ranges WHERE acknowledged_at IS NULL")
+	rows, err := conn.Query(ctx, "SELECT topic, partition, lower(one), upper(one) FROM lost_ranges, unnest(offsets) AS one")
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the lost ranges: %w", err)
+		return nil, fmt.Errorf("read the lost ranges: %w", err)
 	}
-	var number string
 	var p place
-	if _, err := pgx.ForEachRow(rows, []any{&number, &p.topic, &p.partition, &p.from, &p.to}, func() error {
-		numbers, ranges = append(numbers, number), append(ranges, p)
+	if _, err := pgx.ForEachRow(rows, []any{&p.topic, &p.partition, &p.from, &p.to}, func() error {
+		ranges = append(ranges, p)
 		return nil
 	}); err != nil {
-		return nil, nil, fmt.Errorf("read the lost ranges: %w", err)
+		return nil, fmt.Errorf("read the lost ranges: %w", err)
 	}
-	slices.SortFunc(ranges, func(a, b place) int { return strings.Compare(a.String(), b.String()) })
-	return numbers, ranges, nil
+	return ranges, nil
 }
 
 // longest is the most that truncateLog takes of what is stored.
@@ -285,7 +297,7 @@ func (s *scene) longLog(ctx context.Context) (starts map[string]map[int32]int64,
 
 // truncateLog takes the end of a partition's log away, on every broker, as a power failure of all of them does: records that
 // were acknowledged are gone, some of them stored and some not, and others get their offsets. The partition has to stand still,
-// until the log is repaired by the product's command.
+// until the topic is recreated.
 func truncateLog(ctx context.Context, s *scene) error {
 	d, back := s.between(2*time.Second, 5*time.Second), 100+s.rand.Int64N(longest-100)
 	setBack, grow := s.rand.IntN(2) == 0, s.rand.IntN(2) == 0
@@ -327,9 +339,52 @@ func truncateLog(ctx context.Context, s *scene) error {
 		s.wrong("a partition whose log lost its end: %v", err)
 		return nil
 	}
-	s.note("the partition stands still; repair its log")
+	return s.recreateHalted(ctx, place{p.topic, p.partition, max(at-2*longest, starts[p.topic][p.partition]), 0})
+}
+
+// recreateHalted recreates the topic of a partition that stands still, as docs/operations.md says, and saves what the partition has from an
+// offset on. What it has may be stored already.
+func (s *scene) recreateHalted(ctx context.Context, halted place) error {
+	s.note("the partition stands still; recreate its topic once the other partitions have run dry")
+	if err := s.load.quiet(ctx); err != nil {
+		return err
+	}
+	defer s.load.resume()
+	if err := s.spoolsEmpty(ctx, s.limit); err != nil {
+		return err
+	}
+	log, err := s.ends(ctx)
+	if err != nil {
+		return err
+	}
+	halted.to = log[halted.topic][halted.partition]
+	log[halted.topic][halted.partition] = 0
+	if err := s.await(ctx, log, s.limit); err != nil {
+		return err
+	}
 	return s.withoutConsumers(false, func() error {
-		return retry(ctx, "repair the log", func() error { return s.command(ctx, "repair-log", p.topic, strconv.Itoa(int(p.partition))) })
+		saved, err := s.save(ctx, halted)
+		if err != nil {
+			return err
+		}
+		defer s.direct.PurgeTopicsFromClient(halted.topic) // else it holds on to the id of the old one
+		if err := s.recreateTopic(ctx, halted.topic); err != nil {
+			return err
+		}
+		writer, err := kgo.NewClient(kgo.SeedBrokers(s.kafka.Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+		if err != nil {
+			return err
+		}
+		defer writer.Close()
+		s.note("write %d records to the new topic", len(saved))
+		return writer.ProduceSync(ctx, saved...).FirstErr()
+	})
+}
+
+// save returns the keys and values of a range of the log, as records to be written to the same partition.
+func (s *scene) save(ctx context.Context, p place) (records []*kgo.Record, err error) {
+	return records, s.read(ctx, p, func(r *kgo.Record) {
+		records = append(records, &kgo.Record{Topic: p.topic, Partition: p.partition, Key: r.Key, Value: r.Value})
 	})
 }
 

@@ -87,13 +87,18 @@ func caughtByTests() []Mutant {
 		},
 		{
 			Name:    "a second consumer group is not refused",
-			Edits:   []Edit{{"ingest/logbook/logbook.go", "if owner != group {", "if false {"}},
+			Edits:   []Edit{{"ingest/consumer/claim.go", "owner != c.cfg.Group {", "owner == \"\" {"}},
 			Package: "ingest/consumer", Test: "TestASecondConsumerGroupIsRefused",
 		},
 		{
 			Name:    "expired records are not put on record as lost",
-			Edits:   []Edit{{"ingest/consumer/halt.go", "return w.logbook.AddLosses(ctx, w.at.TopicID, w.stream.Topic, w.at.Partition, lost)", "return nil"}},
+			Edits:   []Edit{{"ingest/consumer/expired.go", "return w.addLost(ctx, lost)", "return nil"}},
 			Package: "ingest/consumer", Test: "TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord",
+		},
+		{
+			Name:    "events of an earlier topic are stored again",
+			Edits:   []Edit{{"ingest/consumer/builder.go", "f.successor && !expired", "false && !expired"}},
+			Package: "ingest/consumer", Test: "TestTheTopicOfALogThatLostItsEndIsRecreated",
 		},
 		{
 			Name:  "a record of a newer release becomes a dead letter",
