@@ -26,11 +26,11 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 		_, err := pool.Unscoped().Exec(t.Context(), sql, args...)
 		require.NoError(t, err, sql)
 	}
-	first, err := os.ReadFile("migrations/00200_schema.sql")
+	first, err := os.ReadFile("migrations/00201_schema.sql")
 	require.NoError(t, err)
 	migrations := fstest.MapFS{
-		"migrations/00200_schema.sql": {Data: first},
-		"migrations/00201_column.sql": {Data: []byte("-- +goose Up\nALTER TABLE event_usage ADD COLUMN warned boolean NOT NULL DEFAULT false;\n")},
+		"migrations/00201_schema.sql": {Data: first},
+		"migrations/00202_column.sql": {Data: []byte("-- +goose Up\nALTER TABLE event_usage ADD COLUMN warned boolean NOT NULL DEFAULT false;\n")},
 	}
 	account := uuid.New()
 	exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'A', 'team')", account)
