@@ -64,7 +64,7 @@ func TestPartitionsWithoutRecordsMakeNoBlockOlder(t *testing.T) {
 }
 
 // Each partition has a window of repeats, so a limit of memory for few of them would be met by what lives.
-func TestTheMemoryLimitFollowsThePartitions(t *testing.T) { //nolint:paralleltest // the limit is the process's
+func TestTheMemoryLimitFollowsThePartitions(t *testing.T) {
 	none := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(none)
 	c := Config{BufferBytes: 96 << 20}

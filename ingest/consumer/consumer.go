@@ -93,7 +93,7 @@ type Deps struct {
 func New(c Config, d Deps) (*Consumer, error) {
 	shards, err := clickhouse.NewTopology(d.ClickHouse)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the setting
+		return nil, err
 	}
 	consumer := &Consumer{
 		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards, placements: placement.New(d.Postgres, shards), routes: map[uint16]route{},

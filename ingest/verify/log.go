@@ -211,7 +211,7 @@ func (v *Verifier) places(ctx context.Context, p *part, records []judged, within
 			decoded = append(decoded, j.record)
 		}
 	}
-	return p.stream.Places(ctx, v.Conn, decoded, within) //nolint:wrapcheck // it says what failed
+	return p.stream.Places(ctx, v.Conn, decoded, within)
 }
 
 // readDead reads the origins of dead letters since a record was written, unless they were read. Letters are written
