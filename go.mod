@@ -7,8 +7,8 @@ replace github.com/hashicorp/golang-lru => github.com/hashicorp/golang-lru v0.5.
 
 require (
 	code.dny.dev/ssrf v0.3.0 // refuses connections of webhooks and logos to private addresses
-	github.com/ClickHouse/ch-go v0.74.0 // writes blocks of columns to ClickHouse on the hot path
-	github.com/ClickHouse/clickhouse-go/v2 v2.50.0 // queries and migrations of ClickHouse
+	github.com/ClickHouse/ch-go v0.75.0 // writes blocks of columns to ClickHouse on the hot path
+	github.com/ClickHouse/clickhouse-go/v2 v2.51.0 // queries and migrations of ClickHouse
 	github.com/IBM/pgxpoolprometheus v1.1.3 // metrics of connections to Postgres
 	github.com/alecthomas/kong v1.17.0 // command line and environment variables
 	github.com/boombuler/barcode v1.1.0 // encodes QR codes
@@ -16,19 +16,19 @@ require (
 	github.com/ebitengine/purego v0.11.3 // loads the ClickHouse library into its launcher without cgo
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // tests: logs in to the SMTP server of tests
 	github.com/emersion/go-smtp v0.25.1 // tests: an SMTP server that mails are sent to
-	github.com/go-jose/go-jose/v4 v4.1.6 // receipts of erasures
+	github.com/go-jose/go-jose/v4 v4.1.9 // receipts of erasures
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // reads untrusted JSON strictly, with the place of each error
 	github.com/gofrs/flock v0.13.1 // one process for a data directory or a spool
 	github.com/google/uuid v1.6.0 // ids of everything
 	github.com/hashicorp/golang-lru v1.0.2 // remembers a bounded number of user agents; uap-go brings it
-	github.com/jackc/pgx/v5 v5.12.0 // Postgres
+	github.com/jackc/pgx/v5 v5.13.0 // Postgres
 	github.com/klippa-app/go-pdfium v1.19.8 // PDFium compiled to WebAssembly reads PDFs: decision 004
 	github.com/makiuchi-d/gozxing v0.1.1 // tests: reads QR codes as phones do
 	github.com/maxmind/mmdbwriter v1.2.0 // tests: writes files of countries
 	github.com/minio/minio-go/v7 v7.4.1 // puts the daily export into a bucket
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // lodestone mcp: the Model Context Protocol
 	github.com/muesli/roff v0.1.0 // writes manual pages
-	github.com/oschwald/maxminddb-golang/v2 v2.4.1 // reads files that map addresses to countries
+	github.com/oschwald/maxminddb-golang/v2 v2.9.0 // reads files that map addresses to countries
 	github.com/parquet-go/parquet-go v0.32.0 // writes submissions as Parquet; ClickHouse writes events
 	github.com/pressly/goose/v3 v3.29.0 // migrations
 	github.com/prometheus/client_golang v1.25.0 // metrics
@@ -39,12 +39,12 @@ require (
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // tests: checks signatures as a receiver does
 	github.com/stretchr/testify v1.12.1 // tests: assertions
 	github.com/tetratelabs/wazero v1.12.0 // runs PDFium without cgo, with bounded memory
-	github.com/twmb/franz-go v1.22.2 // Kafka
-	github.com/twmb/franz-go/pkg/kadm v1.19.0 // topics, offsets and groups of Kafka
+	github.com/twmb/franz-go v1.22.3 // Kafka
+	github.com/twmb/franz-go/pkg/kadm v1.20.0 // topics, offsets and groups of Kafka
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // the embedded Kafka of lodestone up
-	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // requests of Kafka that kadm does not have
+	github.com/twmb/franz-go/pkg/kmsg v1.15.1 // requests of Kafka that kadm does not have
 	github.com/ua-parser/uap-go v0.0.0-20260529044130-17c35e68e58c // the list of browsers and operating systems by user agent
-	github.com/valyala/fasthttp v1.77.0 // the collector's HTTP server
+	github.com/valyala/fasthttp v1.78.0 // the collector's HTTP server
 	github.com/vgarvardt/pgx-google-uuid/v5 v5.6.0 // writes ids of google/uuid to Postgres
 	github.com/wneessen/go-mail v0.8.1 // writes and sends mail
 	go.opentelemetry.io/otel v1.47.0 // traces
@@ -53,12 +53,12 @@ require (
 	go.opentelemetry.io/otel/trace v1.47.0 // traces, as libraries see them
 	go.opentelemetry.io/proto/otlp v1.11.0 // tests: what a receiver of traces gets
 	go.uber.org/goleak v1.3.0 // tests: no goroutine is left
-	golang.org/x/net v0.61.0 // internationalised host names
+	golang.org/x/net v0.62.0 // internationalised host names
 	golang.org/x/oauth2 v0.38.0 // trades the codes of OpenID Connect, with PKCE
-	golang.org/x/sync v0.24.0 // errgroup
-	golang.org/x/term v0.47.0 // knows whether lodestone sql prints to a terminal
+	golang.org/x/sync v0.25.0 // errgroup
+	golang.org/x/term v0.48.0 // knows whether lodestone sql prints to a terminal
 	google.golang.org/protobuf v1.36.12 // protowire: the format of records
-	gopkg.in/yaml.v3 v3.0.1 // reads the list of uap-go, which brings it
+	gopkg.in/yaml.v3 v3.0.1 // indirect
 	lukechampine.com/blake3 v1.4.1 // hashes addresses, derives keys
 	mvdan.cc/sh/v3 v3.13.1 // tests: reads the commands in the documentation
 	pgregory.net/rapid v1.3.0 // tests: properties and models
@@ -99,7 +99,7 @@ require (
 )
 
 require (
-	github.com/andybalholm/brotli v1.2.6 // brotli of pages
+	github.com/andybalholm/brotli v1.2.7 // brotli of pages
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // the delays of every retry
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -116,27 +116,27 @@ require (
 	github.com/klauspost/compress v1.20.3 // gzip of bodies and answers at the speed of the collector
 	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/mfridman/interpolate v0.0.2 // indirect
-	github.com/molecule-man/go-brrr v1.3.0 // indirect
+	github.com/molecule-man/go-brrr v1.3.1 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/pascaldekloe/name v1.0.1 // indirect
-	github.com/paulmach/orb v0.13.0 // indirect
+	github.com/paulmach/orb v0.14.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/sethvargo/go-retry v0.5.0 // indirect
-	github.com/shopspring/decimal v1.5.0 // indirect
+	github.com/shopspring/decimal v1.6.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.28.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/crypto v0.58.0 // argon2id: passwords of shared statistics
-	golang.org/x/image v0.47.0 // scales pictures and reads WebP
+	go.yaml.in/yaml/v3 v3.0.5 // reads the list of uap-go, which brings it
+	golang.org/x/crypto v0.59.0 // argon2id: passwords of shared statistics
+	golang.org/x/image v0.48.0 // scales pictures and reads WebP
 	golang.org/x/mod v0.42.0 // indirect
-	golang.org/x/sys v0.49.0 // features of the processor, free disk, terminals
-	golang.org/x/text v0.43.0 // normal form of the letters of a slug; languages, plural forms and numbers of pages
+	golang.org/x/sys v0.50.0 // features of the processor, free disk, terminals
+	golang.org/x/text v0.44.0 // normal form of the letters of a slug; languages, plural forms and numbers of pages
 	golang.org/x/tools v0.52.0 // indirect
 )

@@ -14,7 +14,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru"
 	"github.com/ua-parser/uap-go/uaparser"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"lodestone/pkg/literal"
 )
