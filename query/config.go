@@ -35,8 +35,8 @@ const (
 	maxProcessorSeconds = 1_000_000
 )
 
-// AfterApply implements the hook of kong: these are no settings, and tests have others.
-func (c *Config) AfterApply() error {
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+func (c *Config) BeforeApply() error {
 	c.MaxExports = 4
 	c.LivePerAccount = 20
 	return nil

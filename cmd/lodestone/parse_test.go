@@ -40,6 +40,17 @@ func TestEveryProblemOfTheSettingsIsNamedAtOnce(t *testing.T) {
 	require.NotContains(t, out, "slog:")
 }
 
+// Of a process' settings without a default, those that it needs are missing; nothing is wrong with the others.
+func TestDefaultsAreValid(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"collector", "consumer", "query", "crud", "up"} {
+		_, err := parse([]string{name})
+		for _, p := range config.Problems(err) {
+			require.Equal(t, "is missing", p.Wrong, "%v", p)
+		}
+	}
+}
+
 func TestNoCommandHasARemovedSetting(t *testing.T) {
 	t.Parallel()
 	nothing := func(string) string { return "" }

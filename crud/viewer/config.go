@@ -15,8 +15,8 @@ type Config struct {
 	PerAddr  int `kong:"-"`
 }
 
-// AfterApply implements the hook of kong: these are no settings, and tests have others.
-func (c *Config) AfterApply() error {
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+func (c *Config) BeforeApply() error {
 	c.Openings = 120
 	c.Sending = 1024
 	c.PerAddr = 128

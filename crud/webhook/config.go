@@ -21,8 +21,8 @@ type Config struct {
 	Keep          time.Duration `name:"webhook-keep" default:"720h" help:"How long the log of messages is kept."`
 }
 
-// AfterApply implements the hook of kong: these are no settings, and tests have others.
-func (c *Config) AfterApply() error {
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+func (c *Config) BeforeApply() error {
 	c.MaxEndpoints = 20
 	c.Concurrency = 128
 	c.PerEndpoint = 4

@@ -41,8 +41,8 @@ type Config struct {
 	PrivacySignals  string             `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"Effect of a Sec-GPC or DNT header: honour stores the event without user agent, language and country, and without the hash of the address; ignore has no effect."`
 }
 
-// AfterApply implements the hook of kong: these are no settings, and tests have others.
-func (c *Config) AfterApply() error {
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+func (c *Config) BeforeApply() error {
 	c.IdleTimeout = time.Minute
 	c.ReadTimeout = 10 * time.Second
 	c.MaxHeaderBytes = 16 << 10

@@ -17,8 +17,8 @@ type Config struct {
 	MaxBufferedBytes   int64         `kong:"-"`
 }
 
-// AfterApply implements the hook of kong: these are no settings, and tests have others.
-func (c *Config) AfterApply() error {
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+func (c *Config) BeforeApply() error {
 	c.Linger = 0
 	c.RequestTimeout = 5 * time.Second
 	c.MaxBufferedRecords = 50_000

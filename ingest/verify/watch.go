@@ -28,8 +28,8 @@ type Config struct {
 	Offsets  int64         `kong:"-"`
 }
 
-// AfterApply implements the hook of kong: these are no settings, and tests have others.
-func (c *Config) AfterApply() error {
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+func (c *Config) BeforeApply() error {
 	c.Interval = 5 * time.Minute
 	c.Offsets = 500_000
 	return nil

@@ -20,8 +20,8 @@ type Config struct {
 	Store       objectstore.Config `embed:"" prefix:"export-"`
 }
 
-// AfterApply implements the hook of kong: these are no settings, and tests have others.
-func (c *Config) AfterApply() error {
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+func (c *Config) BeforeApply() error {
 	c.Interval = 10 * time.Minute
 	c.Timeout = time.Hour
 	c.MemoryBytes = 512 << 20
