@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,17 +32,11 @@ type Directory struct {
 
 // File describes one segment.
 type File struct {
-	Name    string    // relative to the directory
-	Bytes   int64     // on the disk
-	Records int64     // of sound entries
-	Waiting int64     // of these, not sent as far as is known
-	Oldest  time.Time // when the oldest of those was spooled; zero: there is none
-	Damaged int64     // bytes that fail their checksum
-	Tail    int64     // bytes at the end of a write that was never acknowledged
-	Err     error     // why the file cannot be read; then nothing else is known
+	Name    string // relative to the directory
+	Damaged int64  // bytes that fail their checksum
+	Err     error  // why the file cannot be read; then nothing else is known
 
 	data     []byte
-	number   uint64
 	contents contents
 }
 
@@ -104,59 +99,20 @@ func (d *Directory) Read(name string) File {
 			}
 			newest = len(names) > 0 && names[len(names)-1] == base
 		}
-		f.number, f.contents = number, assess(f.data, number, began, newest)
+		f.contents = assess(f.data, number, began, newest)
 		return nil
 	}()
 	if f.Err != nil {
 		return f
 	}
-	f.Bytes = int64(len(f.data))
-	f.Tail = f.Bytes - f.contents.size
-	for _, e := range f.contents.entries {
-		f.Records += e.records
-	}
 	for _, s := range f.contents.damage {
 		f.Damaged += s.to - s.from
-	}
-	if !f.Sent() {
-		var oldest int64
-		if f.Waiting, oldest = f.contents.waiting(f.data); f.Waiting > 0 {
-			f.Oldest = time.UnixMilli(oldest)
-		}
 	}
 	return f
 }
 
-// Release frees the memory of the file's bytes; the counts of Read stay.
-func (f *File) Release() { f.data, f.contents = nil, contents{} }
-
 // Sent reports whether the file lies in the folder for files that Send has sent.
 func (f *File) Sent() bool { return strings.HasPrefix(f.Name, sentDir+"/") }
-
-// Aside reports whether the file was moved aside because of damage, for an operator to inspect.
-func (f *File) Aside() bool { return path.Base(path.Dir(f.Name)) == damagedDir }
-
-// Record is a record with the time at which it was spooled.
-type Record struct {
-	SpooledAt time.Time
-	producer.Record
-}
-
-// Unsent returns the records that Send would send. An entry that this release cannot decode is an error.
-func (f *File) Unsent() ([]Record, error) {
-	var all []Record
-	for _, e := range f.contents.unsent() {
-		payload := f.data[e.from+entryHeader : e.to]
-		records, err := readPayload(nil, payload)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range records {
-			all = append(all, Record{time.UnixMilli(payloadTime(payload)), r})
-		}
-	}
-	return all, nil
-}
 
 func (d *Directory) path(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
 
@@ -190,21 +146,19 @@ func (d *Directory) Send(ctx context.Context, f *File, kafka Writer) Sent {
 	if s.Err != nil {
 		return s
 	}
-	records, err := f.Unsent()
-	if err != nil {
-		s.Err = err
-		return s
+	var records []producer.Record
+	for _, e := range f.contents.unsent() {
+		if records, s.Err = readPayload(records, f.data[e.from+entryHeader:e.to]); s.Err != nil {
+			return s
+		}
 	}
 	const batchSize = 500
-	for len(records) > 0 && s.Err == nil {
-		batch := make([]producer.Record, 0, batchSize)
-		for _, r := range records[:min(batchSize, len(records))] {
-			batch = append(batch, r.Record)
+	for batch := range slices.Chunk(records, batchSize) {
+		if s.Err = s.send(ctx, batch, kafka); s.Err != nil {
+			return s
 		}
-		records = records[len(batch):]
-		s.Err = s.send(ctx, batch, kafka)
 	}
-	if s.Err != nil || s.Refused > 0 {
+	if s.Refused > 0 {
 		return s
 	}
 	s.Now, s.Err = d.setAside(f)
@@ -242,12 +196,4 @@ func (d *Directory) setAside(f *File) (string, error) {
 		return f.Name, fmt.Errorf("set aside what is sent: %w", err)
 	}
 	return path.Join(sentDir, name), nil
-}
-
-// Drop deletes a file for good, with everything in it.
-func (d *Directory) Drop(f *File) error {
-	if err := d.disk.remove(d.path(f.Name)); err != nil {
-		return fmt.Errorf("drop: %w", err)
-	}
-	return d.disk.syncDir(filepath.Dir(d.path(f.Name)))
 }

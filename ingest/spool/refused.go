@@ -91,7 +91,7 @@ func (r *refused) keep(ctx context.Context, record producer.Record, spooledAt in
 func (r *refused) report(records int64, why error) {
 	if records > 0 {
 		r.metrics.refused.Add(float64(records))
-		r.deps.Log.Error("Kafka refuses records of the spool for good: they are set aside and tried again; correct the topic's settings, or drop them with lodestone spool drop",
+		r.deps.Log.Error("Kafka refuses records of the spool for good: they are set aside and tried again; correct the topic's settings",
 			"records", records, "error", why)
 	}
 }
