@@ -195,7 +195,6 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 		"restore align":       {"POSTGRES_URL", "CLICKHOUSE_URL", "KAFKA_BROKERS"},
 		"restore resume":      {"POSTGRES_URL"},
 		"token-keys":          {"POSTGRES_URL", "TOKEN_KEYS"},
-		"link list":           {"URL"},
 		"erase a@example.com": {"URL"},
 		"demo":                {"URL", "COLLECTOR_URL"},
 		"doctor":              {"POSTGRES_URL", "CLICKHOUSE_URL", "CLICKHOUSE_HTTP_URL", "SQL_URL", "KAFKA_BROKERS", "TOKEN_KEYS"},

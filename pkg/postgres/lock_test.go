@@ -59,7 +59,7 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 	}
 	require.Empty(t, done)
 	require.NoError(t, reader.Rollback(t.Context()))
-	require.Contains(t, <-done, int64(201))
+	require.Contains(t, <-done, int64(202))
 	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
 		var events int
 		require.NoError(t, tx.QueryRow(t.Context(), "SELECT events FROM event_usage WHERE NOT warned").Scan(&events))
