@@ -153,7 +153,7 @@ setup-all: ## Install what `make test-all` needs besides
 	@.ci/setup all
 	@$(MAKE) dbt-tools client-tools $(SITE)/web/node_modules/.package-lock.json
 
-test: setup ## Install what is missing, then check and test what a change can break (twelve minutes is the goal; about 20)
+test: setup ## Install what is missing, then check and test what a change can break (about 12 minutes; 20 the first time)
 	@ALL_SECONDS=1500 PACKAGE_SECONDS=120 .ci/groups build web-check web-test check race-way unit programs browser-once
 
 # What a release needs: everything that `make test` does, the long forms of tests, and the parts of the repository that have modules of their own.
