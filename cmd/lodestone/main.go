@@ -61,7 +61,7 @@ type commands struct {
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`
 	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent. With --days, write weeks of campaigns that are over."`
 	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Check whether the process at the admin address is ready, for container platforms."`
-	Doctor      doctorCommand      `cmd:"" group:"Operate it:" help:"Examine settings, engines, rights, clocks, disks, topics, migrations, buckets, secrets and certificates, and print what to fix. Leaves nothing behind."`
+	Doctor      doctorCommand      `cmd:"" group:"Operate it:" help:"Examine whether engines answer, clocks, disks and certificates, and print what to fix."`
 	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version of this program, and those of what it shares with other releases."`
 	Completion  completionCommand  `cmd:"" group:"This program:" help:"Print the completion of commands and flags for a shell."`
 	Manual      manualCommand      `cmd:"" hidden:"" help:"Write the manual pages into a directory."`

@@ -197,7 +197,7 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 		"token-keys":          {"POSTGRES_URL", "TOKEN_KEYS"},
 		"erase a@example.com": {"URL"},
 		"demo":                {"URL", "COLLECTOR_URL"},
-		"doctor":              {"POSTGRES_URL", "CLICKHOUSE_URL", "CLICKHOUSE_HTTP_URL", "SQL_URL", "KAFKA_BROKERS", "TOKEN_KEYS"},
+		"doctor":              {"POSTGRES_URL", "CLICKHOUSE_URL", "CLICKHOUSE_HTTP_URL", "SQL_URL", "KAFKA_BROKERS"},
 	} {
 		for _, setting := range settings {
 			name := "LODESTONE_" + setting

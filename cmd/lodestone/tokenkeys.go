@@ -52,7 +52,7 @@ func (c *tokenKeysCommand) Run(ctx context.Context) error {
 	if err := counted.print(os.Stdout, ring.IDs()); err != nil {
 		return err
 	}
-	if n, _ := counted.unopened(); n > 0 {
+	if n := counted.unopened(); n > 0 {
 		return exitError{fmt.Errorf("no given key opens %d secrets: give the keys that they were encrypted with, which may have the numbers of the given ones", n), exitUnfinished}
 	}
 	if n := counted.other(ring.IDs()[0]); n > 0 {
@@ -183,17 +183,12 @@ func (all sealedCounts) other(first byte) (n int) {
 	return n
 }
 
-// unopened counts what none of the keys opens, and everything.
-func (all sealedCounts) unopened() (none, total int) {
+// unopened counts what none of the keys opens.
+func (all sealedCounts) unopened() (none int) {
 	for _, c := range all {
-		for key, rows := range c.byKey {
-			total += rows
-			if key == noKey {
-				none += rows
-			}
-		}
+		none += c.byKey[noKey]
 	}
-	return none, total
+	return none
 }
 
 func (all sealedCounts) print(w io.Writer, ids []byte) error {

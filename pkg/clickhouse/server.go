@@ -13,23 +13,14 @@ import (
 // Server is what a program may ask about a ClickHouse that it uses, without a schema.
 type Server struct {
 	Address string
-	Version string
 	Now     time.Time
 	Disks   []Disk
-	// Missing are the rights that the user lacks, as GRANT names them.
-	Missing []string
 }
 
 // Disk is one of ClickHouse's.
 type Disk struct {
-	Name        string
-	Free, Total uint64 // bytes
-}
-
-// rights are those that processes and migrations need (docs/operations.md).
-var rights = []string{
-	"SELECT, INSERT, CREATE TABLE, CREATE VIEW, ALTER, DROP TABLE, DROP VIEW ON lodestone.*", "SELECT, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW ON analytics.*",
-	"CREATE FUNCTION, DROP FUNCTION ON *.*", "SELECT ON system.processes", "SELECT ON system.row_policies", "SHOW ROW POLICIES ON *.*",
+	Name string
+	Free uint64 // bytes
 }
 
 // Describe asks one server.
@@ -45,27 +36,18 @@ func Describe(ctx context.Context, c Config) (s Server, err error) {
 		return s, err
 	}
 	defer func() { _ = conn.Close() }() // nothing was written
-	if err := conn.QueryRow(ctx, "SELECT version(), now64(3, 'UTC')").Scan(&s.Version, &s.Now); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT now64(3, 'UTC')").Scan(&s.Now); err != nil {
 		return s, fmt.Errorf("describe ClickHouse at %s: %w", s.Address, err)
 	}
 	if s.Disks, err = disks(ctx, conn); err != nil {
 		return s, fmt.Errorf("describe ClickHouse at %s: %w", s.Address, err)
-	}
-	for _, right := range rights {
-		var granted uint8
-		if err := conn.QueryRow(ctx, "CHECK GRANT "+right).Scan(&granted); err != nil {
-			return s, fmt.Errorf("ask ClickHouse at %s for rights: %w", s.Address, err)
-		}
-		if granted == 0 {
-			s.Missing = append(s.Missing, right)
-		}
 	}
 	return s, nil
 }
 
 // disks returns none if the user may not read the system's table.
 func disks(ctx context.Context, conn native.Conn) (all []Disk, err error) {
-	rows, err := conn.Query(ctx, "SELECT name, free_space, total_space FROM system.disks ORDER BY name")
+	rows, err := conn.Query(ctx, "SELECT name, free_space FROM system.disks ORDER BY name")
 	if code, _ := IsException(err); code == accessDenied {
 		return nil, nil
 	}
@@ -74,7 +56,7 @@ func disks(ctx context.Context, conn native.Conn) (all []Disk, err error) {
 	}
 	for rows.Next() {
 		var d Disk
-		if err := rows.Scan(&d.Name, &d.Free, &d.Total); err != nil {
+		if err := rows.Scan(&d.Name, &d.Free); err != nil {
 			return nil, err
 		}
 		all = append(all, d)

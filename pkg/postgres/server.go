@@ -8,32 +8,12 @@ import (
 	"lodestone/pkg/schema"
 )
 
-// Server is what a program may ask about the Postgres that it uses, without a schema.
-type Server struct {
-	Version        string
-	Number         int // 150003 is 15.3
-	Now            time.Time
-	User           string
-	CreatesObjects bool // may migrate
-	SeesOthers     bool // sees open transactions of other users, which reports wait for
-	IsAccount      bool // may take the role whose rows are one account's; also true while there is no such role
-	FreeConns      int  // that a user without privileges can still open
-	Standby        bool
-}
-
-// Describe asks the server.
-func (p *Pool) Describe(ctx context.Context) (s Server, err error) {
-	err = p.pool.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int, clock_timestamp(), current_user,
-		has_database_privilege(current_database(), 'CREATE') AND has_schema_privilege(current_schema(), 'CREATE'),
-		pg_has_role('pg_read_all_stats', 'USAGE'),
-		coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = 'lodestone_account'), true),
-		current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend'),
-		pg_is_in_recovery()`).
-		Scan(&s.Version, &s.Number, &s.Now, &s.User, &s.CreatesObjects, &s.SeesOthers, &s.IsAccount, &s.FreeConns, &s.Standby)
-	if err != nil {
-		return s, fmt.Errorf("describe Postgres: %w", err)
+// Now returns the time of the server.
+func (p *Pool) Now(ctx context.Context) (now time.Time, err error) {
+	if err := p.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		return now, fmt.Errorf("ask Postgres for its time: %w", err)
 	}
-	return s, nil
+	return now, nil
 }
 
 // applied returns the numbers of the migrations that Postgres has, none without a schema.

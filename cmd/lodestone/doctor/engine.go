@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -12,9 +11,11 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
-	"lodestone/pkg/schema"
 )
+
+const askTimeout = 30 * time.Second // for one engine, also one that is busy
 
 // Engines are how to reach those of an installation.
 type Engines struct {
@@ -23,162 +24,109 @@ type Engines struct {
 	Kafka      kafka.Config
 	HTTPURL    string // of ClickHouse, for exports; "" if there are none
 	SQLURL     string // of the SQL user; "" if it is not known
-	// Unopened counts the secrets of the database that none of the token keys opens, and all. Nil: no keys are known.
-	Unopened func(context.Context, *postgres.Pool) (none, total int, err error)
+	Buckets    []Bucket
 }
 
-const (
-	askTimeout = 30 * time.Second // for one engine, also one that is busy
+// Bucket is one of an object store.
+type Bucket struct {
+	Setting string // that names it
+	Store   objectstore.Config
+	At      objectstore.Location
+}
 
-	migrate = "run `lodestone migrate` of this version (`lodestone migrate --check` lists what is pending)"
-)
-
-// Check examines the settings and the engines.
+// Check asks each engine, with its login, for its time and its disks.
 func (e Engines) Check(ctx context.Context, r *Report) {
-	e.postgres(ctx, r)
-	if r.settings(e.ClickHouse) {
-		e.clickhouse(ctx, r)
+	within := func(ask func(context.Context)) {
+		ctx, cancel := context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+		ask(ctx)
 	}
-	e.http(ctx, r, "--clickhouse-http-url", "exports get 503", clickhouse.HTTPLogin{URL: e.HTTPURL, Native: e.ClickHouse})
-	e.http(ctx, r, "--sql-url", "SQL users may get no answers", clickhouse.HTTPLogin{URL: e.SQLURL})
-	if r.settings(e.Kafka) {
-		e.kafka(ctx, r)
-	}
-}
-
-// settings reports what is wrong with settings, and whether they can be used.
-func (r *Report) settings(c interface{ Validate() error }) bool {
-	err := c.Validate()
-	seen := map[string]bool{}
-	for _, p := range config.Problems(err) {
-		if !seen[p.Setting+p.Wrong] {
-			r.fail("settings", p.Remedy, "%s (%s) %s", p.Setting, config.EnvName(p.Setting), p.Wrong)
-		}
-		seen[p.Setting+p.Wrong] = true
-	}
-	return err == nil
-}
-
-// schema reports what an engine lacks of its schema.
-func (r *Report) schema(area string, pending []schema.Migration, pendingErr, mismatch error) {
-	var wrong *schema.Error
-	switch {
-	case pendingErr != nil:
-		r.fail(area, migrate, "its migrations cannot be read: %v", pendingErr)
-	case len(pending) > 0:
-		r.fail(area, migrate, "lacks %d migrations, the first is %d (%s)", len(pending), pending[0].Number, pending[0].Name)
-	case errors.As(mismatch, &wrong):
-		r.fail(area, wrong.Remedy, "%s", wrong.Wrong)
-	case mismatch != nil:
-		r.fail(area, migrate, "%v", mismatch)
-	default:
-		r.ok(area, "has every migration")
-	}
-}
-
-func (e Engines) clickhouse(ctx context.Context, r *Report) {
-	const area = "clickhouse"
+	within(func(ctx context.Context) { e.postgres(ctx, r) })
 	servers, err := e.ClickHouse.Servers()
 	if err != nil {
-		return // its settings were just read
+		r.add(Fail, "clickhouse", "correct --clickhouse-url and --clickhouse-shards", "cannot be used: %v", err)
 	}
-	all := true
 	for _, server := range servers {
-		all = r.clickhouseServer(ctx, server, len(servers) > 1) && all
+		within(func(ctx context.Context) { r.clickhouse(ctx, server) })
 	}
-	if !all {
-		return // what follows asks every server
+	http := func(setting string, l clickhouse.HTTPLogin) {
+		if l.URL != "" {
+			within(func(ctx context.Context) { r.http(ctx, setting, l) })
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	if unconfined, version, err := clickhouse.Unconfined(ctx, e.ClickHouse); err == nil && unconfined {
-		r.warn(area, "update ClickHouse, to the versions in docs/sql.md", "version %s is not one for SQL users: they can do more than read, or it does not start with their settings", version)
+	http("--clickhouse-http-url", clickhouse.HTTPLogin{URL: e.HTTPURL, Native: e.ClickHouse})
+	http("--sql-url", clickhouse.HTTPLogin{URL: e.SQLURL})
+	within(func(ctx context.Context) { e.kafka(ctx, r) })
+	for _, b := range e.Buckets {
+		within(func(ctx context.Context) { r.bucket(ctx, b) })
 	}
-	pending, err := clickhouse.Pending(ctx, e.ClickHouse)
-	r.schema(area, pending, err, nil)
+}
+
+func (e Engines) postgres(ctx context.Context, r *Report) {
+	const remedy = "start PostgreSQL, or correct --postgres-url: host, port, user, password and database"
+	c := e.Postgres
+	c.MaxConns = 1
+	pool, err := postgres.Open(ctx, c)
+	if err != nil {
+		r.add(Fail, "postgres", remedy, "cannot be used: %v", err)
+		return
+	}
+	defer pool.Close()
+	asked := time.Now()
+	now, err := pool.Now(ctx)
+	if err != nil {
+		r.add(Fail, "postgres", remedy, "does not answer: %v", err)
+		return
+	}
+	r.ok("postgres", "answers")
+	r.clock("postgres", now, asked, time.Now())
+}
+
+func (r *Report) clickhouse(ctx context.Context, c clickhouse.Config) {
+	asked := time.Now()
+	s, err := clickhouse.Describe(ctx, c)
+	if err != nil {
+		r.add(Fail, "clickhouse", "start ClickHouse, or correct --clickhouse-url and --clickhouse-shards: address, user and password", "does not answer: %v", err)
+		return
+	}
+	r.ok("clickhouse", "%s answers", s.Address)
+	r.clock("clickhouse at "+s.Address, s.Now, asked, time.Now())
+	for _, d := range s.Disks {
+		r.disk("the disk "+d.Name+" of "+s.Address, d.Free, minDisk)
+	}
 }
 
 // http asks over HTTP, as the process does that has the setting.
-func (e Engines) http(ctx context.Context, r *Report, setting, effect string, l clickhouse.HTTPLogin) {
-	if l.URL == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
+func (r *Report) http(ctx context.Context, setting string, l clickhouse.HTTPLogin) {
 	if err := clickhouse.TryHTTP(ctx, l); err != nil {
-		r.fail("clickhouse", "correct "+setting+": address, user and password", "%s (%s) gets no answer, so %s: %v", setting, config.EnvName(setting), effect, err)
+		r.add(Fail, "clickhouse", "correct "+setting+": address, user and password", "%s (%s) gets no answer: %v", setting, config.EnvName(setting), err)
 		return
 	}
 	r.ok("clickhouse", "%s answers", setting)
 }
 
-// clickhouseServer reports on one server, which may be one of several, and whether it answers.
-func (r *Report) clickhouseServer(ctx context.Context, c clickhouse.Config, several bool) bool {
-	const area = "clickhouse"
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	asked := time.Now()
-	s, err := clickhouse.Describe(ctx, c)
-	if err != nil {
-		r.fail(area, "start ClickHouse, or correct --clickhouse-url and --clickhouse-shards: address, user and password", "does not answer: %v", err)
-		return false
-	}
-	name := area
-	if several {
-		name += " at " + s.Address
-	}
-	r.clock(name, s.Now, asked, time.Now())
-	r.ok(area, "%s is version %s", s.Address, s.Version)
-	for _, d := range s.Disks {
-		r.disk(area, "the disk "+d.Name+" of "+s.Address, d.Free, d.Total, minClickHouse)
-	}
-	for _, right := range s.Missing {
-		r.fail(area, "GRANT "+right+" (docs/operations.md, rights in ClickHouse)", "at %s the user lacks %s", s.Address, right)
-	}
-	if len(s.Missing) == 0 {
-		r.ok(area, "at %s the user has the rights that it needs", s.Address)
-	}
-	return true
-}
-
 func (e Engines) kafka(ctx context.Context, r *Report) {
-	const area = "kafka"
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
+	const remedy = "start Kafka, or correct --kafka-brokers and its login; the addresses that brokers advertise must be reachable from here"
 	client, err := kgo.NewClient(e.Kafka.Options(slog.New(slog.DiscardHandler))...)
 	if err != nil {
-		r.fail(area, "correct the settings of Kafka", "cannot be used: %v", err)
+		r.add(Fail, "kafka", remedy, "cannot be used: %v", err)
 		return
 	}
 	defer client.Close()
-	const unreachable = "start Kafka, or correct --kafka-brokers and its login; the addresses that brokers advertise must be reachable from here"
 	if err := client.Ping(ctx); err != nil {
-		r.fail(area, unreachable, "does not answer: %v", err)
+		r.add(Fail, "kafka", remedy, "does not answer: %v", err)
 		return
 	}
-	findings, err := kafka.Check(ctx, client, nil, kafka.Topics()...)
-	if err != nil {
-		r.fail(area, unreachable, "cannot be asked for its topics: %v", err)
-		return
-	}
-	for _, f := range findings {
-		if f.Fatal && (!f.Copies || !e.Kafka.AcceptFewerCopies) {
-			r.fail(area, f.Remedy, "%s: %s %s", f.Where, f.Setting, f.Wrong)
-		} else {
-			r.warn(area, f.Remedy, "%s: %s %s", f.Where, f.Setting, f.Wrong)
-		}
-	}
-	if len(findings) == 0 {
-		r.ok(area, "its topics exist, and no setting endangers events")
-	}
-	e.newest(ctx, r, kadm.NewClient(client))
+	r.ok("kafka", "answers")
+	r.newest(ctx, kadm.NewClient(client))
 }
 
-// newest compares the newest records with the clock here: Kafka does not tell its time, and collectors write theirs into records.
-func (e Engines) newest(ctx context.Context, r *Report, admin *kadm.Client) {
+// newest compares the newest records with the clock here: Kafka does not tell its time, and
+// collectors write theirs into records.
+func (r *Report) newest(ctx context.Context, admin *kadm.Client) {
 	offsets, err := admin.ListMaxTimestampOffsets(ctx, kafka.KeyedTopics()...)
 	if err != nil || offsets.Error() != nil {
-		return // older brokers cannot answer, and missing topics are reported
+		return // older brokers cannot answer, and `migrate` makes missing topics
 	}
 	now, newest := time.Now(), time.Time{}
 	offsets.Each(func(o kadm.ListedOffset) {
@@ -186,12 +134,25 @@ func (e Engines) newest(ctx context.Context, r *Report, admin *kadm.Client) {
 			newest = at
 		}
 	})
-	switch ahead := newest.Sub(now); {
-	case newest.IsZero():
-		r.ok("clock", "Kafka has no records whose time could be compared")
-	case ahead > maxSkew:
-		r.fail("clock", synchronise, "Kafka has a record of %s in the future: the clock of a collector, or the one here, is wrong", ahead.Round(time.Millisecond))
+	if ahead := newest.Sub(now); ahead > maxSkew {
+		r.add(Fail, "clock", synchronise, "Kafka has a record of %s in the future: the clock of a collector, or the one here, is wrong", ahead.Round(time.Millisecond))
+		return
+	}
+	r.ok("clock", "no record in Kafka is from the future")
+}
+
+func (r *Report) bucket(ctx context.Context, b Bucket) {
+	client, err := b.Store.Open()
+	exists := false
+	if err == nil {
+		exists, err = client.BucketExists(ctx, b.At.Bucket)
+	}
+	switch {
+	case err != nil:
+		r.add(Fail, "bucket", "start the store, or correct "+b.Setting+" and the settings --file-s3-…", "the store of %s gives no answer: %v", b.At.Bucket, err)
+	case !exists:
+		r.add(Fail, "bucket", "create it, or name another one in "+b.Setting, "the bucket %s does not exist", b.At.Bucket)
 	default:
-		r.ok("clock", "no record in Kafka is from the future")
+		r.ok("bucket", "%s answers", b.At.Bucket)
 	}
 }

@@ -2,173 +2,148 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
-	"io/fs"
+	"net"
+	"net/url"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"lodestone/pkg/config"
+	"lodestone/pkg/certificate"
 	"lodestone/pkg/engine/install"
 )
 
-// Limits.
 const (
 	maxSkew  = time.Second // between two clocks: sessions and tokens are counted in seconds
 	warnSkew = 200 * time.Millisecond
 
-	minClickHouse = 1 << 30 // bytes; it refuses inserts below 256 MiB
-	minSpool      = 256 << 20
-	minData       = 1 << 30
-	minErasureLog = 64 << 20 // its entries are small
+	minDisk  = 1 << 30 // bytes; ClickHouse refuses inserts below 256 MiB
+	minSpool = 256 << 20
+	minLog   = 64 << 20 // the entries of the log of erasures are small
 
 	warnExpiry = 14 * 24 * time.Hour // of certificates
 
 	synchronise = "let chrony, systemd-timesyncd or another client of NTP run on every machine"
 )
 
-// clock compares the time that an engine answered with the time here, which was between asked and answered.
-func (r *Report) clock(name string, at, asked, answered time.Time) {
-	skew := time.Duration(0)
-	switch {
-	case at.Before(asked):
-		skew = asked.Sub(at)
-	case at.After(answered):
-		skew = at.Sub(answered)
-	}
-	switch {
-	case skew > maxSkew:
-		r.fail("clock", synchronise, "%s differs from the clock here by %s", name, skew.Round(time.Millisecond))
-	case skew > warnSkew:
-		r.warn("clock", synchronise, "%s differs from the clock here by %s", name, skew.Round(time.Millisecond))
-	default:
-		r.ok("clock", "%s agrees with the clock here", name)
-	}
-}
-
-// disk reports free space. A tenth of a small disk may be enough, so bytes decide.
-func (r *Report) disk(area, name string, free, total, need uint64) {
-	const remedy = "free some space, shorten what is kept (docs/operations.md), or use a larger disk"
-	percent := uint64(100)
-	if total > 0 {
-		percent = free * 100 / total
-	}
-	switch {
-	case free < need:
-		r.fail(area, remedy, "%s has %d MiB free, and %d MiB are needed", name, free>>20, need>>20)
-	case free < 4*need || percent < 5:
-		r.warn(area, remedy, "%s has %d MiB free", name, free>>20)
-	default:
-		r.ok(area, "%s has %d MiB free", name, free>>20)
-	}
-}
-
-// Machine is what is examined of this machine.
+// Machine is what is examined of this machine. What is empty is not.
 type Machine struct {
-	Spool     string   // directory, or ""
-	Data      string   // of a `lodestone up`, or ""
-	Addresses []string // of the site and the collector, as visitors see them
-	Listeners []Listener
-	Environ   []string
-	Unknown   []string // variables that no command has
-	TokenKeys string   // that are given, or ""; secret
+	Spool      string   // directory
+	Data       string   // of a `lodestone up`
+	ErasureLog string   // directory
+	Addresses  []string // of the site and the collector, as visitors see them
+	Files      []string // of certificates
 }
 
 // Check examines the machine.
 func (m Machine) Check(ctx context.Context, r *Report) {
-	if len(m.Unknown) > 0 {
-		r.warn("settings", "correct their names, or remove them", "no command has a setting for %s", strings.Join(m.Unknown, ", "))
+	r.directory("the spool "+m.Spool, m.Spool, minSpool)
+	r.directory("the log of erasures "+m.ErasureLog, m.ErasureLog, minLog)
+	if _, err := os.Stat(m.Data); !errors.Is(err, os.ErrNotExist) { // else nothing runs there
+		r.directory("the data directory "+m.Data, m.Data, minDisk)
 	}
-	m.directories(r)
-	m.secrets(r)
-	m.tokenKeys(r)
-	for _, l := range m.Listeners {
-		r.listener(l)
+	for _, file := range m.Files {
+		r.certificates(file)
 	}
 	for _, address := range m.Addresses {
 		r.address(ctx, address)
 	}
 }
 
-func (m Machine) directories(r *Report) {
-	if m.Spool != "" {
-		r.directory("the spool "+m.Spool, m.Spool, minSpool)
+// clock compares an engine's time with the time here, which was between asked and answered.
+func (r *Report) clock(name string, at, asked, answered time.Time) {
+	skew := max(asked.Sub(at), at.Sub(answered), 0)
+	status := OK
+	switch {
+	case skew > maxSkew:
+		status = Fail
+	case skew > warnSkew:
+		status = Warn
+	default:
+		r.ok("clock", "%s agrees with the clock here", name)
+		return
 	}
-	if _, err := os.Stat(m.Data); m.Data != "" && !errors.Is(err, fs.ErrNotExist) { // else nothing runs there
-		r.directory("the data directory "+m.Data, m.Data, minData)
+	r.add(status, "clock", synchronise, "%s differs from the clock here by %s", name, skew.Round(time.Millisecond))
+}
+
+// disk reports free space. A tenth of a small disk may be enough, so bytes decide.
+func (r *Report) disk(name string, free, need uint64) {
+	const remedy = "free some space, shorten what is kept (docs/operations.md), or use a larger disk"
+	switch {
+	case free < need:
+		r.add(Fail, "disk", remedy, "%s has %d MiB free, and %d MiB are needed", name, free>>20, need>>20)
+	case free < 4*need:
+		r.add(Warn, "disk", remedy, "%s has %d MiB free", name, free>>20)
+	default:
+		r.ok("disk", "%s has %d MiB free", name, free>>20)
 	}
 }
 
-// directory reports whether a directory can be written, and its disk.
 func (r *Report) directory(name, dir string, need uint64) {
-	info, err := os.Stat(dir)
-	if err != nil || !info.IsDir() {
-		r.fail("disk", "create it for the user of the process, or give another", "%s is no directory that can be read (%v)", name, err)
+	if dir == "" {
 		return
 	}
-	r.writable(name, dir)
 	free, err := install.Free(dir)
 	if err != nil {
-		r.warn("disk", "look at the disk", "%s: %v", name, err)
+		r.add(Fail, "disk", "create it for the user of the process, or mount it", "%s cannot be used: %v", name, err)
 		return
 	}
-	r.disk("disk", name, uint64(max(free, 0)), 0, need)
+	r.disk(name, uint64(max(free, 0)), need)
 }
 
-// writable reports a directory in which no file can be made, or from which it cannot be removed again.
-func (r *Report) writable(name, dir string) bool {
-	probe, err := os.CreateTemp(dir, ".doctor-")
+// certificates reports when those of a file expire.
+func (r *Report) certificates(file string) {
+	text, err := os.ReadFile(file)
 	if err != nil {
-		r.fail("disk", "give it to the user of the process, and mount it writable", "%s cannot be written: %v", name, err)
-		return false
+		r.add(Fail, "certificates", "correct the setting that names it", "%s cannot be read: %v", file, err)
+		return
 	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		r.warn("disk", "remove files named .doctor-*", "%s: %v", name, err)
-	}
-	return true
-}
-
-// secrets examines the files that variables name and those of a data directory.
-func (m Machine) secrets(r *Report) {
-	var files []string
-	for _, variable := range m.Environ {
-		name, path, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, config.EnvPrefix+"_") && strings.HasSuffix(name, "_FILE") && path != "" {
-			files = append(files, path)
+	found := false
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil {
+			found = true
+			r.expiry(file, c)
 		}
 	}
-	if m.Data != "" {
-		for _, name := range []string{"lodestone.env", "token-keys", "dev-secret", "api-key"} {
-			if _, err := os.Stat(filepath.Join(m.Data, name)); err == nil {
-				files = append(files, filepath.Join(m.Data, name))
-			}
-		}
-	}
-	for _, file := range files {
-		info, err := os.Stat(file)
-		switch {
-		case err != nil:
-			r.fail("secrets", "write the file, or correct the variable that names it", "%s cannot be read: %v", file, err)
-		case info.Size() == 0:
-			r.fail("secrets", "write the secret into it", "%s is empty", file)
-		case info.Mode().Perm()&0o007 != 0 && readable(filepath.Dir(file)):
-			r.warn("secrets", "chmod o= "+file, "%s is open to every user of this machine (mode %04o)", file, info.Mode().Perm())
-		default:
-			r.ok("secrets", "%s is readable by its owner only", file)
-		}
+	if !found {
+		r.add(Fail, "certificates", "write a certificate in PEM into it", "%s has no certificate", file)
 	}
 }
 
-// readable reports whether every user can enter a directory: files in a private one may have any mode.
-func readable(dir string) bool {
-	for {
-		info, err := os.Stat(dir)
-		if err != nil || info.Mode().Perm()&0o001 == 0 {
-			return false
-		}
-		if dir = filepath.Dir(dir); dir == filepath.Dir(dir) {
-			return true
-		}
+func (r *Report) expiry(where string, c *x509.Certificate) {
+	switch left := time.Until(c.NotAfter); {
+	case left < 0:
+		r.add(Fail, "certificates", "renew it", "%s: the certificate of %s expired at %s", where, c.Subject.CommonName, c.NotAfter.Format(time.RFC3339))
+	case left < warnExpiry:
+		r.add(Warn, "certificates", "renew it, and find out why that did not happen by itself", "%s: the certificate of %s expires at %s", where, c.Subject.CommonName, c.NotAfter.Format(time.RFC3339))
+	case time.Now().Before(c.NotBefore):
+		r.add(Fail, "certificates", "correct the clock, or the certificate", "%s: the certificate of %s is valid from %s only", where, c.Subject.CommonName, c.NotBefore.Format(time.RFC3339))
+	default:
+		r.ok("certificates", "%s: valid until %s", where, c.NotAfter.Format(time.DateOnly))
+	}
+}
+
+// address connects to an address as a browser does, which also checks the names of its certificate.
+func (r *Report) address(ctx context.Context, address string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" {
+		return
+	}
+	host := u.Host
+	if u.Port() == "" {
+		host = net.JoinHostPort(u.Hostname(), "443")
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	conn, err := (&certificate.Dialer{}).DialContext(ctx, "tcp", host)
+	if err != nil {
+		r.add(Fail, "certificates", "correct the proxy in front, its certificate, or the address", "%s is not reachable as browsers do: %v", address, err)
+		return
+	}
+	defer func() { _ = conn.Close() }() // nothing was written
+	if c, ok := conn.(*tls.Conn); ok {
+		r.expiry(address, c.ConnectionState().PeerCertificates[0])
 	}
 }

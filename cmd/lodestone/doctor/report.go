@@ -1,5 +1,5 @@
-// Package doctor examines what an installation stands on: its settings, engines, rights, clocks, disks, buckets and secrets. It changes nothing:
-// what it writes to see whether that works, it removes.
+// Package doctor examines what an installation stands on and what its processes cannot tell by
+// themselves: whether engines answer, clocks, disks and certificates. It changes nothing.
 package doctor
 
 import (
@@ -33,17 +33,11 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-func (r *Report) ok(area, found string, args ...any) {
-	r.Findings = append(r.Findings, Finding{OK, area, fmt.Sprintf(found, args...), ""})
+func (r *Report) add(s Status, area, remedy, found string, args ...any) {
+	r.Findings = append(r.Findings, Finding{s, area, fmt.Sprintf(found, args...), remedy})
 }
 
-func (r *Report) warn(area, remedy, found string, args ...any) {
-	r.Findings = append(r.Findings, Finding{Warn, area, fmt.Sprintf(found, args...), remedy})
-}
-
-func (r *Report) fail(area, remedy, found string, args ...any) {
-	r.Findings = append(r.Findings, Finding{Fail, area, fmt.Sprintf(found, args...), remedy})
-}
+func (r *Report) ok(area, found string, args ...any) { r.add(OK, area, "", found, args...) }
 
 // Count returns how many findings have a status.
 func (r *Report) Count(s Status) (n int) {
