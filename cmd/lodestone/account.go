@@ -104,7 +104,7 @@ func (c *accountChangeCommand) Run(ctx context.Context) error {
 type accountDeleteCommand struct {
 	Postgres postgres.Config    `embed:""`
 	Erasure  person.Config      `embed:""`
-	S3       objectstore.Config `embed:"" prefix:"file-"`
+	S3       objectstore.Config `embed:""`
 	Name     string             `name:"name" required:"" env:"-" help:"Name of the account, to confirm."`
 	ID       uuid.UUID          `arg:"" help:"Id of the account, as the list shows it."`
 }

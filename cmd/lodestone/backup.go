@@ -20,7 +20,7 @@ import (
 type backupCommand struct {
 	Create backupCreateCommand `cmd:"" default:"withargs" help:"Back up Postgres, ClickHouse, files and offsets while everything runs."`
 	List   backupListCommand   `cmd:"" help:"List the backups of a place."`
-	Check  backupCheckCommand  `cmd:"" help:"Read every byte of a backup, and of the one on which it is based, and compare it with the checksums."`
+	Check  backupCheckCommand  `cmd:"" help:"Read every byte of a backup, and compare it with the checksums."`
 }
 
 // backupStores is what is backed up and restored.
@@ -35,6 +35,7 @@ type backupStores struct {
 
 // open calls fn with a place of backups.
 func (c backupStores) open(ctx context.Context, at string, fn func(*backup.Backups, *postgres.Pool) error) error {
+	c.Backup.S3 = c.Files.S3
 	return withPool(ctx, c.Postgres, func(pool *postgres.Pool) error {
 		d := backup.Deps{Postgres: pool, ClickHouse: c.ClickHouse, Kafka: c.Kafka, Program: build.Current().Version, Log: c.Process.logger(), Progress: progress}
 		if at, ok := objectstore.ParseLocation(c.Files.Store); ok {
@@ -55,11 +56,9 @@ func (c backupStores) open(ctx context.Context, at string, fn func(*backup.Backu
 func progress(line string) { fmt.Fprintln(os.Stderr, line) }
 
 type backupCreateCommand struct {
-	Data        dataConfig   `embed:""`
-	Stores      backupStores `embed:""`
-	Incremental bool         `name:"incremental" help:"Copy of ClickHouse only what the newest full backup has not. The first backup of a place is a full one."`
-	KeepDays    int          `name:"backup-keep-days" default:"0" help:"Age in days up to which backups are kept: a backup that was made removes older ones, but for those on which a kept one is based. 0: none is removed."`
-	Place       string       `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Data   dataConfig   `embed:""`
+	Stores backupStores `embed:""`
+	Place  string       `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
 }
 
 // Run makes a backup.
@@ -67,18 +66,15 @@ func (c *backupCreateCommand) Run(ctx context.Context) error {
 	if err := validate(c.Stores.Postgres, c.Stores.ClickHouse, c.Stores.Kafka, c.Stores.Files, placed{c.Stores.Backup, c.Place}); err != nil {
 		return err
 	}
-	if c.KeepDays < 0 {
-		return config.Invalid("--backup-keep-days", "is negative", "give a number of days, or 0 to keep all")
-	}
 	return c.Stores.open(ctx, c.Place, func(b *backup.Backups, pool *postgres.Pool) error {
 		if err := pool.CheckSchema(ctx); err != nil {
 			return err
 		}
-		m, err := b.Create(ctx, c.Incremental, time.Duration(c.KeepDays)*24*time.Hour)
+		m, err := b.Create(ctx)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("backup: %s\ntook: %s\nadded: %d bytes\n", m.Name, m.EndedAt.Sub(m.BeganAt).Round(time.Millisecond), m.Bytes())
+		fmt.Printf("backup: %s\ntook: %s\nsize: %d bytes\n", m.Name, m.EndedAt.Sub(m.BeganAt).Round(time.Millisecond), m.Bytes())
 		fmt.Println("It does not have:")
 		for _, line := range m.Lacks {
 			fmt.Println("  -", line)
@@ -102,23 +98,21 @@ func (p placed) Validate() error {
 }
 
 type backupListCommand struct {
-	Backup backup.Config `embed:""`
-	Place  string        `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Backup backup.Config      `embed:""`
+	S3     objectstore.Config `embed:""`
+	Place  string             `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
 }
 
 // Run lists backups.
 func (c *backupListCommand) Run(ctx context.Context) error {
-	return withBackups(c.Backup, c.Place, func(b *backup.Backups) error {
+	return withBackups(c.Backup, c.S3, c.Place, func(b *backup.Backups) error {
 		all, err := b.List(ctx)
 		if err != nil {
 			return err
 		}
-		rows := [][]string{{"NAME", "KIND", "STATE OF", "EVENTS UNTIL", "ADDED BYTES", "SCHEMA", "VERSION"}}
+		rows := [][]string{{"NAME", "STATE OF", "EVENTS UNTIL", "BYTES", "SCHEMA", "VERSION"}}
 		for _, m := range all {
-			kind, newest := "full", time.Time{}
-			if m.Base != "" {
-				kind = "on " + m.Base
-			}
+			var newest time.Time
 			for _, s := range m.ClickHouse {
 				if s.Newest.After(newest) {
 					newest = s.Newest
@@ -129,7 +123,7 @@ func (c *backupListCommand) Run(ctx context.Context) error {
 				until = newest.UTC().Format(time.RFC3339)
 			}
 			rows = append(rows, []string{
-				m.Name, kind, m.PostgresAt.UTC().Format(time.RFC3339), until, fmt.Sprint(m.Bytes()), fmt.Sprint(m.Postgres.Schema), m.Program,
+				m.Name, m.PostgresAt.UTC().Format(time.RFC3339), until, fmt.Sprint(m.Bytes()), fmt.Sprint(m.Postgres.Schema), m.Program,
 			})
 		}
 		return printTable(os.Stdout, rows)
@@ -137,14 +131,15 @@ func (c *backupListCommand) Run(ctx context.Context) error {
 }
 
 type backupCheckCommand struct {
-	Backup backup.Config `embed:""`
-	Name   string        `name:"backup" placeholder:"NAME" help:"Backup to check. Default: the newest."`
-	Place  string        `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Backup backup.Config      `embed:""`
+	S3     objectstore.Config `embed:""`
+	Name   string             `name:"backup" placeholder:"NAME" help:"Backup to check. Default: the newest."`
+	Place  string             `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
 }
 
 // Run checks a backup.
 func (c *backupCheckCommand) Run(ctx context.Context) error {
-	return withBackups(c.Backup, c.Place, func(b *backup.Backups) error {
+	return withBackups(c.Backup, c.S3, c.Place, func(b *backup.Backups) error {
 		m, err := b.Find(ctx, c.Name)
 		if err != nil {
 			return err
@@ -167,7 +162,8 @@ func (c *backupCheckCommand) Run(ctx context.Context) error {
 	})
 }
 
-func withBackups(c backup.Config, at string, fn func(*backup.Backups) error) error {
+func withBackups(c backup.Config, s3 objectstore.Config, at string, fn func(*backup.Backups) error) error {
+	c.S3 = s3
 	if err := validate(placed{c, at}); err != nil {
 		return err
 	}

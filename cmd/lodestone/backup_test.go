@@ -2,12 +2,10 @@ package main
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -21,37 +19,12 @@ import (
 	"lodestone/pkg/engine/enginetest"
 )
 
-// The drill of docs/backup.md, under load: an installation is backed up twice while events arrive, the second time by what was added. More events
+// The drill of docs/backup.md, under load: an installation is backed up twice while events arrive. More events
 // arrive, a person is erased, and both databases are destroyed. Restored from the second backup, it answers with every event that was ever
 // acknowledged, once. The person stays erased, and links stay revoked. What was delivered is not delivered again, and new mails wait until the operator resumes.
 func TestBackupDrill(t *testing.T) {
 	t.Parallel()
-	drill(t, filepath.Join(t.TempDir(), "backups"))
-}
-
-// startBucket runs an S3 server with a bucket, and returns the settings of backups for it.
-func startBucket(t *testing.T, name string) []string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "bucket")
-	build := exec.Command("go", "build", "-o", file, "./chaos/machine/bucket")
-	build.Dir = filepath.Join("..", "lodestone-lab") // the product does not know the server
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	address := freeAddress(t)
-	launchFile(t, file, t.TempDir(), []string{
-		"BUCKET_DIR=" + t.TempDir(), "BUCKET_NAME=" + name, "BUCKET_LISTEN=" + address, "BUCKET_ACCESS_KEY=access-of-tests", "BUCKET_SECRET_KEY=secret-of-tests",
-	})
-	require.Eventually(t, func() bool {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-		return err == nil && conn.Close() == nil
-	}, enginetest.Timeout, interval)
-	return []string{
-		"LODESTONE_BACKUP_S3_ENDPOINT=http://" + address, "LODESTONE_BACKUP_S3_ACCESS_KEY=access-of-tests", "LODESTONE_BACKUP_S3_SECRET_KEY=secret-of-tests",
-	}
-}
-
-func drill(t *testing.T, place string, env ...string) {
-	t.Helper()
+	place := filepath.Join(t.TempDir(), "backups")
 	u := newUp(t)
 	u.more = []string{"--no-sample", "--sql-emails", "--erasure-interval", "1s"}
 	u.start()
@@ -88,7 +61,7 @@ func drill(t *testing.T, place string, env ...string) {
 	data := filepath.Join(u.dir, "data")
 	succeeds := func(args ...string) string {
 		t.Helper()
-		p := launch(t, u.dir, env, args...)
+		p := launch(t, u.dir, nil, args...)
 		began := time.Now()
 		require.Zero(t, p.wait(), p.out.String())
 		t.Logf("%v took %s and printed:\n%s", args, time.Since(began).Round(time.Millisecond), p.out)
@@ -96,10 +69,9 @@ func drill(t *testing.T, place string, env ...string) {
 	}
 	require.Contains(t, succeeds("backup", place), "token keys")
 	l.awaitAcked(500)
-	succeeds("backup", place, "--incremental", "--backup-keep-days", "30")
-	require.Regexp(t, `(?s) full .* on 2`, succeeds("backup", "list", place))
+	succeeds("backup", place)
+	require.Equal(t, 3, strings.Count(succeeds("backup", "list", place), "\n"), "a heading and two backups")
 	succeeds("backup", "check", place)
-	require.NoDirExists(t, filepath.Join(data, "clickhouse", "backups", "staged"))
 
 	l.awaitAcked(500)
 	owner().must(t, "POST", "/api/v1/people/erase", `{"email":"eve@example.com"}`)
@@ -125,7 +97,7 @@ func drill(t *testing.T, place string, env ...string) {
 	note("everything is killed, and both databases are gone")
 
 	require.Contains(t, succeeds("restore", place, "--data", data), "lodestone restore resume")
-	p := launch(t, u.dir, env, "restore", place, "--data", data)
+	p := launch(t, u.dir, nil, "restore", place, "--data", data)
 	require.NotZero(t, p.wait())
 	require.Contains(t, p.out.String(), "needs empty engines")
 	began := time.Now()

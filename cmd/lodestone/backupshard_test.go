@@ -141,7 +141,7 @@ func TestBackupDrillOfTwoShards(t *testing.T) {
 	place := filepath.Join(shards.Backups, "place")
 	c.run("backup", place)
 	more()
-	c.run("backup", place, "--incremental")
+	c.run("backup", place)
 	require.Contains(t, c.run("backup", "check", place), "is complete")
 	more()
 

@@ -10,8 +10,8 @@ import (
 
 // Config is the setting of erasing.
 type Config struct {
-	Log        string `name:"erasure-log" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where it is on record who was erased, outside the databases, so that a restored backup can be brought up to it: a directory, or a bucket of the store that --file-s3-endpoint names. It must not be in the backups of the databases. Default: erasures/ in the bucket of --file-store, or in the data directory of up. Without it no one can be erased, and a restored backup accepts links again that were revoked after it."`
-	BackupDays int    `name:"backup-days" default:"0" help:"Number of days for which backups of the databases are kept, which receipts of erasures state. Count a full backup as kept until the last incremental one that is based on it is deleted. 0: they state nothing."`
+	Log        string `name:"erasure-log" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where it is on record who was erased, outside the databases, so that a restored backup can be brought up to it: a directory, or a bucket of the store that --s3-endpoint names. It must not be in the backups of the databases. Default: erasures/ in the bucket of --file-store, or in the data directory of up. Without it no one can be erased, and a restored backup accepts links again that were revoked after it."`
+	BackupDays int    `name:"backup-days" default:"0" help:"Number of days for which backups of the databases are kept, which receipts of erasures state. 0: they state nothing."`
 }
 
 // maxBackupDays is ten years and more.
@@ -24,7 +24,7 @@ func (c Config) Validate(s3 objectstore.Config) error {
 		errs = append(errs, config.Invalid("--backup-days", "is out of range", "give a number of days from 0 to 4000"))
 	}
 	if _, bucket := objectstore.ParseLocation(c.Log); bucket {
-		errs = append(errs, s3.Validate("file-"))
+		errs = append(errs, s3.Validate())
 	} else if strings.HasPrefix(c.Log, "s3:") {
 		errs = append(errs, config.Invalid("--erasure-log", "is not an address of a bucket", "write s3://bucket/prefix, or a directory"))
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"slices"
 	"strconv"
 	"time"
 
@@ -29,14 +28,14 @@ import (
 
 // Config is the setting of backups.
 type Config struct {
-	ClickHouseDir string             `name:"backup-clickhouse-dir" placeholder:"DIR" help:"Directory of ClickHouse's setting backups.allowed_path, on this machine. For a directory of backups, a link to it is made there. For a bucket, ClickHouse's part is copied through it. Default: the setting allows the directory of backups itself, and the server reaches the bucket."`
-	S3            objectstore.Config `embed:"" prefix:"backup-"`
+	ClickHouseDir string             `name:"backup-clickhouse-dir" placeholder:"DIR" help:"Directory of ClickHouse's setting backups.allowed_path, on this machine. A link to the directory of backups is made there. Default: the setting allows the directory of backups itself."`
+	S3            objectstore.Config `kong:"-"` // of backups in a bucket
 }
 
 // Validate returns every problem of the settings, for backups at a place.
 func (c Config) Validate(at string) error {
 	if _, bucket := objectstore.ParseLocation(at); bucket {
-		return c.S3.Validate("backup-")
+		return c.S3.Validate()
 	}
 	return nil
 }
@@ -82,47 +81,18 @@ var (
 	ErrInUse    = errors.New("the installation runs")
 )
 
-// Create makes a backup. An incremental one has of ClickHouse only what the newest full one has not; if there is none, it is a full one. Then it removes
-// backups that are older than keepFor, if that is not 0, but for those that a younger one is based on.
-func (b *Backups) Create(ctx context.Context, incremental bool, keepFor time.Duration) (m Manifest, err error) {
+// Create makes a backup.
+func (b *Backups) Create(ctx context.Context) (m Manifest, err error) {
 	if d, ok := b.place.(directory); ok {
 		if err := config.Writable("PLACE", d.path); err != nil {
 			return m, err
 		}
 	}
-	base, err := b.base(ctx, incremental)
-	if err != nil {
-		return m, err
-	}
 	err = b.deps.Postgres.WithMigrationLock(ctx, func(ctx context.Context) error { // the schema stays as it is, and one backup runs at a time
-		if err := b.place.clear(); err != nil { // of one that was killed
-			return err
-		}
-		m, err = b.create(ctx, base)
-		if err == nil && keepFor > 0 {
-			err = b.prune(ctx, m.BeganAt.Add(-keepFor))
-		}
-		return errors.Join(err, b.place.clear())
+		m, err = b.create(ctx)
+		return err
 	})
 	return m, err
-}
-
-// base returns the newest full backup, if it is wanted and there is one.
-func (b *Backups) base(ctx context.Context, incremental bool) (*Manifest, error) {
-	if !incremental {
-		return nil, nil
-	}
-	all, err := list(ctx, b.place)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range slices.Backward(all) {
-		if m.Base == "" {
-			return &m, nil
-		}
-	}
-	b.deps.Progress("there is no full backup yet, so this is one")
-	return nil, nil
 }
 
 // name returns the name of a backup that begins now. If there is one of this second, it waits for the next.
@@ -142,7 +112,7 @@ func (b *Backups) name(ctx context.Context) (began time.Time, name string, err e
 	}
 }
 
-func (b *Backups) create(ctx context.Context, base *Manifest) (m Manifest, err error) {
+func (b *Backups) create(ctx context.Context) (m Manifest, err error) {
 	m = Manifest{Version: manifestVersion, Program: b.deps.Program, Lacks: lacks}
 	if m.BeganAt, m.Name, err = b.name(ctx); err != nil {
 		return m, err
@@ -159,23 +129,20 @@ func (b *Backups) create(ctx context.Context, base *Manifest) (m Manifest, err e
 	if err != nil {
 		return m, err
 	}
-	if base != nil {
-		m.Base = base.Name
-	}
 	for _, server := range servers {
-		s, err := b.createShard(ctx, m.Name, server, base)
+		s, err := b.createShard(ctx, m.Name, server)
 		if err != nil {
 			return m, err
 		}
 		m.ClickHouse = append(m.ClickHouse, s)
-		b.deps.Progress(fmt.Sprintf("ClickHouse shard %d: %d files, %d bytes, of which new: %d bytes", s.ID, s.Size.Files, s.Size.Bytes, s.Size.New))
+		b.deps.Progress(fmt.Sprintf("ClickHouse shard %d: %d files, %d bytes", s.ID, s.Size.Files, s.Size.Bytes))
 	}
 	var files []File
 	if m.Postgres, m.PostgresAt, files, err = dump(ctx, b.deps.Postgres, b.place, m.Name+"/postgres"); err != nil {
 		return m, err
 	}
 	b.deps.Progress(fmt.Sprintf("Postgres: %d tables", len(m.Postgres.Tables)))
-	if m.Files, m.Gone, err = b.copyFiles(ctx, files); err != nil {
+	if m.Files, m.Gone, err = b.copyFiles(ctx, m.Name, files); err != nil {
 		return m, err
 	}
 	m.EndedAt = time.Now().UTC().Truncate(time.Millisecond)
@@ -189,7 +156,7 @@ func shardFolder(name string, id uint16) string {
 // listingName is ClickHouse's own manifest.
 const listingName = ".backup"
 
-func (b *Backups) createShard(ctx context.Context, name string, server clickhouse.Config, base *Manifest) (s Shard, err error) {
+func (b *Backups) createShard(ctx context.Context, name string, server clickhouse.Config) (s Shard, err error) {
 	state, err := clickhouse.State(ctx, server)
 	if err != nil {
 		return s, err
@@ -199,14 +166,7 @@ func (b *Backups) createShard(ctx context.Context, name string, server clickhous
 	if err != nil {
 		return s, err
 	}
-	from, err := b.serverBase(ctx, base, s.ID, true)
-	if err != nil {
-		return s, err
-	}
-	if s.Size, err = clickhouse.Backup(ctx, server, to, from); err != nil {
-		return s, err
-	}
-	if err := b.place.take(ctx, shardFolder(name, s.ID)); err != nil {
+	if s.Size, err = clickhouse.Backup(ctx, server, to); err != nil {
 		return s, err
 	}
 	if _, err := b.place.size(ctx, shardFolder(name, s.ID)+"/"+listingName); err != nil {
@@ -216,18 +176,6 @@ func (b *Backups) createShard(ctx context.Context, name string, server clickhous
 		return s, err
 	}
 	return s, nil
-}
-
-// serverBase returns where ClickHouse finds the full backup of a shard, or its listing alone, if there is one.
-func (b *Backups) serverBase(ctx context.Context, base *Manifest, id uint16, listing bool) (*clickhouse.BackupPlace, error) {
-	if base == nil || !slices.ContainsFunc(base.ClickHouse, func(s Shard) bool { return s.ID == id }) {
-		return nil, nil
-	}
-	if err := b.place.bring(ctx, shardFolder(base.Name, id), listing); err != nil {
-		return nil, err
-	}
-	at, err := b.place.server(shardFolder(base.Name, id))
-	return &at, err
 }
 
 // read copies an object, and returns what it is.
@@ -244,24 +192,17 @@ func (b *Backups) read(ctx context.Context, name string, to io.Writer) (o Object
 	return c.object(name), nil
 }
 
-// filesFolder has the copies of files.
-const filesFolder = "files"
+// fileName is the copy of a file in a backup.
+func fileName(backup string, id uuid.UUID) string { return backup + "/files/" + id.String() }
 
-func fileName(id uuid.UUID) string { return filesFolder + "/" + id.String() }
-
-// copyFiles copies the files of the bucket that the place has not yet, and returns those that are in the place then. Their content never changes. The
-// list is of the snapshot of Postgres: a file that was deleted since is gone, and no backup can have it.
-func (b *Backups) copyFiles(ctx context.Context, files []File) (there []File, gone []Gone, err error) {
+// copyFiles copies the files of the bucket, and returns those that are in the backup then. Their content never changes. The list is
+// of the snapshot of Postgres: a file that was deleted since is gone, and no backup can have it.
+func (b *Backups) copyFiles(ctx context.Context, backup string, files []File) (there []File, gone []Gone, err error) {
 	if len(files) > 0 && b.deps.Files == nil {
 		return nil, nil, fmt.Errorf("%d files are in a bucket: give --file-store and its settings, so that they are in the backup", len(files))
 	}
-	copied := 0
 	for _, f := range files {
-		if size, err := b.place.size(ctx, fileName(f.ID)); err == nil && size == f.Bytes {
-			there = append(there, f)
-			continue
-		}
-		err := b.copyFile(ctx, f)
+		err := b.copyFile(ctx, backup, f)
 		if errors.Is(err, fs.ErrNotExist) {
 			stored, failed := store.New(b.deps.Postgres.Unscoped()).IsFileStored(ctx, store.IsFileStoredParams{LeadMagnetID: f.of.LeadMagnetID, Version: f.of.Version})
 			if failed == nil && !stored {
@@ -274,10 +215,9 @@ func (b *Backups) copyFiles(ctx context.Context, files []File) (there []File, go
 			return nil, nil, fmt.Errorf("copy file %s: %w", f.ID, err)
 		}
 		there = append(there, f)
-		copied++
 	}
 	if len(files) > 0 {
-		b.deps.Progress(fmt.Sprintf("files of the bucket: %d, of which new: %d", len(there), copied))
+		b.deps.Progress(fmt.Sprintf("files of the bucket: %d", len(there)))
 	}
 	for _, g := range gone {
 		b.deps.Progress(g.String())
@@ -286,13 +226,13 @@ func (b *Backups) copyFiles(ctx context.Context, files []File) (there []File, go
 }
 
 // copyFile copies one file. The error wraps fs.ErrNotExist if the bucket has not got it.
-func (b *Backups) copyFile(ctx context.Context, f File) error {
+func (b *Backups) copyFile(ctx context.Context, backup string, f File) error {
 	name := b.deps.Files.At.Prefix + f.ID.String()
 	object, err := b.deps.Files.Client.GetObject(ctx, b.deps.Files.At.Bucket, name, minio.GetObjectOptions{})
 	if err != nil {
 		return err
 	}
-	o, err := b.place.create(ctx, fileName(f.ID), func(w io.Writer) error {
+	o, err := b.place.create(ctx, fileName(backup, f.ID), func(w io.Writer) error {
 		if _, err := io.Copy(w, object); err != nil {
 			return missing(name, err)
 		}

@@ -11,10 +11,11 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// Check reads every byte of a backup and of the one on which it is based, and compares it with the checksums. It returns what is
-// wrong, in the order of names.
+// Check reads every byte of a backup, and compares it with the checksums. It returns what is wrong, in the order of names.
 func (b *Backups) Check(ctx context.Context, m Manifest) (wrong []string, err error) {
 	var want []Object
 	for _, s := range m.ClickHouse {
@@ -28,23 +29,10 @@ func (b *Backups) Check(ctx context.Context, m Manifest) (wrong []string, err er
 		want = append(want, t.Object)
 	}
 	for _, f := range m.Files {
-		want = append(want, Object{Name: fileName(f.ID), SHA256: f.SHA256})
+		want = append(want, Object{Name: fileName(m.Name, f.ID), SHA256: f.SHA256})
 	}
 	found, err := b.compare(ctx, want)
-	if wrong = append(wrong, found...); err != nil || m.Base == "" {
-		return wrong, err
-	}
-	base, err := readManifest(ctx, b.place, m.Base)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return append(wrong, "the backup "+m.Base+", on which it is based, is missing"), nil
-	case errors.Is(err, ErrDamaged):
-		return append(wrong, err.Error()), nil
-	case err != nil:
-		return wrong, err
-	}
-	of, err := b.Check(ctx, base)
-	return append(wrong, of...), err
+	return append(wrong, found...), err
 }
 
 // compare reads objects, several at once, and returns which of them are not what was written.
@@ -121,4 +109,15 @@ func (b *Backups) readSums(ctx context.Context, s Shard) (files []Object, wrong 
 		files = append(files, Object{Name: path.Dir(s.Sums.Name) + "/" + name, SHA256: sum})
 	}
 	return files, nil, nil
+}
+
+// comparedAtOnce is how many files are read at once. A part of a table is a dozen small ones.
+const comparedAtOnce = 8
+
+// each calls fn with a function that runs others, several at once, and waits for all of them. The first error ends them.
+func each(ctx context.Context, fn func(ctx context.Context, do func(func() error)) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(comparedAtOnce)
+	listed := fn(ctx, group.Go)
+	return errors.Join(group.Wait(), listed)
 }

@@ -20,10 +20,9 @@ import (
 
 // Manifest is what a backup says about itself. It is written last: a directory without one is a backup that did not end.
 type Manifest struct {
-	Version int    `json:"version"` // 2
+	Version int    `json:"version"` // 3
 	Name    string `json:"name"`
-	Program string `json:"program"`        // the version of Lodestone that made it
-	Base    string `json:"base,omitempty"` // the backup that has the rest of ClickHouse's rows
+	Program string `json:"program"` // the version of Lodestone that made it
 
 	BeganAt    time.Time `json:"began_at"` // offsets are of this time, ClickHouse is not older
 	PostgresAt time.Time `json:"postgres_at"`
@@ -76,7 +75,7 @@ type Table struct {
 	Object  Object   `json:"object"`
 }
 
-// File is an object of the bucket of files. Backups of one place share the copies.
+// File is an object of the bucket of files.
 type File struct {
 	ID     uuid.UUID `json:"id"`
 	Bytes  int64     `json:"bytes"`
@@ -115,7 +114,7 @@ var lacks = []string{
 }
 
 const (
-	manifestVersion = 2
+	manifestVersion = 3
 	manifestName    = "manifest.json"
 	manifestSum     = manifestName + ".sha256"
 	nameForm        = "20060102T150405Z"
@@ -212,13 +211,16 @@ func list(ctx context.Context, p place) (all []Manifest, err error) {
 	return all, nil
 }
 
-// Bytes is the size of what the backup added to its place.
+// Bytes is the size of the backup.
 func (m Manifest) Bytes() (n int64) {
 	for _, s := range m.ClickHouse {
-		n += int64(s.Size.New)
+		n += int64(s.Size.Compressed)
 	}
 	for _, t := range m.Postgres.Tables {
 		n += t.Object.Bytes
+	}
+	for _, f := range m.Files {
+		n += f.Bytes
 	}
 	return n
 }

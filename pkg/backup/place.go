@@ -29,10 +29,8 @@ type place interface {
 	sizes(ctx context.Context, folder string) (map[string]int64, error)
 	// folders returns the names of what is at the top.
 	folders(ctx context.Context) ([]string, error)
-	// remove removes an object, and removeFolder all that are in a folder.
-	remove(ctx context.Context, name string) error
-	removeFolder(ctx context.Context, name string) error
-	stage
+	// server returns a folder as ClickHouse reaches it.
+	server(name string) (clickhouse.BackupPlace, error)
 }
 
 // openPlace returns the place of the settings. It does not connect to a bucket.
@@ -42,15 +40,7 @@ func openPlace(at string, c Config) (place, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open place of backups: %w", err)
 		}
-		b := bucketPlace{client: client, at: bucket, config: c.S3}
-		if c.ClickHouseDir == "" {
-			return b, nil
-		}
-		dir, err := filepath.Abs(c.ClickHouseDir)
-		if err != nil {
-			return nil, fmt.Errorf("open place of backups: %w", err)
-		}
-		return stagedPlace{b, dir}, nil
+		return bucketPlace{client: client, at: bucket, config: c.S3}, nil
 	}
 	path, err := filepath.Abs(at)
 	if err != nil {
@@ -84,7 +74,6 @@ func (c *counted) object(name string) Object {
 
 // directory is a place on a disk.
 type directory struct {
-	reached
 	path, links string
 }
 
@@ -148,14 +137,6 @@ func (d directory) folders(context.Context) (names []string, err error) {
 	return names, nil
 }
 
-func (d directory) remove(_ context.Context, name string) error {
-	return os.Remove(d.file(name))
-}
-
-func (d directory) removeFolder(_ context.Context, name string) error {
-	return os.RemoveAll(d.file(name))
-}
-
 // server makes a link to the directory where ClickHouse may write, if it may not write everywhere.
 func (d directory) server(name string) (clickhouse.BackupPlace, error) {
 	if d.links == "" {
@@ -177,7 +158,6 @@ func (d directory) server(name string) (clickhouse.BackupPlace, error) {
 
 // bucketPlace is a place in a bucket.
 type bucketPlace struct {
-	reached
 	client *minio.Client
 	at     objectstore.Location
 	config objectstore.Config
@@ -249,26 +229,6 @@ func (b bucketPlace) folders(ctx context.Context) (names []string, err error) {
 		}
 	}
 	return names, nil
-}
-
-func (b bucketPlace) remove(ctx context.Context, name string) error {
-	if err := b.client.RemoveObject(ctx, b.at.Bucket, b.at.Prefix+name, minio.RemoveObjectOptions{}); err != nil {
-		return fmt.Errorf("remove %s: %w", name, err)
-	}
-	return nil
-}
-
-func (b bucketPlace) removeFolder(ctx context.Context, name string) error {
-	objects, err := b.sizes(ctx, name)
-	if err != nil {
-		return err
-	}
-	for object := range objects {
-		if err := b.remove(ctx, name+"/"+object); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (b bucketPlace) server(name string) (clickhouse.BackupPlace, error) {

@@ -37,22 +37,13 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 	if len(wrong) > 0 {
 		return r, damage(m, wrong)
 	}
-	var base *Manifest
-	if m.Base != "" {
-		found, err := readManifest(ctx, b.place, m.Base)
-		if err != nil {
-			return r, fmt.Errorf("read the backup on which it is based: %w", err)
-		}
-		base = &found
-	}
 	for i, s := range m.ClickHouse {
-		err := errors.Join(b.place.clear(), b.restoreShard(ctx, servers[i], m.Name, s, base), b.place.clear())
-		if err != nil {
+		if err := b.restoreShard(ctx, servers[i], m.Name, s); err != nil {
 			return r, err
 		}
 		b.deps.Progress(fmt.Sprintf("ClickHouse shard %d: %d bytes", s.ID, s.Size.Bytes))
 	}
-	if err := b.restoreFiles(ctx, m.Files); err != nil {
+	if err := b.restoreFiles(ctx, m.Name, m.Files); err != nil {
 		return r, err
 	}
 	if err := load(ctx, b.deps.Postgres, b.place, m); err != nil {
@@ -96,29 +87,22 @@ func (b *Backups) requireEmpty(ctx context.Context, m Manifest) error {
 	return nil
 }
 
-func (b *Backups) restoreShard(ctx context.Context, server clickhouse.Config, name string, s Shard, base *Manifest) error {
-	if err := b.place.bring(ctx, shardFolder(name, s.ID), false); err != nil {
-		return err
-	}
+func (b *Backups) restoreShard(ctx context.Context, server clickhouse.Config, name string, s Shard) error {
 	from, err := b.place.server(shardFolder(name, s.ID))
-	if err != nil {
-		return err
-	}
-	of, err := b.serverBase(ctx, base, s.ID, false)
 	if err != nil {
 		return err
 	}
 	if err := clickhouse.PrepareRestore(ctx, server); err != nil {
 		return err
 	}
-	if err := clickhouse.Restore(ctx, server, from, of); err != nil {
+	if err := clickhouse.Restore(ctx, server, from); err != nil {
 		return err
 	}
 	return clickhouse.CheckTables(ctx, server)
 }
 
 // restoreFiles brings files to the bucket that it has not.
-func (b *Backups) restoreFiles(ctx context.Context, files []File) error {
+func (b *Backups) restoreFiles(ctx context.Context, backup string, files []File) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -132,7 +116,7 @@ func (b *Backups) restoreFiles(ctx context.Context, files []File) error {
 		if info, err := to.Client.StatObject(ctx, to.At.Bucket, name, minio.StatObjectOptions{}); err == nil && info.Size == f.Bytes {
 			continue
 		}
-		r, err := b.place.open(ctx, fileName(f.ID))
+		r, err := b.place.open(ctx, fileName(backup, f.ID))
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("restore file %s: neither the bucket nor the backup has it", f.ID)
 		}

@@ -36,22 +36,22 @@ func (p BackupPlace) String() string {
 
 // BackupSize is what a backup came to.
 type BackupSize struct {
-	Files uint64 `json:"files"`
-	Bytes uint64 `json:"bytes"`       // of the whole state
-	New   uint64 `json:"bytes_added"` // without what the base has
+	Files      uint64 `json:"files"`
+	Bytes      uint64 `json:"bytes"`        // of the tables
+	Compressed uint64 `json:"bytes_stored"` // of what was written
 }
 
 // backupPoll is the time between two looks at a backup that runs.
 const backupPoll = 200 * time.Millisecond
 
-// Backup writes our databases of a server to a place, without what the backup at base has, if there is one.
-func Backup(ctx context.Context, server Config, to BackupPlace, base *BackupPlace) (size BackupSize, err error) {
+// Backup writes our databases of a server to a place.
+func Backup(ctx context.Context, server Config, to BackupPlace) (size BackupSize, err error) {
 	err = administer(server, func(conn driver.Conn) error {
 		names, err := ownDatabases(ctx, conn)
 		if err != nil {
 			return err
 		}
-		size, err = runBackup(ctx, conn, "BACKUP DATABASE "+strings.Join(names, ", DATABASE ")+" TO "+to.String(), base)
+		size, err = runBackup(ctx, conn, "BACKUP DATABASE "+strings.Join(names, ", DATABASE ")+" TO "+to.String())
 		return err
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func Backup(ctx context.Context, server Config, to BackupPlace, base *BackupPlac
 }
 
 // Restore brings the databases of a backup to a server that has none of ours, or none with rows: see HasRows.
-func Restore(ctx context.Context, server Config, from BackupPlace, base *BackupPlace) error {
+func Restore(ctx context.Context, server Config, from BackupPlace) error {
 	err := administer(server, func(conn driver.Conn) error {
 		names, err := ownDatabases(ctx, conn)
 		if err != nil {
@@ -72,7 +72,7 @@ func Restore(ctx context.Context, server Config, from BackupPlace, base *BackupP
 				return fmt.Errorf("drop the empty database %s: %w", name, err)
 			}
 		}
-		_, err = runBackup(ctx, conn, "RESTORE ALL FROM "+from.String(), base)
+		_, err = runBackup(ctx, conn, "RESTORE ALL FROM "+from.String())
 		return err
 	})
 	if err != nil {
@@ -200,19 +200,15 @@ func ownDatabases(ctx context.Context, conn driver.Conn) ([]string, error) {
 }
 
 // runBackup runs a command in the background of the server, where no connection has to last as long as it takes, and waits for its end.
-func runBackup(ctx context.Context, conn driver.Conn, command string, base *BackupPlace) (size BackupSize, err error) {
+func runBackup(ctx context.Context, conn driver.Conn, command string) (size BackupSize, err error) {
 	id := uuid.NewString()
-	command += " SETTINGS id = '" + id + "'"
-	if base != nil {
-		command += ", base_backup = " + base.String()
-	}
-	if err := conn.Exec(ctx, command+" ASYNC"); err != nil {
+	if err := conn.Exec(ctx, command+" SETTINGS id = '"+id+"' ASYNC"); err != nil {
 		return size, backupError(err)
 	}
 	for {
 		var status, reason string
 		err := conn.QueryRow(ctx, "SELECT status, error, num_files, total_size, compressed_size FROM system.backups WHERE id = ?", id).
-			Scan(&status, &reason, &size.Files, &size.Bytes, &size.New)
+			Scan(&status, &reason, &size.Files, &size.Bytes, &size.Compressed)
 		switch {
 		case ctx.Err() != nil:
 			return size, errors.Join(ctx.Err(), stopBackup(ctx, conn, id))

@@ -15,7 +15,7 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Config says how a store is reached. Each part that uses a store embeds it with a prefix of its own.
+// Config says how the store is reached that has files, backups and exports.
 type Config struct {
 	Endpoint  string `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
 	Region    string `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
@@ -23,14 +23,14 @@ type Config struct {
 	SecretKey string `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
 }
 
-// Validate returns every problem of settings whose names have a prefix such as "export-".
-func (c Config) Validate(prefix string) error {
+// Validate returns every problem of the settings.
+func (c Config) Validate() error {
 	var errs []error
 	if _, err := c.endpoint(); err != nil {
-		errs = append(errs, config.Invalid("--"+prefix+"s3-endpoint", "cannot be used", "write https://host:port"))
+		errs = append(errs, config.Invalid("--s3-endpoint", "cannot be used", "write https://host:port"))
 	}
 	if (c.AccessKey == "") != (c.SecretKey == "") {
-		errs = append(errs, config.Invalid("--"+prefix+"s3-secret-key", "and --"+prefix+"s3-access-key are not both given", "give both or neither"))
+		errs = append(errs, config.Invalid("--s3-secret-key", "and --s3-access-key are not both given", "give both or neither"))
 	}
 	return errors.Join(errs...)
 }

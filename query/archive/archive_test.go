@@ -347,8 +347,8 @@ func TestSettings(t *testing.T) {
 	}{
 		{func(c *archive.Config) { c.To = "" }, "--export-to"},
 		{func(c *archive.Config) { c.To = "ftp://host/x" }, "--export-to"},
-		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.Endpoint = "host:9000" }, "--export-s3-endpoint"},
-		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.AccessKey = "x" }, "--export-s3-secret-key"},
+		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.Endpoint = "host:9000" }, "--s3-endpoint"},
+		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.AccessKey = "x" }, "--s3-secret-key"},
 	} {
 		changed := good
 		c.change(&changed)

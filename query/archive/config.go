@@ -17,7 +17,7 @@ type Config struct {
 	Timeout     time.Duration      `kong:"-"`
 	MemoryBytes int64              `kong:"-"`
 	TempDir     string             `kong:"-"`
-	Store       objectstore.Config `embed:"" prefix:"export-"`
+	Store       objectstore.Config `embed:""`
 }
 
 // BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
@@ -35,7 +35,7 @@ func (c Config) Validate() error {
 		errs = append(errs, err)
 	}
 	if _, ok := objectstore.ParseLocation(c.To); ok {
-		errs = append(errs, c.Store.Validate("export-"))
+		errs = append(errs, c.Store.Validate())
 	}
 	return errors.Join(errs...)
 }

@@ -50,7 +50,7 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 		require.NoError(t, files.Sweep(t.Context()))
 		require.Len(t, l.objects(), 1)
 	}
-	m, err := b.Create(t.Context(), false, 0)
+	m, err := b.Create(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []backup.Gone{{ID: *deleted.ObjectID, LeadMagnetID: deleted.LeadMagnetID, Version: 1, Title: "x"}}, m.Gone)
 	require.Len(t, m.Files, 1)
@@ -64,7 +64,7 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 
 	lost, _ := l.add(files, 500)
 	during = func() { require.NoError(t, os.Remove(filepath.Join(l.dir, "lodestone", lost.ObjectID.String()))) }
-	_, err = b.Create(t.Context(), false, 0)
+	_, err = b.Create(t.Context())
 	require.ErrorContains(t, err, lost.ObjectID.String())
 
 	// Everything is lost but the backup.

@@ -274,10 +274,10 @@ func TestSettingsOfABucket(t *testing.T) {
 	l.config.Store = "s3://nowhere"
 	require.ErrorContains(t, l.open(l.config).Start(t.Context()), "--file-store")
 	for setting, c := range map[string]file.Config{
-		"--file-store":         {Store: "/directory", S3: l.config.S3},
-		"--file-s3-endpoint":   {Store: "s3://documents", S3: objectstore.Config{Endpoint: "host:9000"}},
-		"--file-s3-secret-key": {Store: "s3://documents", S3: objectstore.Config{Endpoint: "http://host:9000", AccessKey: "x"}},
-		"--file-cache-bytes":   {CacheBytes: -1},
+		"--file-store":       {Store: "/directory", S3: l.config.S3},
+		"--s3-endpoint":      {Store: "s3://documents", S3: objectstore.Config{Endpoint: "host:9000"}},
+		"--s3-secret-key":    {Store: "s3://documents", S3: objectstore.Config{Endpoint: "http://host:9000", AccessKey: "x"}},
+		"--file-cache-bytes": {CacheBytes: -1},
 	} {
 		require.ErrorContains(t, c.Validate(), setting)
 	}

@@ -18,7 +18,7 @@ func TestBucketOverTLS(t *testing.T) {
 			Endpoint: "https://" + certificatetest.Proxy(t, strings.TrimPrefix(address, "http://"), a.Issue("store")), Region: region,
 			AccessKey: accessKey, SecretKey: secretKey,
 		}
-		require.NoError(t, c.Validate("file-"))
+		require.NoError(t, c.Validate())
 		client, err := c.Open()
 		require.NoError(t, err)
 		exists, err := client.BucketExists(t.Context(), "documents")

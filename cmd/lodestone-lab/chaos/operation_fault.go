@@ -24,8 +24,7 @@ import (
 const (
 	Upgrade     = "upgrade"
 	RollBack    = "roll back"
-	FullBackup  = "full backup"
-	MoreBackup  = "incremental backup"
+	Backup      = "backup"
 	EraseOne    = "a person exported and erased"
 	RestoreBoth = "both databases destroyed and restored"
 )
@@ -41,8 +40,7 @@ func operationFaults() []fault {
 		crud,
 		operation(Upgrade, func(ctx context.Context, s *scene) error { return s.replaceAll(ctx, s.programs) }),
 		operation(RollBack, func(ctx context.Context, s *scene) error { return s.replaceAll(ctx, s.before) }),
-		operation(FullBackup, func(ctx context.Context, s *scene) error { return s.backUp(ctx) }),
-		operation(MoreBackup, func(ctx context.Context, s *scene) error { return s.backUp(ctx, "--incremental") }),
+		operation(Backup, backUp),
 		operation(EraseOne, eraseOne),
 		operation(RestoreBoth, restoreBoth),
 	}
@@ -144,7 +142,7 @@ func (w *world) backups() string { return filepath.Join(w.dir, "backups") }
 
 var (
 	took  = regexp.MustCompile(`(?m)^took: (.*)$`)
-	added = regexp.MustCompile(`(?m)^added: (\d+) bytes$`)
+	size  = regexp.MustCompile(`(?m)^size: (\d+) bytes$`)
 	again = regexp.MustCompile(`(?m)^records that consumers read again from Kafka: (\d+)$`)
 	until = regexp.MustCompile(`(?m)^restored: .* in (.*)$`)
 )
@@ -158,15 +156,15 @@ func first(in *regexp.Regexp, printed string) string {
 }
 
 // backUp backs up and checks what was written.
-func (s *scene) backUp(ctx context.Context, args ...string) error {
+func backUp(ctx context.Context, s *scene) error {
 	files := s.reader.uploads() // those that are uploaded meanwhile may be in it or not
-	printed, err := s.output(ctx, slices.Concat([]string{"backup", s.backups()}, args)...)
+	printed, err := s.output(ctx, "backup", s.backups())
 	if err != nil {
 		return err
 	}
 	s.operations.files = files
-	s.note("backed up in %s, %s bytes", first(took, printed), first(added, printed))
-	s.operations.figuref("backup%s: %s, %s bytes", strings.Join(append([]string{""}, args...), " "), first(took, printed), first(added, printed))
+	s.note("backed up in %s, %s bytes", first(took, printed), first(size, printed))
+	s.operations.figuref("backup: %s, %s bytes", first(took, printed), first(size, printed))
 	return s.command(ctx, "backup", "check", s.backups())
 }
 

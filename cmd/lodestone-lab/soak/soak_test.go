@@ -26,7 +26,7 @@ func TestSoak(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	c := &Command{Duration: time.Minute, Rate: 800, Batch: 50, Senders: 8, Brokers: 1, Seed: 20264, Sample: 500 * time.Millisecond, WarmUp: 2 * time.Second, Out: t.TempDir(), Steps: []string{
-		chaos.Upgrade, chaos.RollBack, chaos.Upgrade, chaos.FullBackup, "kill -9 consumer", chaos.MoreBackup, chaos.EraseOne, chaos.RestoreBoth, "kill -9 crud",
+		chaos.Upgrade, chaos.RollBack, chaos.Upgrade, chaos.Backup, "kill -9 consumer", chaos.Backup, chaos.EraseOne, chaos.RestoreBoth, "kill -9 crud",
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
@@ -168,7 +168,7 @@ func TestPlan(t *testing.T) {
 	for _, kind := range kinds {
 		require.Equal(t, 2, killed["kill -9 "+kind], kind)
 	}
-	for _, name := range []string{chaos.RollBack, chaos.FullBackup, chaos.MoreBackup, chaos.EraseOne, chaos.RestoreBoth} {
-		require.Equal(t, 1, killed[name], name)
+	for name, times := range map[string]int{chaos.RollBack: 1, chaos.Backup: 2, chaos.EraseOne: 1, chaos.RestoreBoth: 1} {
+		require.Equal(t, times, killed[name], name)
 	}
 }

@@ -4,9 +4,9 @@ collector: [postgres-url, token-keys, trace-headers, kafka-sasl-password]
 spool-send: [postgres-url, kafka-sasl-password]
 consumer: [postgres-url, clickhouse-url, trace-headers, kafka-sasl-password]
 migrate: [postgres-url, clickhouse-url, kafka-sasl-password]
-backup: [postgres-url, clickhouse-url, backup-s3-access-key, backup-s3-secret-key, file-s3-access-key, file-s3-secret-key, kafka-sasl-password]
+backup: [postgres-url, clickhouse-url, s3-access-key, s3-secret-key, kafka-sasl-password]
 query: [postgres-url, clickhouse-url, clickhouse-http-url, sql-url, trace-headers]
-crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, file-s3-access-key, file-s3-secret-key]
+crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, s3-access-key, s3-secret-key]
 {{- end }}
 
 {{/* The settings of a process as environment variables. Takes root and process. */}}
@@ -74,7 +74,7 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
 {{- if eq .process "backup" -}}
   {{- /* Where crud keeps documents, so that they are in the backup. */ -}}
   {{- range $setting, $value := $values.crud.settings -}}
-    {{- if has $setting (list "file-store" "file-s3-endpoint" "file-s3-region") }}{{ $_ := set $env (printf "LODESTONE_%s" ($setting | upper | replace "-" "_")) $value }}{{ end -}}
+    {{- if has $setting (list "file-store" "s3-endpoint" "s3-region") }}{{ $_ := set $env (printf "LODESTONE_%s" ($setting | upper | replace "-" "_")) $value }}{{ end -}}
   {{- end -}}
 {{- end -}}
 {{- if hasKey $values .process -}}

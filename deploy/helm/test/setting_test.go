@@ -83,7 +83,7 @@ var commands = map[string]string{"collector": "collector", "consumer": "consumer
 var managed = []string{
 	"admin-listen", "clickhouse-shards", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
 	"kafka-oauth-scopes", "kafka-oauth-url", "kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls",
-	"incremental", "listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
+	"listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
 
 // The schema refuses a setting that the process does not have, and a secret as a value. With -update, the other tests need what this one
