@@ -43,9 +43,8 @@ type addition interface {
 	links() []uuid.UUID
 	// stale returns the links to set by everything that is stored before the addition is stored.
 	stale(ctx context.Context, q *store.Queries) ([]link, error)
-	// store adds to the counters in Postgres. What is added twice counts once, except for the activity of open sessions: of a
-	// span that may be added again, it is set by everything that is counted, which is below an offset of the partition.
-	store(ctx context.Context, q *store.Queries, again bool, below int64) error
+	// store adds to the counters in Postgres. What is added twice counts once, except for the activity of open sessions.
+	store(ctx context.Context, q *store.Queries) error
 	// rowsSince is a time shortly before which the rows of the next span were stored.
 	rowsSince() time.Time
 }
@@ -87,7 +86,7 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 			if err != nil {
 				return err
 			}
-			if err := s.add(ctx, q, added, false, s.to); err != nil {
+			if err := add(ctx, q, added); err != nil {
 				return err
 			}
 			links = len(added.links())
@@ -118,7 +117,7 @@ func (s span) withSet(ctx context.Context, pool *postgres.Pool, conn driver.Conn
 }
 
 // add adds what was read of a span to the counters.
-func (s span) add(ctx context.Context, q *store.Queries, added addition, again bool, below int64) error {
+func add(ctx context.Context, q *store.Queries, added addition) error {
 	if len(added.links()) == 0 {
 		return nil
 	}
@@ -129,7 +128,7 @@ func (s span) add(ctx context.Context, q *store.Queries, added addition, again b
 	if len(stale) > 0 {
 		return staleError(stale)
 	}
-	if err := added.store(ctx, q, again, below); err != nil {
+	if err := added.store(ctx, q); err != nil {
 		return fmt.Errorf("add to counters: %w", err)
 	}
 	return nil

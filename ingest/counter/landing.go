@@ -160,7 +160,7 @@ func (l *landings) stale(ctx context.Context, q *store.Queries) (stale []link, e
 	return stale, nil
 }
 
-func (l *landings) store(ctx context.Context, q *store.Queries, _ bool, _ int64) error {
+func (l *landings) store(ctx context.Context, q *store.Queries) error {
 	if err := q.AddGenericLinkCounts(ctx, l.ids); err != nil {
 		return err
 	}

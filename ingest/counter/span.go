@@ -45,14 +45,6 @@ func (s span) tryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
 	return mine, nil
 }
 
-// lock waits until no process counts the partition, and keeps others from it until the transaction ends.
-func (s span) lock(ctx context.Context, tx pgx.Tx) error {
-	if err := store.New(tx).Lock(ctx, s.lockKey()); err != nil {
-		return fmt.Errorf("lock partition %d: %w", s.partition, err)
-	}
-	return nil
-}
-
 // setProgress writes down that the span is counted.
 func (s span) setProgress(ctx context.Context, q *store.Queries, rowsSince time.Time) error {
 	p := store.SetCounterProgressParams{TopicID: s.topicID, Partition: s.partition, NextOffset: s.to}
