@@ -8,6 +8,9 @@ import (
 
 // removed are settings that were removed, and what to do instead.
 var removed = map[string]string{
+	"--collector-address-requests-per-minute": atTheProxy,
+	"--collector-max-connections-per-ip":      atTheProxy,
+
 	"--clickhouse-max-lag":         "leave it out: each ClickHouse shard has one server",
 	"--postgres-read-url":          "leave it out: Postgres at --postgres-url answers every read",
 	"--plan-free-lead-magnets":     inPlans,
@@ -55,6 +58,8 @@ var removed = map[string]string{
 	"--smtp-tls-cert":       noClientCertificate,
 	"--smtp-tls-key":        noClientCertificate,
 }
+
+const atTheProxy = "leave it out: limit what one address may send at the proxy or the firewall before the collector"
 
 const inPlans = `give it in --plans, such as --plans '{"free": {"lead_magnets": 5}}'`
 
