@@ -24,6 +24,7 @@ import (
 type kind struct {
 	topic string
 	table string // ClickHouse: that of the rows
+	link  string // its column
 
 	// read reads what the rows of a span add to the counters. Postgres is not touched.
 	read func(ctx context.Context, conn driver.Conn, s span) (addition, error)
@@ -33,8 +34,8 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{event.Topic, "events", readSessions, setAccessLinks},
-		{event.LinkViewTopic, "link_views", readLandings, setGenericLinks},
+		{event.Topic, "events", "access_link_id", readSessions, setAccessLinks},
+		{event.LinkViewTopic, "link_views", "generic_link_id", readLandings, setGenericLinks},
 	}
 }
 
@@ -148,9 +149,8 @@ func (s span) search(ctx context.Context, conn driver.Conn, table string, condit
 	if since.Before(time.Unix(0, 0)) {
 		since = time.Now().Add(-time.Hour)
 	}
-	p := native.Parameters{
-		"topic": s.topicID.String(), "partition": fmt.Sprint(s.partition), "from": fmt.Sprint(s.from), "to": fmt.Sprint(s.to), "since": fmt.Sprint(since.UnixMilli()),
-	}
+	p := s.parameters()
+	p["since"] = fmt.Sprint(since.UnixMilli())
 	var want, got uint64
 	var accounts []uuid.UUID
 	if err := conn.QueryRow(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(countRows, table)).Scan(&want, &accounts); err != nil {
