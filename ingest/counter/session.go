@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/store"
 )
@@ -137,9 +138,8 @@ func (s *sessions) rowsSince() time.Time {
 // be on their way at once.
 const storedBefore = 2 * time.Second
 
-func (s *sessions) stale(context.Context, *store.Queries) ([]link, error) { return nil, nil }
-
-func (s *sessions) store(ctx context.Context, q *store.Queries) error {
+func (s *sessions) store(ctx context.Context, tx pgx.Tx) error {
+	q := store.New(tx)
 	if err := q.AddAccessLinkCounts(ctx, s.ids); err != nil {
 		return err
 	}

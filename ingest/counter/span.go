@@ -27,8 +27,6 @@ type span struct {
 	partition int32
 	from, to  int64
 	rowsSince time.Time // shortly before the first of its rows was stored; the year 1: not known
-
-	reset map[uuid.UUID]bool // links that were set by everything that is stored since the count of the span began
 }
 
 // parameters are those of a query of the span's rows.
