@@ -93,20 +93,13 @@ func NewWatch(c Config, d Deps) *Watch {
 	for _, kind := range Kinds() {
 		w.differences.WithLabelValues(string(kind)).Set(0)
 	}
-	d.Registerer.MustRegister(w.differences, w.records, w.failures, w.behind)
-	if c.Interval > 0 { // a time that never comes would raise an alert
-		d.Registerer.MustRegister(w.success)
-	}
+	d.Registerer.MustRegister(w.differences, w.records, w.failures, w.behind, w.success)
 	w.Loop = service.NewLoop("running check", w.run)
 	return w
 }
 
 func (w *Watch) run(ctx context.Context, ready func()) error {
 	ready()
-	if w.cfg.Interval == 0 {
-		<-ctx.Done()
-		return nil
-	}
 	ticker := time.NewTicker(w.cfg.Interval)
 	defer ticker.Stop()
 	for {
