@@ -14,10 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/deadletter"
-	"lodestone/pkg/clickhouse"
+	"lodestone/ingest/producer"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -25,7 +24,7 @@ type deadLettersCommand struct {
 	Data    dataConfig                `embed:""`
 	List    deadLettersListCommand    `cmd:"" help:"List dead letters: records that could not be stored as rows."`
 	Show    deadLettersShowCommand    `cmd:"" help:"Show one dead letter."`
-	Replay  deadLettersReplayCommand  `cmd:"" help:"Store the dead letters that this build can decode, and count them. A letter is stored once, however often it is replayed."`
+	Replay  deadLettersReplayCommand  `cmd:"" help:"Write the records of the dead letters that this build can decode to their topics again. A record is stored once, however often it is replayed."`
 	Discard deadLettersDiscardCommand `cmd:"" help:"Mark dead letters as not worth replaying."`
 }
 
@@ -161,18 +160,17 @@ func printLetter(to io.Writer, l deadletter.Letter, record []byte, raw bool) err
 }
 
 type deadLettersReplayCommand struct {
-	Process    processConfig     `embed:""`
-	Kafka      kafka.Config      `embed:""`
-	ClickHouse clickhouse.Config `embed:""`
-	Postgres   postgres.Config   `embed:""`
-	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
-	Origins    []string          `arg:"" optional:"" name:"origin" help:"Origins of the dead letters, as shown by list. Discarded ones are replayed too."`
-	All        bool              `name:"all" env:"-" help:"Replay every open dead letter, or with --reason every open one with that reason."`
-	Reason     string            `name:"reason" help:"Only dead letters with this reason: malformed, unsupported_version or invalid."`
+	Process  processConfig   `embed:""`
+	Kafka    kafka.Config    `embed:""`
+	Postgres postgres.Config `embed:""`
+	Producer producer.Config `embed:""`
+	Origins  []string        `arg:"" optional:"" name:"origin" help:"Origins of the dead letters, as shown by list. Discarded ones are replayed too."`
+	All      bool            `name:"all" env:"-" help:"Replay every open dead letter, or with --reason every open one with that reason."`
+	Reason   string          `name:"reason" help:"Only dead letters with this reason: malformed, unsupported_version or invalid."`
 }
 
 func (c *deadLettersReplayCommand) check() error {
-	err := validate(c.Kafka, c.ClickHouse, c.Postgres)
+	err := validate(c.Kafka, c.Postgres, c.Producer)
 	if c.All == (len(c.Origins) > 0) {
 		err = errors.Join(err, config.InvalidFlag("--all", "is not clear", "give either origins or --all"))
 	}
@@ -194,34 +192,19 @@ func (c *deadLettersReplayCommand) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	c.Postgres.MaxConns = max(c.Postgres.MaxConns, 2) // one holds the replay's lock
-	pool, err := postgres.Open(ctx, c.Postgres)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	conn, err := clickhouse.Open(c.ClickHouse, 2)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
-		return err
-	}
 	return withBox(c.Process, c.Kafka, func(box *deadletter.Box) error {
-		replayer := deadletter.Replayer{Box: box, ClickHouse: c.ClickHouse, Conn: conn, Pool: pool, Group: c.Group, Log: c.Process.logger()}
-		r, err := replayer.Replay(ctx, f)
-		fmt.Printf("stored: %d\nwere stored already: %d\nrepeat a stored event: %d\nstill cannot be decoded: %d\n", r.Stored, r.Present, r.Repeats, r.Undecoded)
-		if r.Unsettled > 0 {
-			fmt.Printf("not yet passed by the consumer, try again: %d\n", r.Unsettled)
-		}
-		if r.Unknown > 0 {
-			fmt.Printf("from a topic that this build does not store: %d\n", r.Unknown)
-		}
-		if left := r.Undecoded + r.Unsettled + r.Unknown; err == nil && left > 0 {
-			return fmt.Errorf("%d of the dead letters asked for were not replayed", left)
-		}
-		return err
+		return withProducer(ctx, c.Process, c.Kafka, c.Postgres, c.Producer, func(to *producer.Producer, pool *postgres.Pool) error {
+			replayer := deadletter.Replayer{Box: box, Writer: to, Pool: pool, Log: c.Process.logger()}
+			r, err := replayer.Replay(ctx, f)
+			fmt.Printf("written to their topic again: %d\nstill cannot be decoded: %d\n", r.Written, r.Undecoded)
+			if r.Unknown > 0 {
+				fmt.Printf("from a topic that this build does not store: %d\n", r.Unknown)
+			}
+			if left := r.Undecoded + r.Unknown; err == nil && left > 0 {
+				return fmt.Errorf("%d of the dead letters asked for were not replayed", left)
+			}
+			return err
+		})
 	})
 }
 

@@ -251,7 +251,7 @@ func requireDeadLetters(t *testing.T, p processes, brokers []string, account str
 		}
 		require.NoError(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: event.Topic, Partition: partition, Key: e.AccessLinkID[:], Value: e.Append(nil)}).FirstErr())
 	}
-	require.Eventually(t, func() bool {
+	require.Eventually(t, func() bool { // once the consumers have written all of them
 		replay := launch(t, p.dir, p.env, "dead-letters", "replay", "--all")
 		replay.wait()
 		return strings.Contains(replay.out.String(), "still cannot be decoded: 4")

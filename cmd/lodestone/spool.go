@@ -14,8 +14,8 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// spoolStart bounds the wait for Kafka before anything is sent.
-const spoolStart = 30 * time.Second
+// producerStart bounds the wait for Kafka before anything is sent.
+const producerStart = 30 * time.Second
 
 type spoolCommand struct {
 	Send spoolSendCommand `cmd:"" help:"Send a spool's directory to Kafka, including every intact record of damaged segments, and move the sent segments to its folder sent. No collector may run on it."`
@@ -50,29 +50,41 @@ func (c *spoolSendCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return withSpool(c.Dir, func(d *spool.Directory, names []string) (err error) {
-		p := newProcess(c.Process)
-		pool, err := p.addPostgres(ctx, c.Postgres) // which knows how many partitions the topics have
-		if err != nil {
-			return err
-		}
-		topics := kafka.KeyedTopics()
-		if err := p.addGuard(c.Kafka, pool, false, topics...); err != nil {
-			return err
-		}
-		writer, err := producer.New(c.Producer, producer.Deps{Kafka: c.Kafka.Options(p.log), Topics: topics, Partitions: kafka.Ledger{Pool: pool}, Log: p.log, Registerer: p.metrics})
-		if err != nil {
-			return err
-		}
-		p.stack.Add("producer", writer)
-		defer func() { err = errors.Join(err, p.stop(stopTimeout)) }()
-		start, cancel := context.WithTimeout(ctx, spoolStart)
-		defer cancel()
-		if err := p.stack.Start(start); err != nil {
-			return exitError{err, exitUnfinished}
-		}
-		return sendSegments(ctx, d, names, writer)
+	return withSpool(c.Dir, func(d *spool.Directory, names []string) error {
+		return withProducer(ctx, c.Process, c.Kafka, c.Postgres, c.Producer, func(to *producer.Producer, _ *postgres.Pool) error {
+			return sendSegments(ctx, d, names, to)
+		})
 	})
+}
+
+// withProducer calls fn with a producer, and with Postgres, which knows how many partitions the topics have.
+func withProducer(
+	ctx context.Context, process processConfig, k kafka.Config, pg postgres.Config, settings producer.Config,
+	fn func(*producer.Producer, *postgres.Pool) error,
+) (err error) {
+	p := newProcess(process)
+	pool, err := p.addPostgres(ctx, pg)
+	if err != nil {
+		return err
+	}
+	topics := kafka.KeyedTopics()
+	if err := p.addGuard(k, pool, false, topics...); err != nil {
+		return err
+	}
+	writer, err := producer.New(settings, producer.Deps{
+		Kafka: k.Options(p.log), Topics: topics, Partitions: kafka.Ledger{Pool: pool}, Log: p.log, Registerer: p.metrics,
+	})
+	if err != nil {
+		return err
+	}
+	p.stack.Add("producer", writer)
+	defer func() { err = errors.Join(err, p.stop(stopTimeout)) }()
+	start, cancel := context.WithTimeout(ctx, producerStart)
+	defer cancel()
+	if err := p.stack.Start(start); err != nil {
+		return exitError{err, exitUnfinished}
+	}
+	return fn(writer, pool)
 }
 
 func sendSegments(ctx context.Context, d *spool.Directory, names []string, to spool.Writer) error {

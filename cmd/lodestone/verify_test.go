@@ -64,15 +64,13 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	require.NotContains(t, shown, "visitor's browser")
 	require.Contains(t, lodestone(0, "dead-letters", "show", "--raw", origin), "visitor's browser")
 	require.Contains(t, lodestone(2, "dead-letters", "replay"), "--all")
-	require.Eventually(t, func() bool { // until the consumer has committed
-		return strings.Contains(lodestone(1, "dead-letters", "replay", "--all"), "still cannot be decoded: 1")
-	}, enginetest.Timeout, seldom)
+	require.Contains(t, lodestone(1, "dead-letters", "replay", "--all"), "still cannot be decoded: 1")
 	require.Contains(t, lodestone(1, "dead-letters", "show", origin+"0"), "there is no such dead letter")
 	require.Contains(t, lodestone(0, "dead-letters", "discard", origin, "--why", "a test"), "discarded: 1")
 	require.NotContains(t, lodestone(0, "dead-letters", "list"), origin)
 	require.Contains(t, lodestone(0, "dead-letters", "list", "--state", "discarded"), origin)
 	require.Contains(t, lodestone(1, "dead-letters", "replay", origin), "1 of the dead letters asked for were not replayed")
-	require.Contains(t, lodestone(0, "dead-letters", "replay", "--all"), "stored: 0", "nothing is open, and nothing failed")
+	require.Contains(t, lodestone(0, "dead-letters", "replay", "--all"), "again: 0", "nothing is open, and nothing failed")
 	require.Contains(t, lodestone(0, "recount"), "links counted: 0")
 
 	require.Contains(t, lodestone(0, "verify", "--since", "1h"), "differences: 0")

@@ -179,7 +179,7 @@ func (s *scratch) gunzip(packed []byte, limit int) ([]byte, *requestProblem) {
 // endAfter closes the connection after the answer, which a client that is still sending can read.
 func (c *Collector) endAfter(ctx *fasthttp.RequestCtx) {
 	ctx.SetConnectionClose()
-	if own := c.listener.find(ctx.Conn()); own != nil {
+	if own, ok := ctx.Conn().(*conn); ok {
 		own.linger.Store(true)
 	}
 }

@@ -30,11 +30,9 @@ type Config struct {
 	IdleTimeout     time.Duration      `kong:"-"`
 	MaxBodyBytes    int                `name:"collector-max-body-bytes" default:"1048576" help:"Maximum size of a body, before and after decompression; at most 1 MiB."`
 	MaxHeaderBytes  int                `kong:"-"`
-	MaxConnections  int                `name:"collector-max-connections" default:"65536" help:"Maximum number of open connections."`
-	MaxConnsPerIP   int                `name:"collector-max-connections-per-ip" default:"0" help:"Maximum number of open connections of one address; 0 means no limit. Do not set it behind a proxy."`
+	MaxConnections  int                `name:"collector-max-connections" default:"65536" help:"Maximum number of open connections; clients beyond it wait until one ends."`
 	MaxRequests     int                `name:"collector-max-requests" default:"4096" help:"Maximum concurrent requests; further requests get 503 immediately. A request spends most of its time waiting for Kafka."`
 	MaxInFlight     int64              `kong:"-"`
-	AddressLimit    int                `name:"collector-address-requests-per-minute" default:"0" help:"Requests per minute from one address; further requests get 429. 0 means no limit. Readers in one office share an address."`
 	ViewLimit       int                `name:"collector-link-views-per-minute" default:"300" help:"Views of one link per minute from one address, by /v1/link-views and /v1/pixel.gif together. Ten times as many are accepted for all landing pages together. 0 means no limit. Programs on the same machine have no limit."`
 	TrustedProxies  []string           `name:"collector-trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that are trusted to state the client's address."`
 	ForwardedHeader string             `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other header is ignored, because a proxy may pass on a value that the client set."`
@@ -81,9 +79,7 @@ func (c Config) Validate() error {
 	}{
 		{"--collector-max-body-bytes", c.MaxBodyBytes, 1024, MaxBodyBytes},
 		{"--collector-max-connections", c.MaxConnections, 1, 1 << 24},
-		{"--collector-max-connections-per-ip", c.MaxConnsPerIP, 0, 1 << 24},
 		{"--collector-max-requests", c.MaxRequests, 1, 1 << 24},
-		{"--collector-address-requests-per-minute", c.AddressLimit, 0, 1 << 24},
 		{"--collector-link-views-per-minute", c.ViewLimit, 0, 1 << 24},
 	} {
 		if n.value < n.min || n.value > n.max {
@@ -108,8 +104,8 @@ func (c Config) slack() time.Duration {
 	return min(c.ReadTimeout, c.WriteTimeout, c.IdleTimeout, 4*time.Second) / 8
 }
 
-// reservedFiles is how many files everything but the clients may have open: Kafka, Postgres, the spool, connections that
-// are being refused, and in a process with engines their files.
+// reservedFiles is how many files everything but the clients may have open: Kafka, Postgres, the spool, and in a process
+// with engines their files.
 const reservedFiles = 512
 
 // connectionsWithin returns how many connections can be accepted in a process that may open so many files: at most the setting.

@@ -37,11 +37,11 @@ func TestDefaultsAreValid(t *testing.T) {
 
 func TestEveryProblemOfTheSettingsIsNamed(t *testing.T) {
 	t.Parallel()
-	err := collector.Config{TrustedProxies: []string{"10.0.0.0/33"}, MaxConnsPerIP: -1, MaxBodyBytes: collector.MaxBodyBytes + 1}.Validate()
+	err := collector.Config{TrustedProxies: []string{"10.0.0.0/33"}, MaxRequests: -1, MaxBodyBytes: collector.MaxBodyBytes + 1}.Validate()
 	require.True(t, config.IsInvalid(err))
 	for _, name := range []string{
 		"listen", "ack-timeout", "write-timeout", "max-body-bytes",
-		"max-connections", "max-connections-per-ip", "trusted-proxies", "forwarded-header", "privacy-signals",
+		"max-connections", "max-requests", "trusted-proxies", "forwarded-header", "privacy-signals",
 	} {
 		require.ErrorContains(t, err, "--collector-"+name+" ")
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
@@ -145,15 +144,6 @@ func (c *Collector) admit(ctx *fasthttp.RequestCtx, bytes int, overloaded func(*
 		c.metrics.refused[reason].Inc()
 		overloaded(ctx)
 		return permit{}, false
-	}
-	if c.config.AddressLimit > 0 && !ctx.IsOptions() {
-		if wait, ok := c.limit.Take(clientOf(ctx, c.addresses), uuid.Nil, time.Now()); !ok {
-			held.release()
-			c.metrics.refused[refusedAddress].Inc()
-			setRetryAfter(ctx, wait)
-			answerProblem(ctx, &requestProblem{fasthttp.StatusTooManyRequests, codeRateLimited, "There were too many requests from this address; nothing of this one was accepted."})
-			return permit{}, false
-		}
 	}
 	return held, true
 }

@@ -3,39 +3,42 @@ package collector
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"lodestone/pkg/descriptor"
 )
 
-// listener knows its open connections, for four things that the server does not do: ending those
-// on which nothing was ever sent (browsers open some ahead of need) when it stops, rather than waiting
-// five seconds for each; ending them without an answer when their time is over, which a browser would take for one to its
-// next request; letting a client that is still sending read the answer to its request; and
-// answering connections beyond the limits in the form of all other answers (reject).
+// listener bounds the open connections: beyond its limit, and while no file descriptor is free, clients wait until
+// one ends. Its connections do two things that the server does not: they end without an answer if nothing came in their
+// time, which a browser that opened one ahead of need would take for an answer to its next request; and they let a client
+// that is still sending read the answer to its request.
 type listener struct {
 	net.Listener
+	connLimits
 	closeOnce sync.Once
 	closed    chan struct{}
+	slots     chan struct{} // one for each open connection
 	mu        sync.Mutex
 	conns     map[*conn]struct{}
-	perIP     map[netip.Addr]int // only if there is a limit
-	stopping  atomic.Bool        // closeSilent was called
-	limits    connLimits
-	rejecting
+}
+
+// connLimits bounds the open connections.
+type connLimits struct {
+	total  int
+	slack  time.Duration // by how much a timeout of a connection may be longer
+	secure *tls.Config   // nil: plain HTTP
+	waits  func(error)   // called when a connection has to wait
 }
 
 func newListener(l net.Listener, limits connLimits) *listener {
-	return &listener{Listener: l, closed: make(chan struct{}), conns: make(map[*conn]struct{}), perIP: make(map[netip.Addr]int), limits: limits}
+	return &listener{
+		Listener: l, connLimits: limits, closed: make(chan struct{}),
+		slots: make(chan struct{}, limits.total), conns: make(map[*conn]struct{}),
+	}
 }
 
 // How long Accept waits before it tries again when no file descriptor is free.
@@ -44,70 +47,53 @@ const (
 	lastAcceptRetry  = 500 * time.Millisecond
 )
 
+var errNoRoom = errors.New("as many connections are open as may be")
+
 // Accept implements net.Listener. Without a free file descriptor it waits and tries again: the server takes
 // any error for the end of the listener. A connection that its client aborted is passed over by package net.
 func (l *listener) Accept() (net.Conn, error) {
-	retry := firstAcceptRetry
-	for {
+	select {
+	case l.slots <- struct{}{}:
+	default:
+		l.waits(errNoRoom)
+		select {
+		case l.slots <- struct{}{}:
+		case <-l.closed:
+			return nil, net.ErrClosed
+		}
+	}
+	for retry := firstAcceptRetry; ; retry = min(2*retry, lastAcceptRetry) {
 		inner, err := l.Listener.Accept()
 		if descriptor.IsExhausted(err) {
-			l.limits.exhausted(err)
+			l.waits(err)
 			select {
 			case <-time.After(retry):
+				continue
 			case <-l.closed:
 				return nil, net.ErrClosed
 			}
-			retry = min(2*retry, lastAcceptRetry)
-			continue
 		}
 		if err != nil {
 			return nil, err // the server compares it
 		}
-		retry = firstAcceptRetry
 		c := &conn{Conn: inner, listener: l}
-		if l.limits.secure != nil {
-			c.Conn = tls.Server(inner, l.limits.secure) // the first Read makes the handshake
+		if l.secure != nil {
+			c.Conn = tls.Server(inner, l.secure) // the first Read makes the handshake
 		}
-		if reason, ok := l.add(c); !ok {
-			l.reject(inner, reason, l.limits)
-			continue
-		}
+		l.mu.Lock()
+		l.conns[c] = struct{}{}
+		l.mu.Unlock()
 		return c, nil
 	}
 }
 
-// add counts a connection if it is within the limits.
-func (l *listener) add(c *conn) (refusalReason, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.conns) >= l.limits.total {
-		return refusedConnections, false
-	}
-	if l.limits.perIP > 0 {
-		if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-			c.addr = tcp.AddrPort().Addr().Unmap()
-		}
-		if l.perIP[c.addr] >= l.limits.perIP {
-			return refusedAddressConnections, false
-		}
-		l.perIP[c.addr]++
-	}
-	l.conns[c] = struct{}{}
-	return 0, true
-}
-
-// remove undoes add. Only the first of several calls has an effect.
+// remove gives back the slot of a connection. Only the first of several calls has an effect.
 func (l *listener) remove(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, open := l.conns[c]; !open {
-		return
-	}
-	delete(l.conns, c)
-	if l.limits.perIP > 0 {
-		if l.perIP[c.addr]--; l.perIP[c.addr] == 0 {
-			delete(l.perIP, c.addr)
-		}
+	if _, open := l.conns[c]; open {
+		delete(l.conns, c)
+		<-l.slots
 	}
 }
 
@@ -120,35 +106,6 @@ func (l *listener) Close() (err error) {
 	return err
 }
 
-// find returns the connection that the server knows under another type, or nil.
-func (l *listener) find(of net.Conn) *conn {
-	if c, ok := of.(*conn); ok {
-		return c
-	}
-	var found *conn
-	l.each(func(c *conn) {
-		if c.RemoteAddr() == of.RemoteAddr() {
-			found = c
-		}
-	})
-	return found
-}
-
-// silentTimeout is the time that connections on which nothing was received have when the server stops. A request may have come that is not
-// read yet: its sender may not repeat it, so such a connection is not closed at once.
-const silentTimeout = 250 * time.Millisecond
-
-// closeSilent ends the listening, and soon the connections on which nothing was received. Those whose first Read begins later see stopping.
-func (l *listener) closeSilent() {
-	_ = l.Close() // nothing can be done about a listener that does not close
-	l.stopping.Store(true)
-	l.each(func(c *conn) {
-		if !c.received.Load() {
-			_ = c.Conn.SetReadDeadline(time.Now().Add(silentTimeout)) // a closed connection needs none
-		}
-	})
-}
-
 // drained reports whether no connection is left.
 func (l *listener) drained() bool {
 	l.mu.Lock()
@@ -157,13 +114,11 @@ func (l *listener) drained() bool {
 }
 
 // closeAll ends all connections.
-func (l *listener) closeAll() { l.each(func(c *conn) { _ = c.Conn.Close() }) }
-
-func (l *listener) each(fn func(*conn)) {
+func (l *listener) closeAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.conns {
-		fn(c)
+		_ = c.Conn.Close()
 	}
 }
 
@@ -172,44 +127,24 @@ type conn struct {
 	listener *listener
 	reading  lazyDeadline
 	writing  lazyDeadline
-	addr     netip.Addr  // only if connections are counted by it
-	received atomic.Bool // something was received
+	received bool        // something was received
 	linger   atomic.Bool // the client may still be sending
 }
 
 // Read implements net.Conn.
 func (c *conn) Read(b []byte) (int, error) {
-	if at, due := c.reading.due(c.listener.limits.slack); due {
+	if at, due := c.reading.due(c.listener.slack); due {
 		if err := c.Conn.SetReadDeadline(at); err != nil {
 			return 0, err
 		}
 	}
-	silent := !c.received.Load()
-	if silent && c.listener.stopping.Load() {
-		if err := c.Conn.SetReadDeadline(time.Now().Add(silentTimeout)); err != nil {
-			return 0, err
-		}
-	}
 	n, err := c.Conn.Read(b)
-	if silent {
-		if n > 0 {
-			c.markReceived()
-		} else if err != nil {
-			answerPlain(err)
-			return 0, io.EOF // nothing was asked: the server is to close without an answer, as after an answer's last byte
-		}
+	c.received = c.received || n > 0
+	if err != nil && !c.received {
+		answerPlain(err)
+		return 0, io.EOF // nothing was asked: the server is to close without an answer, as after an answer's last byte
 	}
 	return n, err
-}
-
-// markReceived ends what closeSilent does to a silent connection: the deadline is again the one that c.reading knows.
-func (c *conn) markReceived() {
-	c.listener.mu.Lock() // closeSilent either sees received, or has set its deadline
-	defer c.listener.mu.Unlock()
-	c.received.Store(true)
-	if c.listener.stopping.Load() {
-		_ = c.Conn.SetReadDeadline(c.reading.set) // on a closed connection, the next Read fails as well
-	}
 }
 
 // answerPlain answers a client that speaks HTTP without TLS where TLS is served, as net/http does.
@@ -221,7 +156,7 @@ func answerPlain(err error) {
 
 // Write implements net.Conn.
 func (c *conn) Write(b []byte) (int, error) {
-	if at, due := c.writing.due(c.listener.limits.slack); due {
+	if at, due := c.writing.due(c.listener.slack); due {
 		if err := c.Conn.SetWriteDeadline(at); err != nil {
 			return 0, err
 		}
@@ -253,14 +188,17 @@ func (c *conn) SetDeadline(t time.Time) error {
 func (c *conn) Close() error {
 	c.listener.remove(c)
 	if c.linger.CompareAndSwap(true, false) {
-		drain(c.Conn, 2*time.Second)
+		drain(c.Conn)
 	}
 	return c.Conn.Close()
 }
 
 // drain signals the client that no more data comes, and reads what it still sends.
-func drain(c net.Conn, maxWait time.Duration) {
-	const maxBytes = 8 << 20
+func drain(c net.Conn) {
+	const (
+		maxWait  = 2 * time.Second
+		maxBytes = 8 << 20
+	)
 	half, ok := c.(interface{ CloseWrite() error }) // over TCP, or TLS
 	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(maxWait)) != nil {
 		return
@@ -291,86 +229,4 @@ func (m *lazyDeadline) due(slack time.Duration) (at time.Time, due bool) {
 	}
 	m.set = m.wanted.Add(slack)
 	return m.set, true
-}
-
-// connLimits bounds the open connections.
-type connLimits struct {
-	total     int
-	perIP     int           // 0: no limit
-	slack     time.Duration // by how much a timeout of a connection may be longer
-	secure    *tls.Config   // nil: plain HTTP
-	refused   func(refusalReason)
-	exhausted func(error) // called when no connection can be accepted, since no file descriptor is free
-}
-
-// maxRejecting bounds the connections that are being answered why they are not served; more are closed
-// without an answer.
-const maxRejecting = 256
-
-// rejecting is the connections that are being refused. They count in no limit.
-type rejecting struct {
-	rejectMu sync.Mutex
-	open     map[net.Conn]struct{}
-	wait     sync.WaitGroup
-}
-
-// reject answers a connection in place of a request, and closes it.
-func (t *rejecting) reject(c net.Conn, reason refusalReason, limits connLimits) {
-	limits.refused(reason)
-	if limits.secure != nil { // a handshake would have to come first
-		_ = c.Close() // nothing depends on it
-		return
-	}
-	t.rejectMu.Lock()
-	full := len(t.open) >= maxRejecting
-	if !full {
-		if t.open == nil {
-			t.open = make(map[net.Conn]struct{})
-		}
-		t.open[c] = struct{}{}
-	}
-	t.rejectMu.Unlock()
-	if full {
-		_ = c.Close() // nothing depends on it
-		return
-	}
-	t.wait.Go(func() {
-		defer func() {
-			t.rejectMu.Lock()
-			delete(t.open, c)
-			t.rejectMu.Unlock()
-			_ = c.Close()
-		}()
-		const timeout = time.Second
-		if c.SetWriteDeadline(time.Now().Add(timeout)) != nil {
-			return
-		}
-		if _, err := c.Write(rejectionOf(reason)); err != nil {
-			return
-		}
-		drain(c, timeout)
-	})
-}
-
-// closeRejected ends those that are still being answered, and waits for them.
-func (t *rejecting) closeRejected() {
-	t.rejectMu.Lock()
-	for c := range t.open {
-		_ = c.Close()
-	}
-	t.rejectMu.Unlock()
-	t.wait.Wait()
-}
-
-// rejectionOf returns a complete answer.
-func rejectionOf(reason refusalReason) []byte {
-	p := &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable, "There are too many connections at the moment (--collector-max-connections). Nothing was accepted: send all of it again."}
-	if reason == refusedAddressConnections {
-		p = &requestProblem{fasthttp.StatusTooManyRequests, codeRateLimited, "There are too many connections from this address (--collector-max-connections-per-ip). Nothing was accepted: send all of it again."}
-	}
-	body := appendProblem(nil, p, nil, false)
-	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nConnection: close\r\n"+
-		"Retry-After: %s\r\n%s: %s\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: %s\r\n\r\n",
-		p.status, http.StatusText(p.status), time.Now().UTC().Format(http.TimeFormat), len(body), retryAfter, headerRequestID, requestID(new([requestIDBytes]byte), nil), exposedHeaders)
-	return append([]byte(head), body...)
 }

@@ -24,20 +24,17 @@ type metrics struct {
 	acceptFailures prometheus.Counter
 }
 
-// refusalReason is why a request or a connection was turned away for the load alone.
+// refusalReason is why a request was turned away for the load alone.
 type refusalReason int
 
 const (
 	refusedRequests refusalReason = iota
 	refusedBytes
-	refusedAddress
-	refusedConnections
-	refusedAddressConnections
 	refusedViews
 	refusalReasons
 )
 
-var refusalNames = [refusalReasons]string{"requests", "bytes", "address", "connections", "address_connections", "views"}
+var refusalNames = [refusalReasons]string{"requests", "bytes", "views"}
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -50,7 +47,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}, []string{"code"})
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_collector_overload_refusals_total",
-		Help: "Requests and connections turned away because of a limit: too many requests or bytes at once, of one address, or too many connections.",
+		Help: "Requests turned away because of a limit: too many requests or bytes at once, or too many views of one address.",
 	}, []string{"limit"})
 	m := &metrics{
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -76,7 +73,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		acceptFailures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lodestone_collector_accept_failures_total",
-			Help: "Times that no connection could be accepted because no file descriptor was free. Clients waited meanwhile.",
+			Help: "Times that no connection could be accepted: no file descriptor was free, or --collector-max-connections were open. Clients waited meanwhile.",
 		}),
 		rejected: make(map[Code]prometheus.Counter, len(codes)),
 	}

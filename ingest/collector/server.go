@@ -91,7 +91,6 @@ type Collector struct {
 	refusals        logBudget
 	bodies          bodyBudget
 	admission       admission
-	limit           *bucket.Limiter // of requests
 	views           *bucket.Limiter // of views of a link
 	allViews        *bucket.Limiter // of views of all landing pages
 	tokens          *tokens
@@ -142,7 +141,6 @@ func New(c Config, d Deps) (*Collector, error) {
 		privacySignals: c.PrivacySignals == "honour",
 		bodies:         bodyBudget{max: c.MaxInFlight},
 		admission:      admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
-		limit:          bucket.New(c.AddressLimit),
 		views:          bucket.New(c.ViewLimit),
 		allViews:       bucket.New(linksPerAddress * c.ViewLimit),
 		tokens:         newTokens(d.Tokens),
@@ -173,7 +171,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		MaxRequestBodySize:           c.MaxBodyBytes,
 		StreamRequestBody:            true, // else memory for what is announced is taken before it comes
 		ReadBufferSize:               c.MaxHeaderBytes,
-		Concurrency:                  2*c.MaxConnections + 1024, // never met: the listener counts, and answers better
+		Concurrency:                  c.MaxConnections + 1024, // never met: beyond the listener's limit, connections wait
 		DisablePreParseMultipartForm: true,
 		CloseOnShutdown:              true,
 		SecureErrorLogMessage:        true,
@@ -208,7 +206,7 @@ func (c *Collector) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for events (--collector-listen): %w", err)
 	}
-	limits := connLimits{total: connections, perIP: c.config.MaxConnsPerIP, slack: c.config.slack(), refused: c.rejected, exhausted: c.exhausted()}
+	limits := connLimits{total: connections, slack: c.config.slack(), waits: c.connectionWaits()}
 	if secure != nil {
 		limits.secure = secure.TLS()
 	}
@@ -248,7 +246,6 @@ func (c *Collector) Stop(ctx context.Context) error {
 		return nil
 	}
 	c.open.Store(false)
-	c.listener.closeSilent()
 	err := c.server.ShutdownWithContext(ctx)
 	c.giveUp()
 	if err != nil {
@@ -256,30 +253,19 @@ func (c *Collector) Stop(ctx context.Context) error {
 		err = fmt.Errorf("stop collector with requests under way: %w", err)
 	}
 	<-c.done
-	c.listener.closeRejected()
 	return err
 }
 
-// rejected counts a connection that was not served.
-func (c *Collector) rejected(reason refusalReason) {
-	c.metrics.refused[reason].Inc()
-	status := fasthttp.StatusServiceUnavailable
-	if reason == refusedAddressConnections {
-		status = fasthttp.StatusTooManyRequests
-	}
-	c.metrics.answered(status)
-}
-
-// exhausted returns what counts and logs that no connection can be accepted. It belongs to one goroutine.
-func (c *Collector) exhausted() func(error) {
+// connectionWaits returns what counts and logs that no connection can be accepted. It belongs to one goroutine.
+func (c *Collector) connectionWaits() func(error) {
 	const logEach = 10 * time.Second
 	var logged time.Time
 	return func(err error) {
 		c.metrics.acceptFailures.Inc()
 		if now := time.Now(); now.Sub(logged) >= logEach {
 			logged = now
-			c.deps.Log.Error("cannot accept connections, trying again: they wait until a file descriptor is free", "error", err,
-				"remedy", "raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile), or lower --collector-max-connections")
+			c.deps.Log.Error("cannot accept connections: they wait until another one ends", "error", err,
+				"remedy", "raise the limit of open files (ulimit -n, LimitNOFILE=, ulimits: nofile) and --collector-max-connections, or run more collectors")
 		}
 	}
 }

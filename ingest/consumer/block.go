@@ -86,11 +86,12 @@ func (b *block) begin(ctx context.Context, by *tracing.Tracer) (context.Context,
 	}
 }
 
-// spooled is a record that may repeat an event from before the window of repeats.
+// spooled is a record of which only ClickHouse knows whether it repeats an event: it waited in a spool, or the log no
+// longer holds all of the window before it.
 type spooled struct {
 	stream.Record
 	offset  int64
-	expired bool // did not wait in a spool, but the log no longer holds all of the window before it
+	anyTime bool // the event before may have any time: it was in the window, or the window is not whole
 }
 
 // releaseSlot lets another block grow.
@@ -143,14 +144,14 @@ func (b *block) reserve(rows int) {
 }
 
 // add makes the record that was decoded last a row.
-func (b *block) add(from stream.Decoder, at stream.Place, d stream.Record, expired bool) {
+func (b *block) add(from stream.Decoder, at stream.Place, d stream.Record, expired, asked bool) {
 	if b.table == nil {
 		b.table = b.tables.Take()
 	}
 	from.Add(b.table, at)
 	b.oldest = min(b.oldest, d.ReceivedAt)
 	if d.Spooled || expired {
-		b.spooled = append(b.spooled, spooled{d, at.Offset, expired && !d.Spooled})
+		b.spooled = append(b.spooled, spooled{d, at.Offset, asked || expired && !d.Spooled})
 	}
 }
 

@@ -321,7 +321,10 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 		return true
 	}
 	to, strays := f.strayTo(r, err)
-	repeats := err == nil && !strays && f.window.Repeats(d.Identity, r.Offset)
+	var repeats, asked bool
+	if err == nil && !strays {
+		repeats, asked = f.repeats(d, r.Offset)
+	}
 	if r.Offset < f.started {
 		return true
 	}
@@ -356,11 +359,19 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 		}
 		expired := r.Offset < f.certain
 		d.Spooled = d.Spooled || f.successor && !expired && r.Offset < f.window.Size
-		b.add(f.decoder, at, d, expired)
+		b.add(f.decoder, at, d, expired, asked)
 		b.follow(r)
 		b.take(f.buffer, d.Size)
 	}
 	return true
+}
+
+// repeats notes the event of a record in the window. It reports whether the record repeats another one, or whether
+// ClickHouse is to be asked: the one before a spooled record may be a dead letter that this build decodes, and has no row.
+func (f *blockBuilder) repeats(d stream.Record, offset int64) (repeats, asked bool) {
+	before, found := f.window.Find(d.Identity, offset)
+	asked = found && d.Spooled && before < f.block.first
+	return found && !asked, asked
 }
 
 // drop gives up what was read and not handed over.

@@ -14,7 +14,7 @@ import (
 // preceded by a look at what is stored (insert). It reports whether the worker may go on.
 func (w *worker) recover(ctx context.Context, p position) bool {
 	return w.retry(ctx, "find out what is stored", func() error {
-		last, err := w.lastStored(ctx, p.fetch)
+		last, err := w.findLast(ctx, p.fetch)
 		if err != nil {
 			return err
 		}
@@ -26,14 +26,14 @@ func (w *worker) recover(ctx context.Context, p position) bool {
 		if end := ranges[w.at.Partition].To; last >= end {
 			return &differsError{last, end}
 		}
-		w.maybeStored = max(last, w.next-1, p.intent)
+		w.lastStored, w.maybeStored = last, max(last, w.next-1, p.intent)
 		w.builder.done, err = w.store.Newest(ctx, max(p.fetch, w.next-comparedOffsets), w.next-1)
 		return err
 	})
 }
 
-// lastStored ends inserts that still run, and returns the last stored offset from the one given on.
-func (w *worker) lastStored(ctx context.Context, from int64) (int64, error) {
+// findLast ends inserts that still run, and returns the last stored offset from the one given on.
+func (w *worker) findLast(ctx context.Context, from int64) (int64, error) {
 	if err := w.store.EndInserts(ctx); err != nil {
 		return 0, err
 	}

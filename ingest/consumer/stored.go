@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"time"
 
 	"lodestone/ingest/stream"
@@ -34,7 +35,10 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 				return err
 			}
 		}
-		return w.compare(limited, w.ahead)
+		if err := w.compare(limited, w.ahead); err != nil {
+			return err
+		}
+		return w.dropReplayed(limited)
 	})
 	if !ok {
 		return false, false
@@ -55,6 +59,31 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 	return true, true
 }
 
+// dropReplayed takes rows out of the block that are missing below stored ones although their events are stored: their
+// records were dead letters of an earlier build, whose replays stand elsewhere, with the same time.
+func (w *worker) dropReplayed(ctx context.Context) error {
+	b := w.block
+	var holes []stream.Record
+	var offsets []int64
+	for row, offset := range b.rows() {
+		if offset < w.lastStored && !w.ahead.Has(offset) {
+			holes, offsets = append(holes, b.table.Record(row)), append(offsets, offset)
+		}
+	}
+	found, err := w.store.StoredBefore(ctx, holes, math.MaxInt64, stream.SameTime)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	repeats := map[int64]struct{}{}
+	for i, r := range holes {
+		if _, stored := found[r.Identity]; stored {
+			repeats[offsets[i]] = struct{}{}
+		}
+	}
+	b.drop(repeats)
+	return nil
+}
+
 // maxLook bounds a look that a dead connection keeps from ending.
 const maxLook = 5 * time.Minute
 
@@ -65,20 +94,21 @@ const maxLook = 5 * time.Minute
 func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 	b := w.block
 	return w.retryLook(ctx, "look for events stored long ago", func(ctx context.Context) error {
-		var fromSpool, expired []stream.Record
+		var all, left []stream.Record
 		for _, s := range b.spooled {
-			if s.expired {
-				expired = append(expired, s.Record)
-			} else {
-				fromSpool = append(fromSpool, s.Record)
-			}
+			all = append(all, s.Record)
 		}
-		found, err := w.store.StoredBefore(ctx, fromSpool, b.first, stream.RepeatWithin)
+		found, err := w.store.StoredBefore(ctx, all, b.first, stream.RepeatWithin)
 		if err != nil {
 			return err
 		}
-		// A partition whose window expired is a quiet one, so these are few, and may be looked for at any time.
-		old, err := w.store.StoredBefore(ctx, expired, b.first, stream.AnyTime)
+		// These are few: of a quiet partition, whose window expired, or of an event that was just sent twice.
+		for _, s := range b.spooled {
+			if _, stored := found[s.Identity]; !stored && s.anyTime {
+				left = append(left, s.Record)
+			}
+		}
+		old, err := w.store.StoredBefore(ctx, left, b.first, stream.AnyTime)
 		if err != nil {
 			return err
 		}

@@ -47,6 +47,7 @@ type worker struct {
 	trace       *tracing.Tracer
 	epoch       int32     // of the leader that wrote the last record below next, or noEpoch
 	maybeStored int64     // up to here an earlier assignment may have stored rows
+	lastStored  int64     // the last row that earlier assignments stored
 	dirty       bool      // next is not committed yet
 	committed   time.Time // when it was committed last
 	deadCount   int       // dead letters since the last line about them in the log

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
 
@@ -24,28 +22,29 @@ import (
 type kind struct {
 	topic string
 	table string // ClickHouse: that of the rows
+	link  string // its column
 
 	// read reads what the rows of a span add to the counters. Postgres is not touched.
 	read func(ctx context.Context, conn driver.Conn, s span) (addition, error)
-	// set sets the counters of links by everything that is stored.
-	set func(ctx context.Context, conn driver.Conn, q *store.Queries, links []link) error
+	set  setter
 }
+
+// setter sets the counters of links by everything that is stored.
+type setter func(ctx context.Context, conn driver.Conn, q *store.Queries, links []link) error
 
 func kinds() []kind {
 	return []kind{
-		{event.Topic, "events", readSessions, setAccessLinks},
-		{event.LinkViewTopic, "link_views", readLandings, setGenericLinks},
+		{event.Topic, "events", "access_link_id", readSessions, setAccessLinks},
+		{event.LinkViewTopic, "link_views", "generic_link_id", readLandings, setGenericLinks},
 	}
 }
 
 // addition is what the rows of a span add.
 type addition interface {
 	links() []uuid.UUID
-	// stale returns the links to set by everything that is stored before the addition is stored.
-	stale(ctx context.Context, q *store.Queries) ([]link, error)
-	// store adds to the counters in Postgres. What is added twice counts once, except for the activity of open sessions: of a
-	// span that may be added again, it is set by everything that is counted, which is below an offset of the partition.
-	store(ctx context.Context, q *store.Queries, again bool, below int64) error
+	// store adds to the counters in Postgres. What is added twice counts once, except for the activity of open sessions.
+	// The error is errBusy if it cannot at the moment.
+	store(ctx context.Context, tx pgx.Tx) error
 	// rowsSince is a time shortly before which the rows of the next span were stored.
 	rowsSince() time.Time
 }
@@ -56,83 +55,42 @@ type link struct{ account, id uuid.UUID }
 // errBusy means that another process counts the partition, or deletes a month.
 var errBusy = errors.New("another process is counting")
 
-// staleError asks for links to be set by everything that is stored, before the span is counted.
-type staleError []link
-
-func (s staleError) Error() string { return fmt.Sprintf("%d links are to be counted again", len(s)) }
-
 // count counts a span, which is at most spanOffsets long. Everything that is written, and the progress, is one transaction:
 // an interrupted count leaves nothing. The partition is locked for its time, so that no other process does the same work.
 // ClickHouse is read before a row is locked.
 //
 // The error is errBusy if another process has the partition, or has advanced the progress meanwhile.
 func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) error {
-	for {
-		links := 0
-		err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
-			mine, err := s.tryLock(ctx, tx)
-			if err != nil {
-				return err
-			}
-			if !mine {
-				return errBusy
-			}
-			q := store.New(tx)
-			at, err := q.PartitionProgress(ctx, store.PartitionProgressParams{TopicID: s.topicID, Partition: s.partition})
-			if err != nil || at.NextOffset != s.from {
-				return cmp.Or(err, errBusy)
-			}
-			s.rowsSince = at.RowsSince
-			added, err := k.read(ctx, conn, s)
-			if err != nil {
-				return err
-			}
-			if err := s.add(ctx, q, added, false, s.to); err != nil {
-				return err
-			}
-			links = len(added.links())
-			return s.setProgress(ctx, q, added.rowsSince())
-		})
-		var stale staleError
-		if !errors.As(err, &stale) {
-			c.links.Add(float64(links))
+	links := 0
+	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		mine, err := s.tryLock(ctx, tx)
+		if err != nil {
 			return err
 		}
-		if s, err = s.withSet(ctx, c.pool, conn, k, stale); err != nil {
+		if !mine {
+			return errBusy
+		}
+		q := store.New(tx)
+		at, err := q.PartitionProgress(ctx, store.PartitionProgressParams{TopicID: s.topicID, Partition: s.partition})
+		if err != nil || at.NextOffset != s.from {
+			return cmp.Or(err, errBusy)
+		}
+		s.rowsSince = at.RowsSince
+		added, err := k.read(ctx, conn, s)
+		if err != nil {
 			return err
 		}
+		if links = len(added.links()); links > 0 {
+			if err := added.store(ctx, tx); err != nil {
+				return fmt.Errorf("add to counters: %w", err)
+			}
+		}
+		return s.setProgress(ctx, q, added.rowsSince())
+	})
+	if err == nil {
+		c.links.Add(float64(links))
 	}
-}
-
-// withSet sets links by everything that is stored, and returns the span that knows of it.
-func (s span) withSet(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, links staleError) (span, error) {
-	reset := maps.Clone(s.reset)
-	if reset == nil {
-		reset = map[uuid.UUID]bool{}
-	}
-	for _, l := range links {
-		reset[l.id] = true
-	}
-	s.reset = reset
-	return s, setLinks(ctx, pool, conn, k, links)
-}
-
-// add adds what was read of a span to the counters.
-func (s span) add(ctx context.Context, q *store.Queries, added addition, again bool, below int64) error {
-	if len(added.links()) == 0 {
-		return nil
-	}
-	stale, err := added.stale(ctx, q)
-	if err != nil {
-		return fmt.Errorf("find links to count again: %w", err)
-	}
-	if len(stale) > 0 {
-		return staleError(stale)
-	}
-	if err := added.store(ctx, q, again, below); err != nil {
-		return fmt.Errorf("add to counters: %w", err)
-	}
-	return nil
+	return err
 }
 
 // countRows counts the rows of a span and lists their accounts, by the projection by_offset. It has no times, so a little of every
@@ -149,9 +107,8 @@ func (s span) search(ctx context.Context, conn driver.Conn, table string, condit
 	if since.Before(time.Unix(0, 0)) {
 		since = time.Now().Add(-time.Hour)
 	}
-	p := native.Parameters{
-		"topic": s.topicID.String(), "partition": fmt.Sprint(s.partition), "from": fmt.Sprint(s.from), "to": fmt.Sprint(s.to), "since": fmt.Sprint(since.UnixMilli()),
-	}
+	p := s.parameters()
+	p["since"] = fmt.Sprint(since.UnixMilli())
 	var want, got uint64
 	var accounts []uuid.UUID
 	if err := conn.QueryRow(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(countRows, table)).Scan(&want, &accounts); err != nil {

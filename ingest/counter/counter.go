@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -59,10 +60,10 @@ type Counter struct {
 	counted kadm.OffsetResponses // what was committed then
 	seen    kadm.OffsetResponses // what was committed at the last look
 	begun   time.Time            // when the last pass began
-	old     map[string]oldTopics // by topic: the last look at those that had its name before
 
-	forgot   time.Time // when minutes were forgotten last
-	finished time.Time // when the retention was last seen to have nothing to finish
+	forgot     time.Time // when minutes were forgotten last
+	finished   time.Time // when the retention was last seen to have nothing to finish
+	reconciled time.Time // when rows that no commit announces were counted last
 
 	links  prometheus.Counter
 	errors prometheus.Counter
@@ -82,7 +83,7 @@ type Deps struct {
 // New returns the counters' service for what the consumer group has stored.
 func New(c Config, d Deps) *Counter {
 	counter := &Counter{
-		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, old: map[string]oldTopics{},
+		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
 		links:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total", Help: "Counters of links set."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total", Help: "Looks for missing counts that failed and were tried again."}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records", Help: "Stored records that the counters do not reflect yet."}),
@@ -173,16 +174,15 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 	c.begun = time.Now()
 	behind := int64(0)
 	busy := false
+	reconcile := !isFar && time.Since(c.reconciled) >= reconcileEvery
 	for _, k := range kinds() {
 		topicID, _, err := kafka.Topic(ctx, client, k.topic)
 		if err != nil {
 			return err
 		}
-		n, err := c.catchUpKind(ctx, conn, k, isFar, func() ([]span, int64, error) {
-			return c.missing(ctx, topicID, committed[k.topic])
-		})
-		if err == nil && !isFar {
-			err = c.catchUpOld(ctx, conn, k, topicID)
+		n, err := c.catchUpKind(ctx, conn, k, isFar, topicID, committed[k.topic])
+		if err == nil && reconcile {
+			err = c.reconcile(ctx, conn, k, topicID)
 		}
 		if err != nil && !errors.Is(err, errBusy) {
 			return err
@@ -191,6 +191,9 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 		behind += n
 	}
 	c.behind.Set(float64(behind))
+	if reconcile && !busy {
+		c.reconciled = time.Now()
+	}
 	if !busy && !isFar { // else the next pass sees the other process's progress, takes over, or goes on
 		c.set, c.counted = time.Now(), committed
 	}
@@ -244,9 +247,11 @@ func sameOffsets(a, b kadm.OffsetResponses) bool {
 
 // catchUpKind counts until nothing is missing, and returns how many records were behind at the start. The error is errBusy if what
 // is still missing is of partitions that other processes count. With once, it counts one span of each partition.
-func (c *Counter) catchUpKind(ctx context.Context, conn driver.Conn, k kind, once bool, missing func() ([]span, int64, error)) (behind int64, err error) {
+func (c *Counter) catchUpKind(
+	ctx context.Context, conn driver.Conn, k kind, once bool, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse,
+) (behind int64, err error) {
 	for first := true; ; first = false {
-		todo, n, err := missing()
+		todo, n, err := c.missing(ctx, topicID, committed)
 		if err != nil {
 			return behind, err
 		}

@@ -34,7 +34,7 @@ const (
 func setLinks(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, links []link) error {
 	for chunk := range slices.Chunk(links, historyLinks) {
 		for {
-			err := pool.Transaction(ctx, func(tx pgx.Tx) error { return setChunk(ctx, tx, conn, k, chunk) })
+			err := pool.Transaction(ctx, func(tx pgx.Tx) error { return setChunk(ctx, tx, conn, k.set, chunk) })
 			if errors.Is(err, errBusy) {
 				continue
 			}
@@ -49,7 +49,7 @@ func setLinks(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind
 
 // setChunk sets the counters of links while no month is deleted. The counters are locked before ClickHouse is read, so nothing is
 // added to them meanwhile. Rows that are stored and that no span counted yet are in what is set, and add nothing later.
-func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, links []link) error {
+func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, set setter, links []link) error {
 	if err := retention.Share(ctx, tx); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, k kind, links []
 	if err != nil {
 		return err
 	}
-	if err := k.set(ctx, conn, store.New(tx), links); err != nil {
+	if err := set(ctx, conn, store.New(tx), links); err != nil {
 		return fmt.Errorf("set counters: %w", err)
 	}
 	// A process that lost the lock without knowing it yet, with its Postgres, may have deleted a month meanwhile.

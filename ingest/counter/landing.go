@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"lodestone/ingest/view"
 	"lodestone/pkg/clickhouse"
@@ -51,16 +53,15 @@ type minuteKey struct {
 // landings is an addition of views of landing pages: of each minute with new rows, all views that are stored. How many visitors
 // of the minute are new is thereby known without a list of them.
 type landings struct {
+	conn    driver.Conn
 	of      map[minuteKey]int64 // views
 	ids     []uuid.UUID
 	minutes store.AddMinutesParams // the same as columns
 	latest  time.Time              // of a row
-
-	reset map[uuid.UUID]bool // links of which everything is counted, so that minutes which are not kept add nothing
 }
 
 func readLandings(ctx context.Context, conn driver.Conn, s span) (addition, error) {
-	found := &landings{of: map[minuteKey]int64{}, reset: s.reset}
+	found := &landings{conn: conn, of: map[minuteKey]int64{}}
 	err := s.search(ctx, conn, "link_views", landingTimes(), func(ctx context.Context, condition string) (uint64, error) {
 		minutes, n, err := found.read(ctx, conn, landingRows+condition+landingGroups)
 		if err != nil || len(minutes) == 0 {
@@ -146,21 +147,21 @@ func (l *landings) links() []uuid.UUID { return l.ids }
 
 func (l *landings) rowsSince() time.Time { return l.latest }
 
-// stale returns links with rows of minutes whose views are not kept any more.
-func (l *landings) stale(ctx context.Context, q *store.Queries) (stale []link, err error) {
-	rows, err := q.GenericLinksSince(ctx, store.GenericLinksSinceParams{Links: l.minutes.Links, Minutes: l.minutes.Minutes})
+func (l *landings) store(ctx context.Context, tx pgx.Tx) error {
+	q := store.New(tx)
+	stale, err := l.stale(ctx, q)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, r := range rows {
-		if !l.reset[r.ID] {
-			stale = append(stale, link{r.AccountID, r.ID})
+	set := map[uuid.UUID]bool{}
+	for chunk := range slices.Chunk(stale, historyLinks) {
+		if err := setChunk(ctx, tx, l.conn, setGenericLinks, chunk); err != nil {
+			return err
+		}
+		for _, of := range chunk {
+			set[of.id] = true
 		}
 	}
-	return stale, nil
-}
-
-func (l *landings) store(ctx context.Context, q *store.Queries, _ bool, _ int64) error {
 	if err := q.AddGenericLinkCounts(ctx, l.ids); err != nil {
 		return err
 	}
@@ -168,17 +169,26 @@ func (l *landings) store(ctx context.Context, q *store.Queries, _ bool, _ int64)
 		return err
 	}
 	// A minute may have left while nothing was locked.
-	stale, err := l.stale(ctx, q)
-	if err != nil || len(stale) > 0 {
-		if err == nil {
-			err = staleError(stale)
-		}
+	if stale, err = l.stale(ctx, q); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(stale, func(of link) bool { return !set[of.id] }) {
+		return errBusy
 	}
 	if err := q.AddMinutes(ctx, l.minutes); err != nil {
 		return err
 	}
 	return q.SetMinutes(ctx, store.SetMinutesParams(l.minutes))
+}
+
+// stale returns links with rows of minutes whose views are not kept any more. They are to be set by everything that is
+// stored; what is added of such minutes adds nothing.
+func (l *landings) stale(ctx context.Context, q *store.Queries) (stale []link, err error) {
+	rows, err := q.GenericLinksSince(ctx, store.GenericLinksSinceParams{Links: l.minutes.Links, Minutes: l.minutes.Minutes})
+	for _, r := range rows {
+		stale = append(stale, link{r.AccountID, r.ID})
+	}
+	return stale, err
 }
 
 // forgetMinutes forgets the views by minute that no late view is expected to be added to.

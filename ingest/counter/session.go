@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/store"
 )
@@ -58,14 +59,13 @@ type sessionAddition struct {
 // sessions is an addition of events.
 type sessions struct {
 	conn   driver.Conn
-	span   span
 	of     map[sessionKey]*sessionAddition
 	ids    []uuid.UUID // links
 	stored time.Time   // the latest
 }
 
 func readSessions(ctx context.Context, conn driver.Conn, s span) (addition, error) {
-	found := &sessions{conn: conn, span: s, of: map[sessionKey]*sessionAddition{}}
+	found := &sessions{conn: conn, of: map[sessionKey]*sessionAddition{}}
 	err := s.search(ctx, conn, "events", sessionTimes(), func(ctx context.Context, condition string) (uint64, error) {
 		return found.read(ctx, sessionRows+condition+sessionGroups)
 	})
@@ -138,16 +138,8 @@ func (s *sessions) rowsSince() time.Time {
 // be on their way at once.
 const storedBefore = 2 * time.Second
 
-func (s *sessions) stale(context.Context, *store.Queries) ([]link, error) { return nil, nil }
-
-func (s *sessions) store(ctx context.Context, q *store.Queries, again bool, below int64) error {
-	var old []activity
-	if again {
-		var err error
-		if old, err = s.readActivity(ctx, q, below); err != nil {
-			return err
-		}
-	}
+func (s *sessions) store(ctx context.Context, tx pgx.Tx) error {
+	q := store.New(tx)
 	if err := q.AddAccessLinkCounts(ctx, s.ids); err != nil {
 		return err
 	}
@@ -171,12 +163,10 @@ func (s *sessions) store(ctx context.Context, q *store.Queries, again bool, belo
 			return err
 		}
 	}
-	if !again && len(read) > 0 {
-		if err := addActivity(ctx, q, read); err != nil {
-			return err
-		}
+	if len(read) == 0 {
+		return nil
 	}
-	return setActivity(ctx, q, old)
+	return addActivity(ctx, q, read)
 }
 
 // monthOf returns the month of a time as 202611.

@@ -9,6 +9,7 @@ import (
 
 	"lodestone/ingest/stream"
 
+	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -26,8 +27,13 @@ type span struct {
 	partition int32
 	from, to  int64
 	rowsSince time.Time // shortly before the first of its rows was stored; the year 1: not known
+}
 
-	reset map[uuid.UUID]bool // links that were set by everything that is stored since the count of the span began
+// parameters are those of a query of the span's rows.
+func (s span) parameters() native.Parameters {
+	return native.Parameters{
+		"topic": s.topicID.String(), "partition": fmt.Sprint(s.partition), "from": fmt.Sprint(s.from), "to": fmt.Sprint(s.to),
+	}
 }
 
 // lockKey is the key of the advisory lock of the partition.
@@ -45,14 +51,6 @@ func (s span) tryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
 	return mine, nil
 }
 
-// lock waits until no process counts the partition, and keeps others from it until the transaction ends.
-func (s span) lock(ctx context.Context, tx pgx.Tx) error {
-	if err := store.New(tx).Lock(ctx, s.lockKey()); err != nil {
-		return fmt.Errorf("lock partition %d: %w", s.partition, err)
-	}
-	return nil
-}
-
 // setProgress writes down that the span is counted.
 func (s span) setProgress(ctx context.Context, q *store.Queries, rowsSince time.Time) error {
 	p := store.SetCounterProgressParams{TopicID: s.topicID, Partition: s.partition, NextOffset: s.to}
@@ -65,35 +63,24 @@ func (s span) setProgress(ctx context.Context, q *store.Queries, rowsSince time.
 	return nil
 }
 
-// missing returns a span for each partition with uncounted offsets, and the number of uncounted offsets in all.
+// missing returns a span for each partition that is stored further than it is counted, and the number of offsets in all
+// of them.
 func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse) (todo []span, behind int64, err error) {
-	stored := map[int32]int64{}
-	for partition, o := range committed {
-		if o.Err != nil {
-			return nil, 0, fmt.Errorf("read committed offset of partition %d: %w", partition, o.Err)
-		}
-		// Progress never decreases, so a commit for another topic of the same name would hide events of this one.
-		if stream.IsCommitFor(o.Metadata, topicID) {
-			stored[partition] = o.At
-		}
-	}
-	return c.uncounted(ctx, topicID, stored)
-}
-
-// uncounted returns a span for each partition that is stored further than it is counted, and the number of offsets in
-// all of them.
-func (c *Counter) uncounted(ctx context.Context, topicID uuid.UUID, stored map[int32]int64) (todo []span, behind int64, err error) {
 	counted, err := progress(ctx, store.New(c.pool.Unscoped()), topicID)
 	if err != nil {
 		return nil, 0, err
 	}
-	for partition, end := range stored {
+	for partition, o := range committed {
+		if o.Err != nil {
+			return nil, 0, fmt.Errorf("read committed offset of partition %d: %w", partition, o.Err)
+		}
 		from := counted[partition]
-		if end <= from {
+		// Progress never decreases, so a commit for another topic of the same name would hide events of this one.
+		if o.At <= from || !stream.IsCommitFor(o.Metadata, topicID) {
 			continue
 		}
-		behind += end - from
-		todo = append(todo, span{topicID: topicID, partition: partition, from: from, to: min(end, from+spanOffsets)})
+		behind += o.At - from
+		todo = append(todo, span{topicID: topicID, partition: partition, from: from, to: min(o.At, from+spanOffsets)})
 	}
 	return todo, behind, nil
 }

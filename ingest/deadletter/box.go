@@ -180,7 +180,7 @@ func (b *Box) Discard(ctx context.Context, origins []Origin, why string) (int, e
 		return 0, err
 	}
 	letters = slices.DeleteFunc(letters, func(l Letter) bool { return l.State != Open })
-	return len(letters), b.mark(ctx, letters, Discarded, func(Letter) string { return why })
+	return len(letters), b.mark(ctx, letters, Discarded, why)
 }
 
 func requireAll(letters []Letter, origins []Origin) error {
@@ -193,10 +193,10 @@ func requireAll(letters []Letter, origins []Origin) error {
 }
 
 // mark returns when the markers are durable.
-func (b *Box) mark(ctx context.Context, letters []Letter, state State, why func(Letter) string) error {
+func (b *Box) mark(ctx context.Context, letters []Letter, state State, why string) error {
 	markers := make([]*kgo.Record, len(letters))
 	for i, l := range letters {
-		markers[i] = marker(l, state, why(l))
+		markers[i] = marker(l, state, why)
 	}
 	if err := b.client.ProduceSync(ctx, markers...).FirstErr(); err != nil {
 		return fmt.Errorf("mark dead letters as %s: %w", state, err)

@@ -20,28 +20,13 @@ type Store struct {
 	Stream    Stream
 	TopicID   uuid.UUID
 	Partition int32
-	Replays   bool // inserts dead letters, not blocks
 
 	Before []Shared // of other shards that may have earlier events of the partition's keys; they are read only
 }
 
-// queryPrefix begins the id of every insert of a kind for the partition, so that whoever goes on can find
-// those that still run.
-func (s *Store) queryPrefix(kind string) string {
-	return fmt.Sprintf("lodestone-%s-%s-%d-", kind, s.TopicID, s.Partition)
-}
-
-// The kinds of inserts.
-const (
-	kindBlock  = "insert"
-	kindReplay = "replay"
-)
-
-func (s *Store) kind() string {
-	if s.Replays {
-		return kindReplay
-	}
-	return kindBlock
+// queryPrefix begins the id of every insert for the partition, so that whoever goes on can find those that still run.
+func (s *Store) queryPrefix() string {
+	return fmt.Sprintf("lodestone-insert-%s-%d-", s.TopicID, s.Partition)
 }
 
 // largeInsert is from how many rows on the memory that a connection has for what it sends is worth
@@ -76,7 +61,7 @@ func (s *Store) Insert(ctx context.Context, by *Connection, rows Table, token st
 		return err
 	}
 	q := insertQuery(s.Stream.Table, rows.Input(before), token)
-	q.QueryID = s.queryPrefix(s.kind()) + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString()
+	q.QueryID = s.queryPrefix() + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString()
 	if err := own.do(ctx, q); err != nil {
 		return fmt.Errorf("insert into ClickHouse: %w", err)
 	}
@@ -131,12 +116,12 @@ func (s Stream) Probe(ctx context.Context, by *Connection) error {
 }
 
 // EndInserts ends every insert for the partition that still runs, whoever began it, and returns when
-// none does. Whoever replays dead letters leaves blocks alone: they are of other offsets.
+// none does.
 func (s *Store) EndInserts(ctx context.Context) error {
 	var status, queryID, user, text proto.ColStr
 	err := s.do(ctx, ch.Query{
-		Body:       "KILL QUERY WHERE startsWith(query_id, {own:String}) OR startsWith(query_id, {replay:String}) SYNC",
-		Parameters: ch.Parameters(map[string]any{"own": s.queryPrefix(s.kind()), "replay": s.queryPrefix(kindReplay)}),
+		Body:       "KILL QUERY WHERE startsWith(query_id, {prefix:String}) SYNC",
+		Parameters: ch.Parameters(map[string]any{"prefix": s.queryPrefix()}),
 		Result: proto.Results{
 			{Name: "kill_status", Data: &status},
 			{Name: "query_id", Data: &queryID},

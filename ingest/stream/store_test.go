@@ -86,11 +86,11 @@ func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
 	require.Equal(t, want, found)
 }
 
-// keepRunning runs a query for the partition under an id as an insert of the kind has, and returns a
-// channel that delivers its error when it ends. It is running when this returns.
-func (r *rig) keepRunning(kind string) <-chan error {
+// keepRunning runs a query for the partition under an id as an insert has, and returns a channel that delivers its error
+// when it ends. It is running when this returns.
+func (r *rig) keepRunning() <-chan error {
 	r.t.Helper()
-	s, id := r.store(0), r.store(0).queryPrefix(kind)+"0-9-test"
+	s, id := r.store(0), r.store(0).queryPrefix()+"0-9-test"
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	done := make(chan struct{})
@@ -108,37 +108,26 @@ func (r *rig) keepRunning(kind string) <-chan error {
 		cancel()
 		<-done
 	})
-	require.Eventually(r.t, func() bool { return r.runs(kind) }, waitLimit, 20*time.Millisecond)
+	require.Eventually(r.t, func() bool { return r.runs() }, waitLimit, 20*time.Millisecond)
 	return ended
 }
 
-// runs reports whether a query of the kind runs for the partition that was not ended.
-func (r *rig) runs(kind string) bool {
+// runs reports whether such a query runs for the partition that was not ended.
+func (r *rig) runs() bool {
 	var n proto.ColUInt64
 	s := r.store(0)
 	require.NoError(r.t, s.do(context.Background(), ch.Query{
 		Body:       "SELECT count() AS n FROM system.processes WHERE startsWith(query_id, {prefix:String}) AND NOT is_cancelled",
-		Parameters: ch.Parameters(map[string]any{"prefix": s.queryPrefix(kind)}),
+		Parameters: ch.Parameters(map[string]any{"prefix": s.queryPrefix()}),
 		Result:     proto.Results{{Name: "n", Data: &n}},
 	}))
 	return n.Row(0) == 1
 }
 
-// Whoever replays dead letters ends what an earlier replay left running, and no block of the consumer, which
-// is on its way; a consumer ends both.
-func TestAReplayLetsARunningBlockGoOn(t *testing.T) {
+func TestAnInsertThatStillRunsIsEnded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	block, replay := r.keepRunning(kindBlock), r.keepRunning(kindReplay)
-	replays := r.store(0)
-	replays.Replays = true
-	require.NoError(t, replays.EndInserts(t.Context()))
-	require.Error(t, <-replay)
-	require.True(t, r.runs(kindBlock))
-	require.Empty(t, block)
-
-	replay = r.keepRunning(kindReplay)
+	insert := r.keepRunning()
 	require.NoError(t, r.store(0).EndInserts(t.Context()))
-	require.Error(t, <-block)
-	require.Error(t, <-replay)
+	require.Error(t, <-insert)
 }

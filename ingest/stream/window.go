@@ -59,6 +59,12 @@ func NewWindow(size int64) *Window {
 // Repeats notes that the event stands at the offset and reports whether it stood at one of the
 // size offsets before. Offsets must rise from call to call.
 func (w *Window) Repeats(event Identity, offset int64) bool {
+	_, repeated := w.Find(event, offset)
+	return repeated
+}
+
+// Find is Repeats, and returns the last of the offsets at which the event stood.
+func (w *Window) Find(event Identity, offset int64) (before int64, found bool) {
 	far := offset-w.last > w.Size
 	w.last = offset
 	switch {
@@ -74,9 +80,9 @@ func (w *Window) Repeats(event Identity, offset int64) bool {
 	w.noted++
 	home := w.Hash(event)
 	tag := binary.LittleEndian.Uint32(event.Event[12:]) &^ stampMask
-	repeated := w.take(home, tag)
+	distance, found := w.take(home, tag)
 	w.put(home, tag|w.stamp())
-	return repeated
+	return offset - distance, found
 }
 
 // Hash is the hash of an event, whose lower bits say in which group it is to be looked for first.
@@ -97,28 +103,30 @@ func (w *Window) capacity() int { return len(w.table) * 16 / marks }
 func (w *Window) stamp() uint32 { return isStamp | uint32(w.last)&offsetMask }
 
 // counts reports whether a stamp is one, and of the last size offsets.
-func (w *Window) counts(stamp uint32) bool {
-	return stamp&isStamp != 0 && int64((uint32(w.last)-stamp)&offsetMask) <= w.Size
-}
+func (w *Window) counts(stamp uint32) bool { return stamp&isStamp != 0 && w.distance(stamp) <= w.Size }
 
-// take removes the mark, and reports whether it was there.
-func (w *Window) take(home uint64, tag uint32) bool {
+// distance returns how many offsets before the last one a stamp is.
+func (w *Window) distance(stamp uint32) int64 { return int64((uint32(w.last) - stamp) & offsetMask) }
+
+// take removes the mark, and returns how many offsets before the last one it was, if it was there.
+func (w *Window) take(home uint64, tag uint32) (distance int64, found bool) {
 	mask := uint64(len(w.table) - 1)
 	at := home & mask
 	for range w.table {
 		g := &w.table[at]
 		for i, h := range g.home {
 			if h == home && g.seen[i]&^stampMask == tag && w.counts(g.seen[i]) {
+				distance = w.distance(g.seen[i])
 				g.seen[i] = 0
-				return true
+				return distance, true
 			}
 		}
 		if !w.counts(g.past) {
-			return false
+			return 0, false
 		}
 		at = (at + 1) & mask
 	}
-	return false
+	return 0, false
 }
 
 // put writes a mark down that is not there. There is always a free place.

@@ -1,8 +1,8 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,7 +52,7 @@ type Difference struct {
 	Partition int32     // the same
 	Offsets   kafka.Range
 	Count     int64  // of offsets or links
-	Text      string // of counters: which, and what it is and should be
+	Text      string // of counters: which, and what it is and should be; of rows that are gone: so
 }
 
 // String returns the difference as one line for people.
@@ -61,7 +61,7 @@ func (d Difference) String() string {
 		return fmt.Sprintf("%-8s  %s", d.Kind, d.Text)
 	}
 	return fmt.Sprintf("%-8s  %s partition %d, offsets %d to %d (%d; topic id %s): %s",
-		d.Kind, d.Topic, d.Partition, d.Offsets.From, d.Offsets.To-1, d.Count, d.TopicID, d.Kind.text())
+		d.Kind, d.Topic, d.Partition, d.Offsets.From, d.Offsets.To-1, d.Count, d.TopicID, cmp.Or(d.Text, d.Kind.text()))
 }
 
 // Expired is a range of offsets that Kafka deleted before they were stored. It is no difference: no record is left that
@@ -113,20 +113,13 @@ func (r *Report) Total() (n int64) {
 	return n
 }
 
-// differs reports whether a range of a partition's log may contain differences.
-func (r *Report) differs(p *part, in kafka.Range) bool {
-	return len(r.Differences) == maxDifferences || slices.ContainsFunc(r.Differences, func(d Difference) bool {
-		return d.Kind != Counter && d.TopicID == p.topicID && d.Partition == p.number && d.Offsets.From < in.To && d.Offsets.To > in.From
-	})
-}
-
 func (r *Report) add(d Difference) {
 	if r.Counts == nil {
 		r.Counts = map[Kind]int64{}
 	}
 	r.Counts[d.Kind] += d.Count
 	if n := len(r.Differences); n > 0 && d.Kind != Counter {
-		if last := &r.Differences[n-1]; last.Kind == d.Kind && last.TopicID == d.TopicID && last.Partition == d.Partition && last.Offsets.To == d.Offsets.From {
+		if last := &r.Differences[n-1]; last.Kind == d.Kind && last.Text == d.Text && last.TopicID == d.TopicID && last.Partition == d.Partition && last.Offsets.To == d.Offsets.From {
 			last.Offsets.To = d.Offsets.To
 			last.Count += d.Count
 			return

@@ -20,12 +20,18 @@ import (
 
 // state is what one round passes to the next, which another process may run.
 type state struct {
-	Next   map[string]int64       // by partition: up to where the newest offsets were compared
-	Sweep  map[string]int         // by partition: the block to go on with
+	Next   map[string]int64       // by partition: the offset to go on with
+	Newest map[string]tally       // by partition: of the newest offsets that are compared
 	Bad    []badRange             // of the log, with differences: to be looked at again until they are gone
 	Odd    map[string][]uuid.UUID // by topic: links whose counters differ
 	Counts map[Kind]int64         // of differences
 	Behind int64                  // offsets that are not compared yet
+}
+
+// tally is a range of a partition, and the number of offsets with rows in it.
+type tally struct {
+	kafka.Range
+	Offsets int64
 }
 
 // badRange is a range of a partition with differences.
@@ -50,11 +56,38 @@ func (s *state) keep(report *Report) {
 		switch {
 		case d.Kind == Counter && len(s.Odd[d.Topic]) < watchedRanges:
 			s.Odd[d.Topic] = append(s.Odd[d.Topic], d.Link)
-		case d.Kind == Doubled: // every round looks for them
+		case d.Kind == Doubled || d.Text != "": // every round looks for them
 		case d.Kind != Counter && len(s.Bad) < watchedRanges:
 			s.Bad = append(s.Bad, badRange{d.TopicID, d.Partition, d.Offsets.From, d.Offsets.To})
 		}
 	}
+}
+
+// compareNewest counts the newest offsets that the last round compared again. Nothing but a loss makes them fewer: a
+// ClickHouse that was restored from a backup lacks them.
+func (v *Verifier) compareNewest(ctx context.Context, p *part, before tally, report *Report) error {
+	if before.To <= p.log.From {
+		return nil
+	}
+	now, err := v.offsets(ctx, p, before.Range)
+	if err == nil && now < before.Offsets {
+		report.add(Difference{
+			Kind: Lost, Topic: p.stream.Topic, TopicID: p.topicID, Partition: p.number, Offsets: before.Range,
+			Count: before.Offsets - now, Text: "rows that were there are gone",
+		})
+	}
+	return err
+}
+
+// offsets returns how many offsets of a range have rows.
+func (v *Verifier) offsets(ctx context.Context, p *part, r kafka.Range) (int64, error) {
+	var n uint64
+	err := v.Conn.QueryRow(parameters(ctx, p.topicID, p.number, r),
+		"SELECT uniqExact(kafka_offset) FROM lodestone."+p.stream.Table+where).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count stored offsets: %w", err)
+	}
+	return int64(n), nil
 }
 
 // readState reads the last round's state, sets the metrics, and reports whether another round is due.

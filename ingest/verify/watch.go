@@ -10,7 +10,6 @@ import (
 
 	"lodestone/ingest/stream"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -39,7 +38,7 @@ const (
 	watchLock      = 0x6c6f6465_77617463 // "lodewatc", the key of the advisory lock that one round holds
 	watchSettle    = 5 * time.Second
 	watchTimeout   = 10 * time.Minute // of one round
-	watchDoubles   = 1_000_000        // newest offsets of a partition in which doubles are looked for
+	watchNewest    = 1_000_000        // newest offsets of a partition that are counted, and in which doubles are looked for
 	watchedRanges  = 100              // with differences, which are looked at again until they are gone
 	watchedDiffers = 20               // differences that one round logs
 )
@@ -94,20 +93,13 @@ func NewWatch(c Config, d Deps) *Watch {
 	for _, kind := range Kinds() {
 		w.differences.WithLabelValues(string(kind)).Set(0)
 	}
-	d.Registerer.MustRegister(w.differences, w.records, w.failures, w.behind)
-	if c.Interval > 0 { // a time that never comes would raise an alert
-		d.Registerer.MustRegister(w.success)
-	}
+	d.Registerer.MustRegister(w.differences, w.records, w.failures, w.behind, w.success)
 	w.Loop = service.NewLoop("running check", w.run)
 	return w
 }
 
 func (w *Watch) run(ctx context.Context, ready func()) error {
 	ready()
-	if w.cfg.Interval == 0 {
-		<-ctx.Done()
-		return nil
-	}
 	ticker := time.NewTicker(w.cfg.Interval)
 	defer ticker.Stop()
 	for {
@@ -174,20 +166,16 @@ func (w *Watch) check(ctx context.Context) (report *Report, err error) {
 	return w.compare(ctx, v)
 }
 
-// compare checks rows stored since the last round, earlier differences, and blocks that changed.
+// compare checks rows stored since the last round, earlier differences, and whether rows went away.
 func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
-	report := &Report{}
-	next := state{Sweep: map[string]int{}, Next: map[string]int64{}}
-	var present []uuid.UUID
+	report, next := &Report{}, state{Next: map[string]int64{}, Newest: map[string]tally{}}
 	for _, s := range stream.All() {
 		parts, err := v.partitions(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		for i := range parts {
-			p := &parts[i]
-			present = append(present, p.topicID)
-			if err := w.comparePart(ctx, v, p, &next, report); err != nil {
+			if err := w.comparePart(ctx, v, &parts[i], &next, report); err != nil {
 				return nil, err
 			}
 		}
@@ -195,48 +183,17 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 			return nil, err
 		}
 	}
-	if err := store.New(w.pool.Unscoped()).RemoveBlocksOfOthers(ctx, present); err != nil {
-		return nil, fmt.Errorf("remove blocks of topics that are gone: %w", err)
-	}
 	next.keep(report)
 	w.state = next
 	return report, nil
 }
 
-// comparePart compares a partition: new rows, from where the last round ended, and blocks whose numbers changed.
+// comparePart compares a partition: new rows, from where the last round ended, and the number of those before.
 func (w *Watch) comparePart(ctx context.Context, v *Verifier, p *part, next *state, report *Report) error {
-	key := p.key()
-	blocks, err := readBlocks(ctx, w.pool, p)
-	if err != nil {
-		return err
-	}
-	sweep := w.state.Sweep[key]
-	if sweep >= len(blocks) {
-		sweep = 0
-	}
-	swept := blocks[sweep:min(sweep+sweptBlocks, len(blocks))]
-	next.Sweep[key] = sweep + len(swept)
-	changed, err := v.changed(ctx, p, swept)
-	if err != nil {
-		return err
-	}
-	changed = changed[:min(len(changed), int(w.cfg.Offsets/blockOffsets)+1)]
-	cursor := p.log.From
-	if len(blocks) > 0 {
-		cursor = blocks[len(blocks)-1].next
-	}
-	cursor = min(cursor, p.committed)
-	end := min(cursor+w.cfg.Offsets, p.committed)
-	// If more came than one round compares, the newest are compared as well, so that an alarm is not delayed.
-	p.judged = kafka.Range{From: max(end, p.committed-w.cfg.Offsets, min(w.state.Next[key], p.committed)), To: p.committed}
-	fresh := p.judged
-	if fresh.Empty() {
-		p.judged.From = cursor
-	}
-	ranges := []kafka.Range{{From: cursor, To: end}, fresh}
-	for _, b := range changed {
-		ranges = append(ranges, kafka.Range{From: b.first, To: b.next})
-	}
+	key, earlier := p.key(), report.Total()
+	cursor := min(max(w.state.Next[key], p.log.From), p.committed)
+	p.judged = kafka.Range{From: cursor, To: min(cursor+w.cfg.Offsets, p.committed)}
+	ranges := []kafka.Range{p.judged}
 	for _, r := range w.state.Bad {
 		if r.place() == key {
 			ranges = append(ranges, kafka.Range{From: max(r.From, p.log.From), To: min(r.To, p.committed)})
@@ -248,40 +205,26 @@ func (w *Watch) comparePart(ctx context.Context, v *Verifier, p *part, next *sta
 			return err
 		}
 	}
-	unique := kafka.Range{From: max(0, p.committed-watchDoubles), To: p.committed}
+	unique := kafka.Range{From: max(0, p.committed-watchNewest), To: p.committed}
 	for _, r := range without(unique, ranges) {
 		if err := v.compareUnique(ctx, p, r, report); err != nil {
 			return err
 		}
 	}
-	next.Next[key], next.Behind = p.committed, next.Behind+p.committed-end
-	return w.record(ctx, v, p, cursor, end, blocks, changed, report)
-}
-
-// record stores the numbers of the compared blocks: of new ones, and of changed ones without differences. The numbers
-// were read before the comparison, so a change in between shows in the next round.
-func (w *Watch) record(ctx context.Context, v *Verifier, p *part, cursor, end int64, blocks, changed []block, report *Report) error {
-	var done []block
-	if end > cursor {
-		from := cursor
-		if n := len(blocks); n > 0 && blocks[n-1].number == cursor/blockOffsets {
-			from = blocks[n-1].first // it grew
-		}
-		grown, err := v.tally(ctx, p, kafka.Range{From: from, To: end})
-		if err != nil {
+	next.Next[key], next.Behind = p.judged.To, next.Behind+p.committed-p.judged.To
+	newest := w.state.Newest[key]
+	if err := v.compareNewest(ctx, p, newest, report); err != nil {
+		return err
+	}
+	if report.Total() == earlier { // else an operator may delete rows
+		newest = tally{Range: kafka.Range{From: max(p.log.From, p.judged.To-watchNewest), To: p.judged.To}}
+		var err error
+		if newest.Offsets, err = v.offsets(ctx, p, newest.Range); err != nil {
 			return err
 		}
-		done = grown
 	}
-	for _, b := range changed {
-		if len(done) > 0 && b.number == done[0].number {
-			continue
-		}
-		if !report.differs(p, kafka.Range{From: b.first, To: b.next}) {
-			done = append(done, b)
-		}
-	}
-	return writeBlocks(ctx, w.pool, p, done)
+	next.Newest[key] = newest
+	return nil
 }
 
 // compareTouched compares the counters of links that have new rows.

@@ -8,20 +8,23 @@ import (
 
 // removed are settings that were removed, and what to do instead.
 var removed = map[string]string{
-	"--backup-keep-days":           "leave it out: delete old backups, or set a lifecycle rule of the bucket (docs/backup.md)",
-	"--incremental":                "leave it out: every backup is whole",
-	"--backup-s3-access-key":       oneStore,
-	"--backup-s3-endpoint":         oneStore,
-	"--backup-s3-region":           oneStore,
-	"--backup-s3-secret-key":       oneStore,
-	"--export-s3-access-key":       oneStore,
-	"--export-s3-endpoint":         oneStore,
-	"--export-s3-region":           oneStore,
-	"--export-s3-secret-key":       oneStore,
-	"--file-s3-access-key":         oneStore,
-	"--file-s3-endpoint":           oneStore,
-	"--file-s3-region":             oneStore,
-	"--file-s3-secret-key":         oneStore,
+	"--backup-keep-days":                      "leave it out: delete old backups, or set a lifecycle rule of the bucket (docs/backup.md)",
+	"--incremental":                           "leave it out: every backup is whole",
+	"--backup-s3-access-key":                  oneStore,
+	"--backup-s3-endpoint":                    oneStore,
+	"--backup-s3-region":                      oneStore,
+	"--backup-s3-secret-key":                  oneStore,
+	"--export-s3-access-key":                  oneStore,
+	"--export-s3-endpoint":                    oneStore,
+	"--export-s3-region":                      oneStore,
+	"--export-s3-secret-key":                  oneStore,
+	"--file-s3-access-key":                    oneStore,
+	"--file-s3-endpoint":                      oneStore,
+	"--file-s3-region":                        oneStore,
+	"--file-s3-secret-key":                    oneStore,
+	"--collector-address-requests-per-minute": atTheProxy,
+	"--collector-max-connections-per-ip":      atTheProxy,
+
 	"--clickhouse-max-lag":         "leave it out: each ClickHouse shard has one server",
 	"--postgres-read-url":          "leave it out: Postgres at --postgres-url answers every read",
 	"--plan-free-lead-magnets":     inPlans,
@@ -71,6 +74,7 @@ var removed = map[string]string{
 }
 
 const oneStore = "give it without the first word, such as --s3-endpoint: files, backups and exports are in one store"
+const atTheProxy = "leave it out: limit what one address may send at the proxy or the firewall before the collector"
 
 const inPlans = `give it in --plans, such as --plans '{"free": {"lead_magnets": 5}}'`
 

@@ -13,7 +13,7 @@ import (
 )
 
 // firstSchema is the number of the first migration of each store, which finds no rows and no programs: the rules hold for those after it.
-const firstSchema = 201
+const firstSchema = 202
 
 // growingTables are the tables of Postgres that have a row for each link, reader, file or request. A migration must not read or write all of
 // one while others wait.
@@ -21,7 +21,7 @@ var growingTables = []string{
 	"access_link_counts", "access_links", "audit_log", "counted_sessions", "deleted_links", "downloads", "entity_changes", "erased_links", "erasures",
 	"file_objects", "file_removals", "generic_link_counts", "generic_links", "idempotency_keys", "landing_minutes", "lead_magnet_file_chunks",
 	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "rate_limits", "reading_notices", "retired_slugs", "revocations", "river_job",
-	"sessions", "sign_ins", "submissions", "user_sessions", "verifications", "verified_blocks", "visitor_counts", "webhook_deliveries",
+	"sessions", "sign_ins", "submissions", "user_sessions", "verifications", "visitor_counts", "webhook_deliveries",
 }
 
 // smallTables are all others: they have a row for each account, user, partition or month, or a single one.

@@ -439,49 +439,6 @@ func (q *Queries) LockGenericLinkCounts(ctx context.Context, ids []uuid.UUID) ([
 	return items, nil
 }
 
-const openSessions = `-- name: OpenSessions :many
-SELECT account_id, access_link_id, id, started_at FROM sessions
-WHERE ended_at IS NULL AND (access_link_id, id) IN (SELECT unnest($1::uuid[]), unnest($2::uuid[]))
-`
-
-type OpenSessionsParams struct {
-	Links []uuid.UUID
-	IDs   []uuid.UUID
-}
-
-type OpenSessionsRow struct {
-	AccountID    uuid.UUID
-	AccessLinkID uuid.UUID
-	ID           uuid.UUID
-	StartedAt    time.Time
-}
-
-// Those of the sessions that are not over yet. The arrays are parallel.
-func (q *Queries) OpenSessions(ctx context.Context, arg OpenSessionsParams) ([]OpenSessionsRow, error) {
-	rows, err := q.db.Query(ctx, openSessions, arg.Links, arg.IDs)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []OpenSessionsRow
-	for rows.Next() {
-		var i OpenSessionsRow
-		if err := rows.Scan(
-			&i.AccountID,
-			&i.AccessLinkID,
-			&i.ID,
-			&i.StartedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const partitionProgress = `-- name: PartitionProgress :one
 SELECT coalesce(max(next_offset), 0)::bigint AS next_offset, coalesce(max(rows_since), '0001-01-01 00:00:00Z')::timestamptz AS rows_since
 FROM counted_partitions WHERE topic_id = $1 AND partition = $2
@@ -605,37 +562,5 @@ type SetMinutesParams struct {
 // Sets what AddMinutes added.
 func (q *Queries) SetMinutes(ctx context.Context, arg SetMinutesParams) error {
 	_, err := q.db.Exec(ctx, setMinutes, arg.Links, arg.Minutes, arg.Views)
-	return err
-}
-
-const setSessionActivity = `-- name: SetSessionActivity :exec
-UPDATE sessions s
-SET last_active_at = greatest(s.last_active_at, n.last), pages = n.pages::integer[], duration_ms = n.duration, downloads = n.downloads
-FROM (
-    SELECT unnest($1::uuid[]) AS id, unnest($2::timestamptz[]) AS last,
-        unnest($3::text[]) AS pages, unnest($4::bigint[]) AS duration,
-        unnest($5::integer[]) AS downloads
-) AS n
-WHERE s.id = n.id AND s.ended_at IS NULL
-    AND (s.last_active_at < n.last OR (s.pages, s.duration_ms, s.downloads) IS DISTINCT FROM (n.pages::integer[], n.duration, n.downloads))
-`
-
-type SetSessionActivityParams struct {
-	IDs       []uuid.UUID
-	Last      []time.Time
-	Pages     []string
-	Durations []int64
-	Downloads []int32
-}
-
-// The arrays are parallel; an element of pages is a Postgres array as text.
-func (q *Queries) SetSessionActivity(ctx context.Context, arg SetSessionActivityParams) error {
-	_, err := q.db.Exec(ctx, setSessionActivity,
-		arg.IDs,
-		arg.Last,
-		arg.Pages,
-		arg.Durations,
-		arg.Downloads,
-	)
 	return err
 }

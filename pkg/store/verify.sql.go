@@ -53,31 +53,6 @@ func (q *Queries) LinkCounters(ctx context.Context, ids []uuid.UUID) ([]LinkCoun
 	return items, nil
 }
 
-const removeBlocksOfOthers = `-- name: RemoveBlocksOfOthers :exec
-DELETE FROM verified_blocks WHERE topic_id <> ALL ($1::uuid[])
-`
-
-// Removes the blocks of topics other than those given.
-func (q *Queries) RemoveBlocksOfOthers(ctx context.Context, topicIds []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, removeBlocksOfOthers, topicIds)
-	return err
-}
-
-const removeExpiredBlocks = `-- name: RemoveExpiredBlocks :exec
-DELETE FROM verified_blocks WHERE topic_id = $1 AND partition = $2 AND first_offset < $3
-`
-
-type RemoveExpiredBlocksParams struct {
-	TopicID     uuid.UUID
-	Partition   int32
-	FirstOffset int64
-}
-
-func (q *Queries) RemoveExpiredBlocks(ctx context.Context, arg RemoveExpiredBlocksParams) error {
-	_, err := q.db.Exec(ctx, removeExpiredBlocks, arg.TopicID, arg.Partition, arg.FirstOffset)
-	return err
-}
-
 const runningCheck = `-- name: RunningCheck :one
 SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 AS age FROM running_check
 `
@@ -104,80 +79,4 @@ ON CONFLICT (single) DO UPDATE SET began_at = excluded.began_at, finished_at = e
 func (q *Queries) SetRunningCheck(ctx context.Context, state []byte) error {
 	_, err := q.db.Exec(ctx, setRunningCheck, state)
 	return err
-}
-
-const setVerifiedBlocks = `-- name: SetVerifiedBlocks :exec
-INSERT INTO verified_blocks (topic_id, partition, block, first_offset, next_offset, row_count, offset_sum)
-SELECT $1, $2, unnest($3::bigint[]), unnest($4::bigint[]),
-    unnest($5::bigint[]), unnest($6::bigint[]), unnest($7::bigint[])
-ON CONFLICT (topic_id, partition, block) DO UPDATE SET first_offset = excluded.first_offset, next_offset = excluded.next_offset,
-    row_count = excluded.row_count, offset_sum = excluded.offset_sum
-`
-
-type SetVerifiedBlocksParams struct {
-	TopicID      uuid.UUID
-	Partition    int32
-	Blocks       []int64
-	FirstOffsets []int64
-	NextOffsets  []int64
-	RowCounts    []int64
-	OffsetSums   []int64
-}
-
-// The arrays are parallel.
-func (q *Queries) SetVerifiedBlocks(ctx context.Context, arg SetVerifiedBlocksParams) error {
-	_, err := q.db.Exec(ctx, setVerifiedBlocks,
-		arg.TopicID,
-		arg.Partition,
-		arg.Blocks,
-		arg.FirstOffsets,
-		arg.NextOffsets,
-		arg.RowCounts,
-		arg.OffsetSums,
-	)
-	return err
-}
-
-const verifiedBlocks = `-- name: VerifiedBlocks :many
-SELECT block, first_offset, next_offset, row_count, offset_sum FROM verified_blocks
-WHERE topic_id = $1 AND partition = $2 ORDER BY block
-`
-
-type VerifiedBlocksParams struct {
-	TopicID   uuid.UUID
-	Partition int32
-}
-
-type VerifiedBlocksRow struct {
-	Block       int64
-	FirstOffset int64
-	NextOffset  int64
-	RowCount    int64
-	OffsetSum   int64
-}
-
-func (q *Queries) VerifiedBlocks(ctx context.Context, arg VerifiedBlocksParams) ([]VerifiedBlocksRow, error) {
-	rows, err := q.db.Query(ctx, verifiedBlocks, arg.TopicID, arg.Partition)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []VerifiedBlocksRow
-	for rows.Next() {
-		var i VerifiedBlocksRow
-		if err := rows.Scan(
-			&i.Block,
-			&i.FirstOffset,
-			&i.NextOffset,
-			&i.RowCount,
-			&i.OffsetSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

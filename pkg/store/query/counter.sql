@@ -157,20 +157,3 @@ FROM (
         unnest(sqlc.arg(downloads)::integer[]) AS downloads
 ) AS n
 WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL;
-
--- name: OpenSessions :many
--- Those of the sessions that are not over yet. The arrays are parallel.
-SELECT account_id, access_link_id, id, started_at FROM sessions
-WHERE ended_at IS NULL AND (access_link_id, id) IN (SELECT unnest(sqlc.arg(links)::uuid[]), unnest(sqlc.arg(ids)::uuid[]));
-
--- name: SetSessionActivity :exec
--- The arrays are parallel; an element of pages is a Postgres array as text.
-UPDATE sessions s
-SET last_active_at = greatest(s.last_active_at, n.last), pages = n.pages::integer[], duration_ms = n.duration, downloads = n.downloads
-FROM (
-    SELECT unnest(sqlc.arg(ids)::uuid[]) AS id, unnest(sqlc.arg(last)::timestamptz[]) AS last,
-        unnest(sqlc.arg(pages)::text[]) AS pages, unnest(sqlc.arg(durations)::bigint[]) AS duration,
-        unnest(sqlc.arg(downloads)::integer[]) AS downloads
-) AS n
-WHERE s.id = n.id AND s.ended_at IS NULL
-    AND (s.last_active_at < n.last OR (s.pages, s.duration_ms, s.downloads) IS DISTINCT FROM (n.pages::integer[], n.duration, n.downloads));

@@ -21,7 +21,7 @@ func caughtByRuns() []Mutant {
 		},
 		{
 			Name:  "repeats are stored",
-			Edits: []Edit{{"ingest/consumer/builder.go", "f.window.Repeats(d.Identity, r.Offset)", "f.window.Repeats(d.Identity, r.Offset) && false"}},
+			Edits: []Edit{{"ingest/consumer/builder.go", "asked = found &&", "found = false\n\tasked = found &&"}},
 			Short: true, Steps: []string{"kill -9 consumer"}, Sign: Doubled,
 		},
 		{

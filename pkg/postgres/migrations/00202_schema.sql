@@ -653,18 +653,6 @@ CREATE TABLE running_check (
     state       jsonb NOT NULL
 );
 
--- What was compared with the log, and how many rows it had. A number that changes later is looked at.
-CREATE TABLE verified_blocks (
-    topic_id     uuid NOT NULL,
-    partition    integer NOT NULL,
-    block        bigint NOT NULL,
-    first_offset bigint NOT NULL,
-    next_offset  bigint NOT NULL,
-    row_count    bigint NOT NULL,
-    offset_sum   bigint NOT NULL,
-    PRIMARY KEY (topic_id, partition, block)
-);
-
 -- +goose StatementBegin
 CREATE FUNCTION slug_of_another(wanted text, account uuid) RETURNS boolean LANGUAGE sql STABLE
     SECURITY DEFINER SET search_path FROM CURRENT AS $$
