@@ -33,13 +33,12 @@ WEB := crud/viewer crud/embed crud/dashboard/island ingest/beacon
 WEB_BUILT := $(WEB:%=%/dist/manifest.json)
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 
-# The modules of this repository. The laboratory, the tests of the Helm chart, what makes releases and what builds the documentation's site are of
+# The modules of this repository. The laboratory, the tests of the Helm chart and what makes releases are of
 # their own, so that the product does not depend on what they need.
 LAB := cmd/lodestone-lab
 RELEASE := cmd/lodestone-release
 CHART := deploy/helm/test
-SITE := cmd/lodestone-site
-MODULES := . $(LAB) $(CHART) $(RELEASE) $(SITE)
+MODULES := . $(LAB) $(CHART) $(RELEASE)
 
 # Packages whose tests build and run the programs.
 UNCACHED := cmd|pkg/layout
@@ -49,7 +48,7 @@ WAY := ingest/collector|ingest/consumer|ingest/producer|ingest/spool
 # takes many times more of both.
 UNRACED := crud|crud/pdf|crud/picture
 
-.PHONY: help up build install release release-number audit web web-check web-test warm engines setup setup-all test test-all check check-all unit race-way unit-long programs programs-long browser-once race lab release-test site-test site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
+.PHONY: help up build install release release-number audit web web-check web-test warm engines setup setup-all test test-all check check-all unit race-way unit-long programs programs-long browser-once race lab release-test site site-serve helm-test helm-update chaos test-cluster soak upgrade bench contract clients client-tools contract-tools dbt-tools browser browser-tools duckdb-tools lint fmt generate guide font compose-env clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
@@ -68,7 +67,7 @@ build: bin/lodestone bin/lodestone-clickhouse ## Build bin/lodestone and its Cli
 release release-number: VERSION := $(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION),$(shell cat pkg/build/VERSION))
 RELEASE_DIR ?= bin/release-$(VERSION)
 RELEASE_BUILD = bin/lodestone-release build --version '$(patsubst v%,%,$(VERSION))' --commit $(COMMIT) --date $(DATE) --out '$(RELEASE_DIR)'
-release: release-number web bin/lodestone-site ## Build a release: archives, packages, image, documentation, checksums of the number in pkg/build/VERSION (KEY=FILE signs, RELEASE_DIR=DIR)
+release: release-number web site ## Build a release: archives, packages, image, documentation, checksums of the number in pkg/build/VERSION (KEY=FILE signs, RELEASE_DIR=DIR)
 	@$(RELEASE_BUILD) $(if $(KEY),--key '$(KEY)')
 
 # Before anything is built: whether the checkout is a commit with this number.
@@ -79,11 +78,15 @@ release-number: bin/lodestone-release
 audit: bin/lodestone-release ## Check the licences of all dependencies, and look up known vulnerabilities where a database answers
 	@bin/lodestone-release audit
 
-site: bin/lodestone-site ## Build the site of the documentation in .cache/site, and check its links (the first time, Hugo is compiled: about a minute)
-	@bin/lodestone-site build --version '$(patsubst v%,%,$(VERSION))'
+# The site is built from a copy of its pages, beside which its packages are installed.
+SITE_PAGES := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md docs .vitepress
+site: ## Build the site of the documentation in .cache/site, and check its links
+	@mkdir -p .cache/docs && cp -r $(SITE_PAGES) .vitepress/package.json .vitepress/package-lock.json .cache/docs/
+	@$(NPM_CI) --prefix .cache/docs
+	@cd .cache/docs && SITE_DIR='$(CURDIR)/.cache/site' SITE_VERSION='$(patsubst v%,%,$(VERSION))' npx vitepress build
 
-site-serve: bin/lodestone-site ## Build the site of the documentation, and serve it on this machine (SITE_LISTEN=127.0.0.1:8070)
-	@bin/lodestone-site serve --version '$(patsubst v%,%,$(VERSION))' $(if $(SITE_LISTEN),--listen '$(SITE_LISTEN)')
+site-serve: site ## Build the site of the documentation, and serve it at 127.0.0.1:8070
+	@cd .cache/docs && SITE_DIR='$(CURDIR)/.cache/site' npx vitepress preview --host 127.0.0.1 --port 8070
 
 PREFIX ?= /usr/local
 install: build ## Copy the programs to PREFIX/bin (/usr/local/bin)
@@ -91,7 +94,7 @@ install: build ## Copy the programs to PREFIX/bin (/usr/local/bin)
 	@install -m 755 bin/lodestone bin/lodestone-clickhouse $(DESTDIR)$(PREFIX)/bin/
 
 # Go knows best what has changed, so the binaries are asked for each time.
-.PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines bin/lodestone-lab bin/lodestone-release bin/lodestone-site
+.PHONY: bin/lodestone bin/lodestone-clickhouse bin/lodestone-engines bin/lodestone-lab bin/lodestone-release
 bin/lodestone: web
 	@go build -ldflags '-s -w -X $(BUILD).version=$(VERSION) -X $(BUILD).commit=$(COMMIT) -X $(BUILD).date=$(DATE)' -o $@ ./cmd/lodestone
 bin/lodestone-clickhouse bin/lodestone-engines:
@@ -102,9 +105,6 @@ bin/lodestone-lab:
 
 bin/lodestone-release:
 	@cd $(RELEASE) && go build -ldflags '-s -w' -o $(CURDIR)/$@ .
-
-bin/lodestone-site: $(SITE)/web/node_modules/.package-lock.json
-	@cd $(SITE) && go build -ldflags '-s -w' -o $(CURDIR)/$@ .
 
 warm: # compiles what embeds none, or little, of the front-ends
 	@go build -o /dev/null ./ingest/... ./query/... ./pkg/...
@@ -151,14 +151,14 @@ setup: ## Install what `make test` needs and this machine lacks (as root, by apt
 
 setup-all: ## Install what `make test-all` needs besides
 	@.ci/setup all
-	@$(MAKE) dbt-tools client-tools $(SITE)/web/node_modules/.package-lock.json
+	@$(MAKE) dbt-tools client-tools
 
 test: setup ## Install what is missing, then check and test what a change can break (about 12 minutes; 20 the first time)
 	@ALL_SECONDS=1500 PACKAGE_SECONDS=120 .ci/groups build web-check web-test check race-way unit programs browser-once
 
 # What a release needs: everything that `make test` does, the long forms of tests, and the parts of the repository that have modules of their own.
 test-all: setup setup-all ## Check and test everything, before a release (about two hours)
-	@.ci/groups build web-check web-test check-all unit-long race programs-long browser contract lab helm-test release-test site-test
+	@.ci/groups build web-check web-test check-all unit-long race programs-long browser contract lab helm-test release-test site
 	@git rev-parse HEAD > .cache/test-all
 
 check: MODULES := .
@@ -224,11 +224,8 @@ race: web ## Run the tests of packages with the race detector (about 30 minutes)
 lab: ## Test the laboratory, which starts whole installations (about 15 minutes)
 	@cd $(LAB) && $(GOTEST) -p 1 -count=1 -timeout 60m ./...
 
-release-test: $(SITE)/web/node_modules/.package-lock.json ## Build a release, and use it
+release-test: ## Build a release, and use it
 	@cd $(RELEASE) && $(GOTEST) -count=1 -timeout 20m ./...
-
-site-test: $(SITE)/web/node_modules/.package-lock.json browser-tools ## Test the site of the documentation
-	@cd $(SITE) && $(GOTEST) -count=1 -timeout 20m ./...
 
 helm-test: ## Render the Helm chart, and check every object (the first time, Helm's packages are compiled: about a minute)
 	@cd $(CHART) && $(GOTEST) -count=1 -timeout 10m ./...
@@ -331,4 +328,4 @@ compose-env: ## Write .env and .secrets for docker compose, if there are none
 clean: ## Remove what was built; data and downloaded engines stay
 	@rm -rf bin .cache pkg/client/typescript/dist pkg/client/typescript/src/schema.ts $(addprefix pkg/client/python/lodestone_client/,api models types.py)
 	@for part in $(WEB); do find $$part/dist -mindepth 1 ! -name .gitkeep -delete; done
-	@find $(WEB:%=%/web) $(SITE)/web -name node_modules -prune -exec rm -rf {} +
+	@find $(WEB:%=%/web) -name node_modules -prune -exec rm -rf {} +

@@ -5,9 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -31,15 +29,10 @@ func (r *release) archive(p platform, files []entry) error {
 	return r.writeArchive(name, items)
 }
 
-// documentation writes the site of the documentation as a tar.gz with one directory, whose index.html a browser opens from a disk.
-func (r *release) documentation(ctx context.Context) error {
-	dir := filepath.Join(r.work, "site")
-	fmt.Fprintln(os.Stderr, "building the site of the documentation")
-	if err := run(ctx, nil, r.Site, "build", "--source", r.Source, "--out", dir, "--version", r.Version); err != nil {
-		return err
-	}
+// documentation writes the site of the documentation as a tar.gz with one directory.
+func (r *release) documentation() error {
 	name := "lodestone-" + r.Version + "-docs"
-	items, err := itemsBelow(dir, name)
+	items, err := itemsBelow(r.Site, name)
 	if err != nil {
 		return err
 	}

@@ -3,21 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 type auditCommand struct {
 	Source string `default:"." type:"existingdir" help:"The checkout."`
-	PyPI   string `default:"https://pypi.org" help:"Index that knows vulnerabilities of Python packages."`
 }
 
 // dependency is one module or package.
@@ -140,7 +136,7 @@ func requirements(path, cache string, add func(dependency)) error {
 	}
 	for line := range strings.Lines(string(text)) {
 		if m := requirement.FindStringSubmatch(line); m != nil {
-			add(dependency{"pypi", m[1], m[2], installed(cache, m[1], m[2]), ""})
+			add(dependency{"pypi", m[1], m[2], installed(cache, m[1], m[2]), path})
 		}
 	}
 	return nil
@@ -272,18 +268,14 @@ func (c auditCommand) vulnerabilities(ctx context.Context, modules []string, all
 	for _, dir := range locks {
 		found += c.run(ctx, dir, "npm packages of "+dir, "npm", "audit", "--package-lock-only", "--audit-level=low")
 	}
-	python := slices.DeleteFunc(slices.Clone(all), func(d dependency) bool { return d.kind != "pypi" })
-	client := &http.Client{Timeout: 15 * time.Second}
-	for i, d := range python {
-		known, err := pypi(ctx, client, c.PyPI, d)
-		if err != nil { // one answer is enough to know that there are no others
-			fmt.Printf("not checked: vulnerabilities of %d Python packages from %s on: %v\n", len(python)-i, d.name, err)
-			break
+	var python []string
+	for _, d := range all {
+		if d.kind == "pypi" && !slices.Contains(python, d.dir) {
+			python = append(python, d.dir)
 		}
-		for _, id := range known {
-			found++
-			fmt.Printf("vulnerability: %s has %s\n", d, id)
-		}
+	}
+	for _, file := range python {
+		found += c.run(ctx, ".", "Python packages of "+file, "pip-audit", "--requirement", file)
 	}
 	return found
 }
@@ -312,35 +304,4 @@ func (c auditCommand) run(ctx context.Context, dir, what, tool string, args ...s
 	}
 	fmt.Printf("vulnerabilities of %s:\n%s\n", what, out)
 	return 1
-}
-
-// pypi returns the ids of the vulnerabilities that the index knows of a version.
-func pypi(ctx context.Context, client *http.Client, index string, d dependency) (ids []string, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, index+"/pypi/"+d.name+"/"+d.version+"/json", http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, answer.Body.Close()) }()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the index answers with status %d", answer.StatusCode)
-	}
-	var about struct {
-		Vulnerabilities []struct {
-			ID        string
-			Withdrawn *string
-		}
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&about); err != nil {
-		return nil, err
-	}
-	for _, v := range about.Vulnerabilities {
-		if v.Withdrawn == nil {
-			ids = append(ids, v.ID)
-		}
-	}
-	return ids, nil
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,21 +35,4 @@ func TestLicencesThatWeDoNotTake(t *testing.T) {
 	require.Equal(t, "GPL", classify("GNU  General\nPublic License\nVersion 3"))
 	require.Equal(t, "MPL-2.0", classify("Mozilla Public License Version 2.0 … GNU General Public License"))
 	require.Empty(t, classify("All rights reserved."))
-}
-
-func TestVulnerabilitiesOfPython(t *testing.T) {
-	t.Parallel()
-	index := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/pypi/requests/2.0/json" {
-			http.NotFound(w, r)
-			return
-		}
-		_, _ = w.Write([]byte(`{"vulnerabilities":[{"id":"PYSEC-1"},{"id":"PYSEC-2","withdrawn":"2026-01-01"}]}`))
-	}))
-	t.Cleanup(index.Close)
-	ids, err := pypi(t.Context(), index.Client(), index.URL, dependency{kind: "pypi", name: "requests", version: "2.0"})
-	require.NoError(t, err)
-	require.Equal(t, []string{"PYSEC-1"}, ids)
-	_, err = pypi(t.Context(), index.Client(), index.URL, dependency{kind: "pypi", name: "other", version: "1"})
-	require.ErrorContains(t, err, "404")
 }

@@ -18,7 +18,7 @@ type release struct {
 	Date      time.Time
 	Source    string // the checkout
 	Out       string
-	Site      string // the program that builds the site of the documentation
+	Site      string // directory of the site of the documentation
 	Platforms []platform
 
 	work     string // directory of intermediate files
@@ -87,7 +87,7 @@ func (r *release) build(ctx context.Context) (err error) {
 			return fmt.Errorf("make the image: %w", err)
 		}
 	}
-	if err := r.documentation(ctx); err != nil {
+	if err := r.documentation(); err != nil {
 		return fmt.Errorf("make the archive of the documentation: %w", err)
 	}
 	return writeChecksums(r.Out, r.checksums())

@@ -66,8 +66,8 @@ func buildTwice(ctx context.Context) (err error) {
 	if os.Getenv("RELEASE_PLATFORMS") == "all" {
 		platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 	}
-	site := filepath.Join(built.dir, "lodestone-site")
-	if _, err := execute(ctx, "../lodestone-site", "go", "build", "-o", site, "."); err != nil {
+	site := filepath.Join(built.dir, "site")
+	if err := errors.Join(os.MkdirAll(filepath.Join(site, "docs"), 0o700), os.WriteFile(filepath.Join(site, "docs", "start.html"), []byte("<h1>Start</h1>"), 0o600)); err != nil {
 		return err
 	}
 	sources := []string{filepath.Join(built.dir, "first"), filepath.Join(built.dir, "another", "place")}
@@ -147,7 +147,7 @@ func execute(ctx context.Context, dir, name string, args ...string) (string, err
 	return string(out), nil
 }
 
-// copyCheckout copies what git has, the front-ends that are built, and the library of the site's search.
+// copyCheckout copies what git has, and the front-ends that are built.
 func copyCheckout(ctx context.Context, to string) error {
 	const root = "../.."
 	cmd := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -157,7 +157,7 @@ func copyCheckout(ctx context.Context, to string) error {
 		return err
 	}
 	names := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	for _, built := range []string{"crud/viewer/dist", "crud/embed/dist", "crud/dashboard/island/dist", "ingest/beacon/dist", "cmd/lodestone-site/web/node_modules/minisearch"} {
+	for _, built := range []string{"crud/viewer/dist", "crud/embed/dist", "crud/dashboard/island/dist", "ingest/beacon/dist"} {
 		err := filepath.WalkDir(filepath.Join(root, built), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -25,7 +25,7 @@ const root = "../.."
 
 // modules are the directories of the repository's modules: the product, and those that the product does not know, the laboratory, the tests
 // of the Helm chart, what makes releases and what builds the documentation's site.
-var modules = []string{".", "cmd/lodestone-lab", "deploy/helm/test", "cmd/lodestone-release", "cmd/lodestone-site"}
+var modules = []string{".", "cmd/lodestone-lab", "deploy/helm/test", "cmd/lodestone-release"}
 
 // rule forbids packages to import others. Paths are prefixes that end at a slash or at the end.
 type rule struct {
@@ -179,7 +179,7 @@ func TestModules(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, modules, found)
-	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nRELEASE := "+modules[3]+"\nCHART := "+modules[2]+"\nSITE := "+modules[4]+"\nMODULES := . $(LAB) $(CHART) $(RELEASE) $(SITE)\n")
+	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nRELEASE := "+modules[3]+"\nCHART := "+modules[2]+"\nMODULES := . $(LAB) $(CHART) $(RELEASE)\n")
 }
 
 // Every module that the product needs directly has its reason beside it, so that the next one has to find one.

@@ -3,6 +3,7 @@ package layout_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -173,10 +174,29 @@ func TestLicencesOfDependencies(t *testing.T) {
 	require.Greater(t, len(seen), 20)
 }
 
-// A link from one page of the documentation leads to a file that is there.
+// anchors returns those of a page's headings, as code hosts and the site make them.
+func anchors(text string) map[string]bool {
+	heading, code, link := regexp.MustCompile(`(?m)^#+ +(.+)$`), regexp.MustCompile("(?s)```.*?```"), regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	dropped := regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
+	all := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
+		words := strings.ToLower(strings.TrimSpace(link.ReplaceAllString(m[1], "$1")))
+		slug := strings.ReplaceAll(dropped.ReplaceAllString(words, ""), " ", "-")
+		for name, n := slug, 1; ; name, n = fmt.Sprintf("%s-%d", slug, n), n+1 {
+			if !all[name] {
+				all[name] = true
+				break
+			}
+		}
+	}
+	return all
+}
+
+// A link from one page of the documentation leads to a file that is there, and to a heading that it has.
 func TestLinksBetweenPages(t *testing.T) {
 	t.Parallel()
-	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)|(?:src|srcset)="([^":]+)"`)
+	link := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)|(?:src|srcset)="([^":]+)"`)
+	headings := map[string]map[string]bool{} // of each page that a link leads into
 	found := 0
 	for _, f := range files(t) {
 		if filepath.Ext(f) != ".md" {
@@ -185,9 +205,19 @@ func TestLinksBetweenPages(t *testing.T) {
 		text := read(t, f)
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			found++
-			target := filepath.Join(root, filepath.Dir(f), m[1]+m[3])
-			if _, err := os.Stat(target); err != nil {
+			target := filepath.Join(filepath.Dir(f), m[1]+m[3])
+			if m[1]+m[3] == "" {
+				target = f
+			}
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
 				t.Errorf("%s links to %s, which is not there", f, m[1]+m[3])
+			} else if m[2] != "" && filepath.Ext(target) == ".md" {
+				if headings[target] == nil {
+					headings[target] = anchors(string(read(t, target)))
+				}
+				if !headings[target][m[2][1:]] {
+					t.Errorf("%s links to %s, and the page has no such heading", f, m[0])
+				}
 			}
 		}
 	}
