@@ -151,7 +151,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := file.New(c.Files, file.Deps{Postgres: d.Postgres, Log: d.Log, Registerer: d.Registerer})
+	files, err := file.New(c.Files, file.Deps{Postgres: d.Postgres, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +277,6 @@ func (s *Service) SessionEnds() service.Service { return s.closer }
 // Close closes the connections that are kept for the next request. No request may be in flight.
 func (s *Service) Close() {
 	s.reader.Close()
-	s.files.Close()
 	s.query.CloseIdleConnections()
 	s.webhooks.Close()
 	s.reporter.Close()

@@ -49,7 +49,6 @@ type commands struct {
 	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Recompute the counters of all links from the stored events."`
 	TokenKeys   tokenKeysCommand   `cmd:"" group:"Operate it:" name:"token-keys" help:"Count what is encrypted under each token key. Exits with 3 while something is under another key than the first."`
 	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set how long events are kept."`
-	Files       filesCommand       `cmd:"" group:"Operate it:" help:"Show where the files of lead magnets are stored, and move them between Postgres and a bucket."`
 	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Run an SQL query as the read-only user of the database analytics."`
 	Backup      backupCommand      `cmd:"" group:"Operate it:" help:"Back up everything that is stored, while it is used; list and check backups."`
 	Restore     restoreCommand     `cmd:"" group:"Operate it:" help:"Restore a backup into empty engines, and resume mails and webhooks afterwards."`

@@ -77,11 +77,10 @@ func optionalMetrics(t *testing.T) string {
 	c := clickhouse.Config{URL: "clickhouse://127.0.0.1:1/lodestone"}
 	days, err := archive.New(archive.Config{To: t.TempDir(), Interval: time.Minute, Timeout: time.Minute, MemoryBytes: 1 << 30}, archive.Deps{ClickHouse: c, HTTP: "http://127.0.0.1:1", Log: log, Registerer: registry})
 	require.NoError(t, err)
-	files, err := file.New(file.Config{Store: "s3://files/", S3: objectstore.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x", SecretKey: "x"}}, file.Deps{Log: log, Registerer: registry})
+	_, err = file.New(file.Config{Store: "s3://files/", S3: objectstore.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x", SecretKey: "x"}}, file.Deps{Log: log})
 	require.NoError(t, err)
 	page := exposed(registry)
 	require.NoError(t, days.Close())
-	files.Close()
 	return page
 }
 

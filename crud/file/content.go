@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/minio/minio-go/v7"
 
 	"lodestone/pkg/store"
 )
@@ -26,7 +27,7 @@ type Content struct {
 	ctx    context.Context //nolint:containedctx // an io.ReadSeeker cannot be given one; it lives as long as the request
 	files  *Files
 	file   store.LeadMagnetFile
-	copied *copied // of an object; nil until it is read
+	object *minio.Object // of a file in a bucket; nil until it is read
 	offset int64
 	piece  int64 // number of the piece in memory, from 0; -1 for none
 	bytes  []byte
@@ -40,9 +41,9 @@ func (f *Files) Open(ctx context.Context, file store.LeadMagnetFile) *Content {
 
 // Close ends the reading.
 func (c *Content) Close() {
-	if c.copied != nil {
-		c.copied.release()
-		c.copied = nil
+	if c.object != nil {
+		_ = c.object.Close() // it was only read
+		c.object = nil
 	}
 }
 
@@ -58,28 +59,11 @@ func (c *Content) load(piece int64) error {
 		return nil
 	}
 	c.piece = -1
-	err := c.read(piece)
-	if errors.Is(err, ErrGone) { // it may have been moved since the caller looked
-		if err = c.look(); err == nil {
-			err = c.read(piece)
-		}
-	}
-	if err != nil {
+	if err := c.read(piece); err != nil {
 		return fmt.Errorf("read piece of file: %w", err)
 	}
 	c.piece = piece
 	return nil
-}
-
-func (c *Content) look() error {
-	return c.files.deps.Postgres.AccountSnapshot(c.ctx, c.file.AccountID, func(tx pgx.Tx) error {
-		now, err := store.New(tx).GetFileVersion(c.ctx, store.GetFileVersionParams{LeadMagnetID: c.file.LeadMagnetID, Version: c.file.Version})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrGone
-		}
-		c.file = now
-		return err
-	})
 }
 
 func (c *Content) read(piece int64) (err error) {
@@ -103,8 +87,9 @@ func (c *Content) readObject(at int64) (err error) {
 	if c.files.objects == nil {
 		return errors.New("the file is in a bucket, and --file-store is not set")
 	}
-	if c.copied == nil {
-		if c.copied, err = c.files.objects.open(c.ctx, c.file); err != nil {
+	name := c.files.objects.name(*c.file.ObjectID)
+	if c.object == nil {
+		if c.object, err = c.files.objects.open(c.ctx, name); err != nil {
 			return err
 		}
 	}
@@ -112,9 +97,12 @@ func (c *Content) readObject(at int64) (err error) {
 	if len(c.bytes) < pieceBytes {
 		c.bytes = make([]byte, pieceBytes)
 	}
-	n, err := c.copied.ReadAt(c.bytes, at)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read copy of file: %w", err)
+	if _, err := c.object.Seek(at, io.SeekStart); err != nil { // where it is: one request reads on
+		return objectError("read", name, err)
+	}
+	n, err := io.ReadFull(c.object, c.bytes[:min(pieceBytes, c.file.FileSize-at)])
+	if err != nil {
+		return objectError("read", name, err)
 	}
 	c.bytes = c.bytes[:n]
 	return nil

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/enginetest"
@@ -37,7 +36,7 @@ func TestContent(t *testing.T) {
 		chunk := file[number*chunkBytes : min(len(file), (number+1)*chunkBytes)]
 		require.NoError(t, q.InsertChunk(t.Context(), store.InsertChunkParams{LeadMagnetID: id, Version: 1, Number: int32(number), AccountID: account, Bytes: chunk}))
 	}
-	files, err := New(Config{}, Deps{Postgres: db, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	files, err := New(Config{}, Deps{Postgres: db, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	meta := store.LeadMagnetFile{AccountID: account, LeadMagnetID: id, Version: 1, FileSize: int64(len(file))}
 	whole, err := io.ReadAll(files.Open(t.Context(), meta))

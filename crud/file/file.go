@@ -12,11 +12,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/objectstore"
@@ -41,9 +41,8 @@ const (
 
 // Deps is what files work with. All of it is required.
 type Deps struct {
-	Postgres   *postgres.Pool
-	Log        *slog.Logger
-	Registerer prometheus.Registerer
+	Postgres *postgres.Pool
+	Log      *slog.Logger
 }
 
 // Files stores files and reads them. It is safe for concurrent use.
@@ -53,7 +52,7 @@ type Files struct {
 	objects *objects // nil: no store is set
 }
 
-// New returns the files of a database. It does not connect. Close it.
+// New returns the files of a database. It does not connect.
 func New(c Config, d Deps) (*Files, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func New(c Config, d Deps) (*Files, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.objects = &objects{client: client, at: at, cache: newCache(c.CacheBytes, d.Registerer)}
+		f.objects = &objects{client: client, at: at}
 	}
 	sweeps := service.Every("objects of files", sweepPause, sweepRetry, d.Log, f.Sweep)
 	f.Loop = service.NewLoop("files", func(ctx context.Context, ready func()) error {
@@ -81,13 +80,6 @@ func New(c Config, d Deps) (*Files, error) {
 	return f, nil
 }
 
-// Close removes the copies of files. Nothing is read any more.
-func (f *Files) Close() {
-	if f.objects != nil {
-		f.objects.cache.close()
-	}
-}
-
 // check returns what is wrong with the settings, compared with what is stored. What cannot be asked now is logged.
 func (f *Files) check(ctx context.Context) error {
 	if f.objects != nil {
@@ -99,13 +91,13 @@ func (f *Files) check(ctx context.Context) error {
 		}
 		return nil
 	}
-	places, err := store.New(f.deps.Postgres.Unscoped()).FilePlaces(ctx)
+	inBucket, err := store.New(f.deps.Postgres.Unscoped()).CountFileObjects(ctx)
 	if err != nil {
 		f.deps.Log.Warn("cannot look where files are stored", "error", err)
 		return nil // Postgres may be away for a time, which is no reason to stop
 	}
-	if places.ObjectFiles > 0 {
-		return config.Invalid("--file-store", fmt.Sprintf("is missing, and %d files are in a bucket", places.ObjectFiles), "name the bucket, or move the files: lodestone files move postgres")
+	if inBucket > 0 {
+		return config.Invalid("--file-store", fmt.Sprintf("is missing, and %d files are in a bucket", inBucket), "name the bucket")
 	}
 	return nil
 }
@@ -192,4 +184,22 @@ func (f *Files) sweep(ctx context.Context, age time.Duration) error {
 func unavailable(doing string, err error) error {
 	return problem.New(problem.Unavailable, "The files cannot be reached at the moment. Try again later.").
 		Because(fmt.Errorf("%s: %w", doing, err)).RetryAfter(retryAfter)
+}
+
+// WithCopy calls fn with a temporary copy of a stored file. The error is ErrGone if the file is not stored any more.
+func (f *Files) WithCopy(ctx context.Context, file store.LeadMagnetFile, fn func(temp *os.File) error) error {
+	temp, err := os.CreateTemp("", "lodestone-picture-*")
+	if err != nil {
+		return fmt.Errorf("copy file: %w", err)
+	}
+	defer func() {
+		_ = temp.Close()
+		_ = os.Remove(temp.Name())
+	}()
+	content := f.Open(ctx, file)
+	defer content.Close()
+	if _, err := io.Copy(temp, content); err != nil {
+		return fmt.Errorf("copy file: %w", err)
+	}
+	return fn(temp)
 }

@@ -2,27 +2,22 @@ package file
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/google/uuid"
 	"github.com/minio/minio-go/v7"
 
 	"lodestone/pkg/objectstore"
-	"lodestone/pkg/store"
 )
 
 // partSize is how much of a file is in memory while it is sent.
 const partSize = 16 << 20
 
-// objects are files in a bucket, and copies of those that are read.
+// objects are files in a bucket.
 type objects struct {
 	client *minio.Client
 	at     objectstore.Location
-	cache  *cache
 }
 
 func (o *objects) name(id uuid.UUID) string { return o.at.Prefix + id.String() }
@@ -52,31 +47,18 @@ func (o *objects) remove(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// open returns a copy of a file. Release it.
-func (o *objects) open(ctx context.Context, f store.LeadMagnetFile) (*copied, error) {
-	return o.cache.open(ctx, [sha256.Size]byte(f.SHA256), func(ctx context.Context, into *os.File) (int64, error) {
-		return o.fetch(ctx, f, into)
-	})
-}
-
-// fetch copies a file from the bucket and proves that it is the one that was uploaded.
-func (o *objects) fetch(ctx context.Context, f store.LeadMagnetFile, into *os.File) (int64, error) {
-	name := o.name(*f.ObjectID)
+func (o *objects) open(ctx context.Context, name string) (*minio.Object, error) {
 	object, err := o.client.GetObject(ctx, o.at.Bucket, name, minio.GetObjectOptions{})
 	if err != nil {
-		return 0, unavailable("read object "+name, err)
+		return nil, objectError("open", name, err)
 	}
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(into, sum), object)
+	return object, nil
+}
+
+// objectError returns ErrGone for an object that is not there, and a problem (503) for anything else.
+func objectError(doing, name string, err error) error {
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
-		_ = object.Close()
-		return 0, fmt.Errorf("read object %s: %w", name, ErrGone)
+		return fmt.Errorf("%s object %s: %w", doing, name, ErrGone)
 	}
-	if err := errors.Join(err, object.Close()); err != nil {
-		return 0, unavailable("read object "+name, err)
-	}
-	if [sha256.Size]byte(sum.Sum(nil)) != [sha256.Size]byte(f.SHA256) {
-		return 0, fmt.Errorf("read object %s: it is not the file that was uploaded (SHA-256)", name)
-	}
-	return n, nil
+	return unavailable(doing+" object "+name, err)
 }

@@ -8,6 +8,7 @@ import (
 
 // removed are settings that were removed, and what to do instead.
 var removed = map[string]string{
+	"--file-cache-bytes":                      "leave it out: files are read from the bucket",
 	"--backup-keep-days":                      "leave it out: delete old backups, or set a lifecycle rule of the bucket (docs/backup.md)",
 	"--incremental":                           "leave it out: every backup is whole",
 	"--backup-s3-access-key":                  oneStore,

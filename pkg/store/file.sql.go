@@ -11,23 +11,15 @@ import (
 	"github.com/google/uuid"
 )
 
-const clearFileObject = `-- name: ClearFileObject :execrows
-UPDATE lead_magnet_files SET object_id = NULL
-WHERE lead_magnet_id = $1 AND version = $2 AND object_id IS NOT NULL AND discarded_at IS NULL
+const countFileObjects = `-- name: CountFileObjects :one
+SELECT count(*) FROM lead_magnet_files WHERE object_id IS NOT NULL AND discarded_at IS NULL
 `
 
-type ClearFileObjectParams struct {
-	LeadMagnetID uuid.UUID
-	Version      int32
-}
-
-// Moves a file out of an object, before its chunks are added, unless it was discarded or moved meanwhile.
-func (q *Queries) ClearFileObject(ctx context.Context, arg ClearFileObjectParams) (int64, error) {
-	result, err := q.db.Exec(ctx, clearFileObject, arg.LeadMagnetID, arg.Version)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) CountFileObjects(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countFileObjects)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const deleteFileRemoval = `-- name: DeleteFileRemoval :exec
@@ -37,32 +29,6 @@ DELETE FROM file_removals WHERE id = $1
 func (q *Queries) DeleteFileRemoval(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, deleteFileRemoval, id)
 	return err
-}
-
-const filePlaces = `-- name: FilePlaces :one
-SELECT count(*) FILTER (WHERE object_id IS NULL) AS chunk_files, coalesce(sum(file_size) FILTER (WHERE object_id IS NULL), 0)::bigint AS chunk_bytes,
-    count(*) FILTER (WHERE object_id IS NOT NULL) AS object_files, coalesce(sum(file_size) FILTER (WHERE object_id IS NOT NULL), 0)::bigint AS object_bytes
-FROM lead_magnet_files WHERE discarded_at IS NULL
-`
-
-type FilePlacesRow struct {
-	ChunkFiles  int64
-	ChunkBytes  int64
-	ObjectFiles int64
-	ObjectBytes int64
-}
-
-// How many files are chunks, and how many are objects, and their bytes.
-func (q *Queries) FilePlaces(ctx context.Context) (FilePlacesRow, error) {
-	row := q.db.QueryRow(ctx, filePlaces)
-	var i FilePlacesRow
-	err := row.Scan(
-		&i.ChunkFiles,
-		&i.ChunkBytes,
-		&i.ObjectFiles,
-		&i.ObjectBytes,
-	)
-	return i, err
 }
 
 const fileRemovals = `-- name: FileRemovals :many
@@ -82,61 +48,6 @@ func (q *Queries) FileRemovals(ctx context.Context, rowLimit int64) ([]uuid.UUID
 			return nil, err
 		}
 		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const filesElsewhere = `-- name: FilesElsewhere :many
-SELECT lead_magnet_id, version, account_id, file_name, content_type, file_size, page_count, sha256, created_at, discarded_at, outline, object_id, unreadable_page FROM lead_magnet_files
-WHERE discarded_at IS NULL AND (object_id IS NOT NULL) = $1::boolean
-    AND (lead_magnet_id, version) > ($2::uuid, $3::integer)
-ORDER BY lead_magnet_id, version
-LIMIT $4::bigint
-`
-
-type FilesElsewhereParams struct {
-	AreObjects   bool
-	AfterID      uuid.UUID
-	AfterVersion int32
-	RowLimit     int64
-}
-
-// Stored files that are chunks, or that are objects, from a file on.
-func (q *Queries) FilesElsewhere(ctx context.Context, arg FilesElsewhereParams) ([]LeadMagnetFile, error) {
-	rows, err := q.db.Query(ctx, filesElsewhere,
-		arg.AreObjects,
-		arg.AfterID,
-		arg.AfterVersion,
-		arg.RowLimit,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LeadMagnetFile
-	for rows.Next() {
-		var i LeadMagnetFile
-		if err := rows.Scan(
-			&i.LeadMagnetID,
-			&i.Version,
-			&i.AccountID,
-			&i.FileName,
-			&i.ContentType,
-			&i.FileSize,
-			&i.PageCount,
-			&i.SHA256,
-			&i.CreatedAt,
-			&i.DiscardedAt,
-			&i.Outline,
-			&i.ObjectID,
-			&i.UnreadablePage,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -286,32 +197,6 @@ INSERT INTO file_removals (id) SELECT id FROM released
 // time is longer than any upload. A file that takes an object at the same time fails this statement, by its foreign key.
 func (q *Queries) ReleaseFileObjects(ctx context.Context, ageSeconds float64) (int64, error) {
 	result, err := q.db.Exec(ctx, releaseFileObjects, ageSeconds)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const setFileObject = `-- name: SetFileObject :execrows
-WITH moved AS (
-    UPDATE lead_magnet_files f SET object_id = $1::uuid
-    WHERE f.lead_magnet_id = $2 AND f.version = $3 AND f.object_id IS NULL AND f.discarded_at IS NULL
-    RETURNING f.lead_magnet_id, f.version
-), chunks AS (
-    DELETE FROM lead_magnet_file_chunks c USING moved WHERE c.lead_magnet_id = moved.lead_magnet_id AND c.version = moved.version
-)
-SELECT FROM moved
-`
-
-type SetFileObjectParams struct {
-	ObjectID     uuid.UUID
-	LeadMagnetID uuid.UUID
-	Version      int32
-}
-
-// Moves a file into an object, which has been written, unless it was discarded or moved meanwhile.
-func (q *Queries) SetFileObject(ctx context.Context, arg SetFileObjectParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setFileObject, arg.ObjectID, arg.LeadMagnetID, arg.Version)
 	if err != nil {
 		return 0, err
 	}

@@ -8,12 +8,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/versity/versitygw/auth"
 
@@ -48,7 +46,7 @@ func newLibraryOf(t *testing.T, accounts auth.IAMService) *library {
 	var address string
 	address, l.dir, l.stop = serveAccounts(t, "documents", region, accounts)
 	l.config = file.Config{
-		Store: "s3://documents/lodestone", CacheBytes: 1 << 30,
+		Store: "s3://documents/lodestone", 
 		S3: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
 	}
 	require.NoError(t, store.New(l.db.Unscoped()).InsertAccount(t.Context(), store.InsertAccountParams{ID: l.account, Name: "Test", Plan: "team"}))
@@ -57,9 +55,8 @@ func newLibraryOf(t *testing.T, accounts auth.IAMService) *library {
 
 func (l *library) open(c file.Config) *file.Files {
 	l.Helper()
-	files, err := file.New(c, file.Deps{Postgres: l.db, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	files, err := file.New(c, file.Deps{Postgres: l.db, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(l, err)
-	l.Cleanup(files.Close)
 	return files
 }
 
@@ -111,14 +108,13 @@ func (l *library) chunks() (n int) {
 	return n
 }
 
-// A file in a bucket is read whole and in ranges. A copy of it is read while the bucket is away; any other file is unavailable then.
+// A file in a bucket is read whole and in ranges. It is unavailable while the bucket is away, and gone if its object is.
 func TestFileInABucket(t *testing.T) {
 	l := newLibrary(t)
 	files := l.open(l.config)
 	f, text := l.add(files, 17<<20+12_345) // more than a part
-	other, _ := l.add(files, 100)
 	require.Zero(t, l.chunks())
-	require.Len(t, l.objects(), 2)
+	require.Len(t, l.objects(), 1)
 	got, err := l.read(files, f)
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(text, got))
@@ -133,11 +129,13 @@ func TestFileInABucket(t *testing.T) {
 		content.Close()
 	}
 
+	deleted, _ := l.add(files, 100)
+	require.NoError(t, os.Remove(filepath.Join(l.dir, "lodestone", deleted.ObjectID.String())))
+	_, err = l.read(files, deleted)
+	require.ErrorIs(t, err, file.ErrGone)
+
 	l.stop()
-	got, err = l.read(files, f)
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(text, got))
-	_, err = l.read(files, other)
+	_, err = l.read(files, f)
 	var p *problem.Problem
 	require.ErrorAs(t, err, &p)
 	require.Equal(t, problem.Unavailable, p.Code)
@@ -146,71 +144,18 @@ func TestFileInABucket(t *testing.T) {
 	require.Equal(t, problem.Unavailable, p.Code)
 }
 
-// What another program wrote over an object is not shown.
-func TestObjectThatChanged(t *testing.T) {
-	l := newLibrary(t)
-	files := l.open(l.config)
-	f, text := l.add(files, 1000)
-	object := l.objects()[0]
-	require.NoError(t, os.WriteFile(object, bytes.ToUpper(text), 0o600))
-	_, err := l.read(files, f)
-	require.ErrorContains(t, err, "SHA-256")
-	require.NoError(t, os.WriteFile(object, text, 0o600))
-	_, err = l.read(files, f)
-	require.NoError(t, err, "the wrong copy is not kept")
-	require.NoError(t, os.Remove(object))
-	_, err = l.read(l.open(l.config), f)
-	require.ErrorIs(t, err, file.ErrGone)
-}
-
-// Files move into the bucket and back, under readers who have begun.
-func TestMove(t *testing.T) {
+// Files that were stored in Postgres are read from there by a process with a bucket, whose own it cannot be without.
+func TestFilesOfBefore(t *testing.T) {
 	l := newLibrary(t)
 	inPostgres, inBucket := l.open(file.Config{}), l.open(l.config)
 	f, text := l.add(inPostgres, 3<<20+1)
-	l.add(inPostgres, 10)
-	require.Equal(t, 5, l.chunks())
-
-	reader := inBucket.Open(t.Context(), f)
-	defer reader.Close()
-	half := make([]byte, 100_000)
-	_, err := io.ReadFull(reader, half)
+	got, err := l.read(inBucket, f)
 	require.NoError(t, err)
-	var moved int64
-	require.NoError(t, inBucket.Move(t.Context(), true, func(size int64) { moved += size }))
-	require.Equal(t, int64(len(text)+10), moved)
-	require.Zero(t, l.chunks())
-	require.Len(t, l.objects(), 2)
-	rest, err := io.ReadAll(reader)
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(text, slices.Concat(half, rest)))
-	require.NoError(t, inBucket.Move(t.Context(), true, func(int64) { t.Error("nothing is left to move") }))
-	places, err := file.ReadPlaces(t.Context(), l.db)
-	require.NoError(t, err)
-	require.Equal(t, file.Places{ObjectFiles: 2, ObjectBytes: moved}, places)
-
-	f = l.file(f.LeadMagnetID)
+	require.True(t, bytes.Equal(text, got))
+	f, _ = l.add(inBucket, 100)
 	require.True(t, config.IsInvalid(inPostgres.Start(t.Context())), "a process without the setting does not start")
 	_, err = l.read(inPostgres, f)
 	require.ErrorContains(t, err, "--file-store")
-
-	require.NoError(t, inBucket.Move(t.Context(), false, func(int64) {}))
-	require.Equal(t, 5, l.chunks())
-	got, err := l.read(inPostgres, f) // as it was found before
-	require.ErrorContains(t, err, "--file-store", "a process without a store cannot read what it knows as an object")
-	require.Empty(t, got)
-	got, err = l.read(inPostgres, l.file(f.LeadMagnetID))
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(text, got))
-	got, err = l.read(l.open(l.config), f)
-	require.NoError(t, err, "the object is still there")
-	require.True(t, bytes.Equal(text, got))
-	l.age()
-	require.NoError(t, inBucket.Sweep(t.Context()))
-	require.Empty(t, l.objects())
-	got, err = l.read(l.open(l.config), f)
-	require.NoError(t, err, "where it is now is looked up")
-	require.True(t, bytes.Equal(text, got))
 }
 
 // age makes all records of objects older than an upload can be.
@@ -277,7 +222,6 @@ func TestSettingsOfABucket(t *testing.T) {
 		"--file-store":       {Store: "/directory", S3: l.config.S3},
 		"--s3-endpoint":      {Store: "s3://documents", S3: objectstore.Config{Endpoint: "host:9000"}},
 		"--s3-secret-key":    {Store: "s3://documents", S3: objectstore.Config{Endpoint: "http://host:9000", AccessKey: "x"}},
-		"--file-cache-bytes": {CacheBytes: -1},
 	} {
 		require.ErrorContains(t, c.Validate(), setting)
 	}

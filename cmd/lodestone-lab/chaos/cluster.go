@@ -177,7 +177,6 @@ func (w *world) servingEnvironments(env map[string][]string, through func(name, 
 	env["crud1"] = append(env["crud1"],
 		"LODESTONE_FILE_STORE=s3://"+bucketName+"/lodestone", "LODESTONE_S3_ENDPOINT=http://"+proxy, "LODESTONE_S3_REGION=eu-central-1",
 		"LODESTONE_S3_ACCESS_KEY="+bucketKey, "LODESTONE_S3_SECRET_KEY="+bucketKey,
-		"LODESTONE_FILE_CACHE_BYTES=0", // so that files are read from the store
 	)
 	return nil
 }

@@ -22,30 +22,6 @@ WHERE lead_magnet_id = sqlc.arg(lead_magnet_id) AND version = sqlc.arg(version) 
 -- Records an object that is about to be written.
 INSERT INTO file_objects (id, account_id) VALUES ($1, $2);
 
--- name: FilesElsewhere :many
--- Stored files that are chunks, or that are objects, from a file on.
-SELECT * FROM lead_magnet_files
-WHERE discarded_at IS NULL AND (object_id IS NOT NULL) = sqlc.arg(are_objects)::boolean
-    AND (lead_magnet_id, version) > (sqlc.arg(after_id)::uuid, sqlc.arg(after_version)::integer)
-ORDER BY lead_magnet_id, version
-LIMIT sqlc.arg(row_limit)::bigint;
-
--- name: SetFileObject :execrows
--- Moves a file into an object, which has been written, unless it was discarded or moved meanwhile.
-WITH moved AS (
-    UPDATE lead_magnet_files f SET object_id = sqlc.arg(object_id)::uuid
-    WHERE f.lead_magnet_id = sqlc.arg(lead_magnet_id) AND f.version = sqlc.arg(version) AND f.object_id IS NULL AND f.discarded_at IS NULL
-    RETURNING f.lead_magnet_id, f.version
-), chunks AS (
-    DELETE FROM lead_magnet_file_chunks c USING moved WHERE c.lead_magnet_id = moved.lead_magnet_id AND c.version = moved.version
-)
-SELECT FROM moved;
-
--- name: ClearFileObject :execrows
--- Moves a file out of an object, before its chunks are added, unless it was discarded or moved meanwhile.
-UPDATE lead_magnet_files SET object_id = NULL
-WHERE lead_magnet_id = $1 AND version = $2 AND object_id IS NOT NULL AND discarded_at IS NULL;
-
 -- name: ReleaseFileObjects :execrows
 -- Notes for removal the objects that no file uses, of which so many seconds ago it was recorded that they were to be written. The
 -- time is longer than any upload. A file that takes an object at the same time fails this statement, by its foreign key.
@@ -64,8 +40,5 @@ SELECT id FROM file_removals ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
 -- name: DeleteFileRemoval :exec
 DELETE FROM file_removals WHERE id = $1;
 
--- name: FilePlaces :one
--- How many files are chunks, and how many are objects, and their bytes.
-SELECT count(*) FILTER (WHERE object_id IS NULL) AS chunk_files, coalesce(sum(file_size) FILTER (WHERE object_id IS NULL), 0)::bigint AS chunk_bytes,
-    count(*) FILTER (WHERE object_id IS NOT NULL) AS object_files, coalesce(sum(file_size) FILTER (WHERE object_id IS NOT NULL), 0)::bigint AS object_bytes
-FROM lead_magnet_files WHERE discarded_at IS NULL;
+-- name: CountFileObjects :one
+SELECT count(*) FROM lead_magnet_files WHERE object_id IS NOT NULL AND discarded_at IS NULL;
