@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +86,6 @@ type drawer struct {
 	random   *rand.Rand
 	zones    []*time.Location // of places
 	visitors int
-	signed   []*visit
 }
 
 func newDrawer(seed uint64, from, until time.Time) (*drawer, error) {
@@ -112,7 +110,7 @@ func drawPresent(seed uint64, readers int, now time.Time) (*plan, error) {
 		c := &campaigns[d.pick(len(campaigns), func(i int) float64 { return campaigns[i].rate })]
 		v := &visit{at: now, visitor: d.newVisitor(c.mobile), campaign: c, landing: c.landing, scripts: d.chance(0.9)}
 		if d.visits = append(d.visits, v); i < readers {
-			d.sign(v)
+			v.email = d.address(v.visitor)
 			if v.sent, v.verified = now, now; d.chance(0.08) {
 				d.scan(v, now)
 			}
@@ -164,7 +162,7 @@ func (d *drawer) visit(v *visit) {
 		return
 	}
 	sent := v.at.Add(d.between(5*time.Second, 50*time.Second))
-	d.sign(v)
+	v.email = d.address(v.visitor)
 	v.sent, v.verified = sent, sent
 	if v.landing == fromWebinar {
 		v.verified = time.Time{}
@@ -190,18 +188,9 @@ func (d *drawer) visit(v *visit) {
 	}
 }
 
-// sign gives a visit an address. Some people have been at the other landing page before.
-func (d *drawer) sign(v *visit) {
-	if n := len(d.signed); n > 0 && d.chance(0.08) {
-		i := d.random.IntN(n)
-		if first := d.signed[i]; !first.at.After(v.at) {
-			v.email, v.visitor, v.landing = first.email, first.visitor, landings-1-first.landing
-			d.signed = slices.Delete(d.signed, i, i+1)
-			return
-		}
-	}
-	v.email = fmt.Sprintf("%s.%s%d@%s", d.one(firstNames), d.one(lastNames), v.visitor.number, d.one(hosts))
-	d.signed = append(d.signed, v)
+// address returns an address that no one else has.
+func (d *drawer) address(v *visitor) string {
+	return fmt.Sprintf("%s.%s%d@%s", d.one(firstNames), d.one(lastNames), v.number, d.one(hosts))
 }
 
 // scan lets a program open the link.
