@@ -31,7 +31,7 @@ func TestScreensKeepTheirBudget(t *testing.T) {
 	v.call(http.MethodGet, "/api/v1/lead-magnets", "", &magnets)
 	paths := []string{"/dashboard", "/dashboard/readers", "/dashboard/links", "/dashboard/live"}
 	for i, m := range magnets.Data {
-		for n := range 25 * min(i, 1) { // the first one has few landing pages
+		for n := range 20 * min(i, 1) { // the first one has few landing pages
 			v.call(http.MethodPost, "/api/v1/generic-links", fmt.Sprintf(`{"lead_magnet_id":"%s","title":"Campaign %d of the autumn"}`, m.ID, n), new(any))
 		}
 		paths = append(paths, "/dashboard/magnets/"+m.ID, "/dashboard/magnets/"+m.ID+"?version=1")

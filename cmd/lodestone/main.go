@@ -56,7 +56,7 @@ type commands struct {
 	BlankAgain  blankAgainCommand  `cmd:"" group:"Operate it:" name:"blank-again" help:"Blank the stored events of all erased people again, and remove the copies for SQL, after ClickHouse was restored from a backup. The consumers do it."`
 	Engines     enginesCommand     `cmd:"" group:"Run it:" help:"Download the packages of ClickHouse and PostgreSQL that lodestone up runs, for a machine without npm or network: copy the directory there, and give it to up as --engine-cache."`
 	Export      exportCommand      `cmd:"" group:"Ask and try:" help:"Write events or submissions to a CSV, NDJSON or Parquet file."`
-	MCP         mcpCommand         `cmd:"" group:"Ask and try:" name:"mcp" help:"Serve the operations of the API to agents, by the Model Context Protocol. Reads only, without --write."`
+	MCP         mcpCommand         `cmd:"" group:"Ask and try:" name:"mcp" help:"Serve reports and lists to agents, by the Model Context Protocol. Reads only, without --write."`
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`
 	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent. With --days, write weeks of campaigns that are over."`
 	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Check whether the process at the admin address is ready, for container platforms."`

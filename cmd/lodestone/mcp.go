@@ -18,7 +18,7 @@ type mcpCommand struct {
 	Process processConfig      `embed:""`
 	Listen  string             `name:"mcp-listen" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, path /mcp, instead of standard input and output. Each request then needs an API key as its bearer token. Without a host, such as :8095, it is this machine only."`
 	TLS     certificate.Server `embed:"" prefix:"mcp-"`
-	Write   bool               `name:"write" help:"Offer operations that change things as well. The API key needs the scopes for them."`
+	Write   bool               `name:"write" help:"Offer tools that create lead magnets, landing pages and access links as well. The API key needs the scopes for them."`
 }
 
 // Run serves one agent over standard input and output, or any number over HTTP.
@@ -29,11 +29,7 @@ func (c *mcpCommand) Run(ctx context.Context) error {
 	if _, err := c.API.client(); err != nil {
 		return err
 	}
-	server, err := mcp.New(ctx, mcp.Config{URL: c.API.URL, Key: c.API.APIKey, Write: c.Write}, c.deps())
-	if err != nil {
-		return err
-	}
-	return server.Run(ctx, &sdk.StdioTransport{})
+	return mcp.New(mcp.Config{URL: c.API.URL, Key: c.API.APIKey, Write: c.Write}, c.deps()).Run(ctx, &sdk.StdioTransport{})
 }
 
 func (c *mcpCommand) deps() mcp.Deps {
@@ -55,10 +51,7 @@ func (c *mcpCommand) listen(ctx context.Context) error {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	server, err := mcp.New(ctx, mcp.Config{URL: c.API.URL, Write: c.Write}, c.deps())
-	if err != nil {
-		return err
-	}
+	server := mcp.New(mcp.Config{URL: c.API.URL, Write: c.Write}, c.deps())
 	p := newProcess(c.Process)
 	p.stack.Add("mcp server", httpserver.New(httpserver.Config{Name: "mcp server", Setting: "--mcp-listen", Address: net.JoinHostPort(host, port), TLS: c.TLS},
 		httpserver.Deps{Handler: server.Handler(), Log: p.log}))

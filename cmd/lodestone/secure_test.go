@@ -41,7 +41,7 @@ func TestUpOverTLS(t *testing.T) {
 	require.Contains(t, stranger.out.String(), "name a file with that authority's certificate in the environment variable SSL_CERT_FILE")
 	demo := launch(t, u.dir, trusting, "demo", "--visitors=20")
 	require.Zero(t, demo.wait(), "%s", demo.out)
-	require.Contains(t, demo.out.String(), "What was sent and what the API answers agree.")
+	require.Contains(t, demo.out.String(), demoAgrees)
 	exported := launch(t, u.dir, trusting, "export", "events")
 	require.Zero(t, exported.wait(), "%s", exported.out)
 

@@ -19,6 +19,8 @@ import (
 	"lodestone/pkg/engine/enginetest"
 )
 
+const demoAgrees = "What was sent, what the API answers and what SQL answers agree."
+
 func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
@@ -61,7 +63,7 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 
 	demo := launch(t, u.dir, nil, "demo")
 	require.Zero(t, demo.wait(), "%s", demo.out)
-	require.Contains(t, demo.out.String(), "What was sent and what the API answers agree.")
+	require.Contains(t, demo.out.String(), demoAgrees)
 	newest := func() (events string) {
 		_, answer := get(t, u.env["LODESTONE_URL"]+"/api/v1/analytics", u.env["LODESTONE_API_KEY"])
 		events, _, _ = strings.Cut(answer, `"pagination":`) // which tells where the next pull begins

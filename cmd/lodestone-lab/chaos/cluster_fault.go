@@ -2,9 +2,7 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -93,33 +91,4 @@ func (s *scene) ofOtherShards(ctx context.Context, i int, log ends) (ends, error
 		}
 	}
 	return others, nil
-}
-
-// versionBefore lets a consumer of an earlier version take part while one of this version is killed, and while it leaves.
-func versionBefore(ctx context.Context, s *scene) error {
-	if s.before == "" {
-		return fmt.Errorf("%w: no --before was given", errLeftOut)
-	}
-	third := s.consumers[maxConsumers-1]
-	now := third.Program
-	third.Program = filepath.Join(s.before, "lodestone")
-	defer func() { third.Program = now }()
-	s.note("%s joins in the version before", third.Name)
-	if err := third.Start(); err != nil {
-		return err
-	}
-	err := s.ready(ctx, third)
-	if err == nil {
-		err = s.hold(ctx, s.between(3*time.Second, 8*time.Second))
-	}
-	victim, down := s.consumer(), s.between(0, 5*time.Second)
-	s.note("kill -9 %s, down %v", victim.Name, down)
-	victim.Kill(down)
-	err = errors.Join(err, s.hold(ctx, down+s.between(3*time.Second, 8*time.Second)))
-	s.note("%s leaves", third.Name)
-	if s.rand.IntN(2) == 0 {
-		third.Kill(time.Hour)
-	}
-	third.Stop(40 * time.Second)
-	return err
 }

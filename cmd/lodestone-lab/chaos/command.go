@@ -31,7 +31,6 @@ type Command struct {
 	Only     []string      `name:"only" help:"Choose from these faults only."`
 	List     bool          `name:"list" help:"List the faults and end."`
 	Cluster  bool          `name:"cluster" help:"Run two ClickHouse shards, two query processes, PgBouncer and files in an S3 server, and add the faults of such a cluster."`
-	Before   string        `name:"before" placeholder:"COMMIT" help:"Commit of an earlier version, one of whose consumers joins in the fault of that name of a cluster. It is built in a work tree of its own."`
 	Mutant   string        `name:"mutant" help:"Break this rule in the programs, to see that the run finds out."`
 	Mutants  bool          `name:"mutants" help:"Break one rule after the other, each in a short run or the tests of its package, and fail if one is not noticed. Nothing else is done."`
 	Dir      string        `name:"dir" help:"Directory for data, logs and the ledger; a temporary one, which is removed after success, if empty."`
@@ -76,15 +75,8 @@ func (c *Command) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	before := ""
-	if c.Before != "" {
-		before = filepath.Join(dir, "before")
-		if err := buildBefore(ctx, before, c.Before); err != nil {
-			return err
-		}
-	}
 	r, err := chaos(ctx, options{
-		Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Before: before, Steps: c.Steps, Only: c.Only,
+		Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Steps: c.Steps, Only: c.Only,
 		Pause: 2 * time.Second, Recover: 5 * time.Minute, Dir: dir, Programs: programs, Log: log,
 	})
 	if r != nil {
@@ -132,12 +124,9 @@ func buildPrograms(ctx context.Context, dir, broken string) error {
 	return compile(ctx, sources, dir, names...)
 }
 
-// Build compiles the programs as releases have them into a directory, and those of an earlier commit into another one.
-func Build(ctx context.Context, dir, before, commit string) error {
-	if err := compile(ctx, nil, dir, "lodestone", "lodestone-clickhouse"); err != nil {
-		return err
-	}
-	return buildBefore(ctx, before, commit)
+// Build compiles the programs as releases have them into a directory.
+func Build(ctx context.Context, dir string) error {
+	return compile(ctx, nil, dir, "lodestone", "lodestone-clickhouse")
 }
 
 // compile compiles programs with other sources than those that are there.
@@ -169,14 +158,6 @@ func buildBucket(ctx context.Context, dir string) error {
 		return err
 	}
 	return overlay.Build(ctx, filepath.Join(root, "cmd", "lodestone-lab"), filepath.Join(dir, "bucket"), "./chaos/machine/bucket")
-}
-
-// buildBefore compiles the programs of another commit.
-func buildBefore(ctx context.Context, dir, commit string) (err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
-	return overlay.BuildCommit(ctx, filepath.Join(dir, "sources"), commit, filepath.Join(dir, "lodestone"))
 }
 
 var errUnnoticed = errors.New("the run does not notice it")

@@ -340,6 +340,5 @@ func faults() []fault {
 		ofCluster(kill("query")),
 		ofCluster(kill("bucket")),
 		{name: "a shard is away", short: true, inject: shardAway, cluster: true},
-		{name: "a consumer of the version before", inject: versionBefore, cluster: true},
 	}
 }

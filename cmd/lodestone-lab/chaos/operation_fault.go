@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,8 +21,6 @@ import (
 
 // What an operator does in a soak, in the order of a run.
 const (
-	Upgrade     = "upgrade"
-	RollBack    = "roll back"
 	Backup      = "backup"
 	EraseOne    = "a person exported and erased"
 	RestoreBoth = "both databases destroyed and restored"
@@ -38,8 +35,6 @@ func operationFaults() []fault {
 	crud.operation = true
 	return []fault{
 		crud,
-		operation(Upgrade, func(ctx context.Context, s *scene) error { return s.replaceAll(ctx, s.programs) }),
-		operation(RollBack, func(ctx context.Context, s *scene) error { return s.replaceAll(ctx, s.before) }),
 		operation(Backup, backUp),
 		operation(EraseOne, eraseOne),
 		operation(RestoreBoth, restoreBoth),
@@ -51,12 +46,10 @@ func allFaults() []fault { return slices.Concat(faults(), operationFaults()) }
 
 // operations is what the operations of a soak leave for each other and for the check.
 type operations struct {
-	files    int    // of the reader, at the newest backup
-	gone     *link  // of the person who was erased
-	address  string // theirs
-	figures  []string
-	migrates bool // the release before lacks migrations of this one
-	migrated bool // the schema is that of this release
+	files   int    // of the reader, at the newest backup
+	gone    *link  // of the person who was erased
+	address string // theirs
+	figures []string
 }
 
 // figuref adds to what the report says of the operations.
@@ -81,58 +74,6 @@ func (o *operations) settings(w *world, env map[string][]string) error {
 	for i := range maxConsumers {
 		name := fmt.Sprint("consumer", i+1)
 		env[name] = append(env[name], "LODESTONE_ERASURE_INTERVAL=5s")
-	}
-	return nil
-}
-
-// exitPending is that of `lodestone migrate --check` for migrations that can be applied while the old processes run.
-const exitPending = 3
-
-// checked judges how `lodestone migrate --check` ended. The first time, it has to report migrations exactly if the release before lacks some.
-func (o *operations) checked(err error) error {
-	var exit *exec.ExitError
-	switch pending := errors.As(err, &exit) && exit.ExitCode() == exitPending; {
-	case err != nil && !pending:
-		return fmt.Errorf("the old processes would have to stop: %w", err)
-	case o.migrates && !pending && !o.migrated:
-		return errors.New("migrate --check reports nothing, and the release before lacks migrations")
-	case !o.migrates && pending && !o.migrated:
-		return errors.New("migrate --check reports migrations, and the release before lacks none")
-	}
-	return nil
-}
-
-// replaceAll lets a release take the place of the other, in the order of docs/upgrade.md. One process of a kind is replaced after the other; a client, and a
-// reader of reports, asks again meanwhile.
-func (s *scene) replaceAll(ctx context.Context, release string) error {
-	begin, direction := time.Now(), Upgrade
-	order := slices.Concat(s.queries, []*machine.Process{s.site}, s.consumers[:consumers], s.collectors)
-	if release == s.programs { // upward
-		s.release = release
-		_, err := s.output(ctx, "migrate", "--check")
-		if err := s.operations.checked(err); err != nil {
-			return err
-		}
-		if err := s.command(ctx, "migrate"); err != nil {
-			return err
-		}
-		s.operations.migrated = true
-	} else {
-		direction = RollBack
-		slices.Reverse(order)
-	}
-	s.release = release
-	for _, p := range order {
-		s.note("%s is replaced", p.Name)
-		p.Stop(40 * time.Second)
-		p.Program = filepath.Join(release, "lodestone")
-		if err := errors.Join(p.Start(), s.ready(ctx, p)); err != nil {
-			return err
-		}
-	}
-	s.operations.figuref("%s, each process replaced and ready: %s", direction, seconds(time.Since(begin)))
-	for _, p := range s.consumers[consumers:] { // which a fault may start
-		p.Program = filepath.Join(release, "lodestone")
 	}
 	return nil
 }

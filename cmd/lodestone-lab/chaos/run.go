@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,9 +26,7 @@ type options struct {
 	Senders  int
 	Brokers  int      // 1 or 3
 	Cluster  bool     // see cluster.go
-	Before   string   // directory of the programs of the version before; empty: there are none
 	Soak     bool     // see operation_fault.go
-	Migrates bool     // the version before lacks migrations
 	Batch    int      // events of each request; 0: requests of different sizes
 	NoSpool  bool     // the collectors have none
 	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration, Events and Faults are reached
@@ -57,7 +53,6 @@ type Running struct {
 	Name  string
 	PID   int    // 0: between two lives
 	Admin string // address of its metrics; "": it is an engine
-	Old   bool   // of the release before
 }
 
 // look returns what runs.
@@ -67,8 +62,7 @@ func (w *world) look() Look {
 		at.Step = name
 	}
 	for name, pid := range w.pids() {
-		program, _ := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe")) // it may have ended
-		at.Running = append(at.Running, Running{Name: name, PID: pid, Admin: w.admins[name], Old: w.before != "" && filepath.Dir(program) == w.before})
+		at.Running = append(at.Running, Running{Name: name, PID: pid, Admin: w.admins[name]})
 	}
 	slices.SortFunc(at.Running, func(a, b Running) int { return strings.Compare(a.Name, b.Name) })
 	return at
@@ -80,8 +74,7 @@ type Soak struct {
 	Duration, Recover             time.Duration
 	Rate, Batch, Senders, Brokers int
 	Steps                         []Step
-	Dir, Programs, Before         string // directories: for data and logs, of the programs, and of those of the release before
-	Migrates                      bool   // the release before lacks migrations
+	Dir, Programs                 string // directories: for data and logs, and of the programs
 	Log                           *slog.Logger
 	Watch                         func(ctx context.Context, look func() Look)
 }
@@ -103,7 +96,7 @@ type Result struct {
 // Run makes the run. The error says that it could not be made, or that the system got stuck.
 func (s Soak) Run(ctx context.Context) (*Result, error) {
 	o := options{
-		Seed: s.Seed, Rate: s.Rate, Senders: s.Senders, Brokers: s.Brokers, Before: s.Before, Migrates: s.Migrates, Soak: true, Batch: s.Batch, Recover: s.Recover, Pause: time.Second,
+		Seed: s.Seed, Rate: s.Rate, Senders: s.Senders, Brokers: s.Brokers, Soak: true, Batch: s.Batch, Recover: s.Recover, Pause: time.Second,
 		Dir: s.Dir, Programs: s.Programs, Log: s.Log, Watch: s.Watch,
 	}
 	for _, step := range s.Steps {

@@ -53,10 +53,8 @@ type world struct {
 	programs string // directory of lodestone and lodestone-clickhouse
 	brokers  int
 	spools   bool
-	cluster  bool   // see cluster.go
-	soak     bool   // see operation_fault.go
-	before   string // directory of the programs of the version before; empty: there are none
-	release  string // directory of the lodestone that runs
+	cluster  bool // see cluster.go
+	soak     bool // see operation_fault.go
 	log      *slog.Logger
 	network  *machine.Network
 	disks    *machine.Disks
@@ -90,13 +88,9 @@ type world struct {
 }
 
 func newWorld(o options) *world {
-	release := o.Programs
-	if o.Soak && o.Before != "" {
-		release = o.Before // until it is upgraded
-	}
 	return &world{
-		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, cluster: o.Cluster, soak: o.Soak, before: o.Before, release: release, log: o.Log,
-		operations: operations{migrates: o.Migrates}, network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log}, admins: map[string]string{},
+		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, cluster: o.Cluster, soak: o.Soak, log: o.Log,
+		network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log}, admins: map[string]string{},
 	}
 }
 
@@ -306,7 +300,7 @@ func (w *world) command(ctx context.Context, args ...string) error {
 
 // output runs a command of lodestone, and returns what it printed.
 func (w *world) output(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, filepath.Join(w.release, "lodestone"), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), args...)
 	cmd.Env, cmd.Dir = append(os.Environ(), w.own...), w.dir
 	output, err := cmd.CombinedOutput()
 	if err != nil {
@@ -318,7 +312,7 @@ func (w *world) output(ctx context.Context, args ...string) (string, error) {
 func (w *world) startProcesses(ctx context.Context, env map[string][]string) error {
 	add := func(command string, number int) *machine.Process {
 		name := command + strconv.Itoa(number)
-		return &machine.Process{Name: name, Command: command, Program: filepath.Join(w.release, "lodestone"), Env: env[name], Dir: w.dir, Log: w.log}
+		return &machine.Process{Name: name, Command: command, Program: filepath.Join(w.programs, "lodestone"), Env: env[name], Dir: w.dir, Log: w.log}
 	}
 	for i := range collectors {
 		w.collectors = append(w.collectors, add("collector", i+1))

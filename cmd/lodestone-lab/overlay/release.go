@@ -26,15 +26,6 @@ var migrations = []string{"pkg/postgres/migrations", "pkg/clickhouse/migrations"
 // errIncomplete says that this clone lacks what an upgrade starts from.
 var errIncomplete = errors.New("this clone is not complete")
 
-// Newest returns the release before this one: the newest tag below this commit, whatever its migrations.
-func Newest(ctx context.Context) (Release, error) {
-	root, err := Root(ctx)
-	if err != nil {
-		return Release{}, err
-	}
-	return newest(ctx, root)
-}
-
 // Named returns the release of a tag or a commit.
 func Named(ctx context.Context, revision string) (Release, error) {
 	root, err := Root(ctx)
@@ -68,14 +59,6 @@ func releases(ctx context.Context, dir string) ([]Release, error) {
 		}
 	}
 	return []Release{first}, nil
-}
-
-func newest(ctx context.Context, dir string) (Release, error) {
-	tags, err := tags(ctx, dir)
-	if err != nil {
-		return Release{}, err
-	}
-	return named(ctx, dir, tags[0])
 }
 
 // tags returns the tags of releases below this commit, the newest first, or firstSchema. There is at least one.

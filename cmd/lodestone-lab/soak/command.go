@@ -1,5 +1,5 @@
-// Package soak runs an installation for hours under a steady load, while an operator does everything that operators do and each part is killed: it is
-// upgraded and rolled back, backed up, destroyed and restored, and a person is erased. At the end it compares what was acknowledged with
+// Package soak runs an installation for hours under a steady load, while an operator does what operators do and each part is killed: it is
+// backed up, destroyed and restored, and a person is erased. At the end it compares what was acknowledged with
 // what is stored, and the memory of each process with what it was. The runner of package chaos does all but the memory.
 package soak
 
@@ -29,7 +29,6 @@ type Command struct {
 	Senders  int           `name:"senders" default:"16" help:"Clients that send at the same time. A quarter of them send views of landing pages, and a quarter send everything three times."`
 	Brokers  int           `name:"brokers" default:"1" help:"Brokers of Kafka: 1, or 3 that each have every record."`
 	Seed     uint64        `name:"seed" help:"Seed of what is killed for how long, and of who is erased; a random one if 0, which is printed."`
-	Before   string        `name:"before" placeholder:"COMMIT" help:"Tag or commit of the release before. Default: the newest tag before this commit."`
 	Sample   time.Duration `name:"sample" default:"5s" help:"Interval at which memory is sampled."`
 	WarmUp   time.Duration `name:"warm-up" help:"Time after a start, a fault or an operation from which memory has to be flat. Default: a twentieth of the duration."`
 	Steps    []string      `name:"steps" help:"Do these, one after the other, instead of everything."`
@@ -52,9 +51,6 @@ func plan(duration time.Duration) (steps []chaos.Step) {
 			at(from+float64(i)/100, "kill -9 "+kind)
 		}
 	}
-	at(0.04, chaos.Upgrade)
-	at(0.12, chaos.RollBack)
-	at(0.16, chaos.Upgrade)
 	killEach(0.20)
 	at(0.42, chaos.Backup)
 	at(0.45, chaos.Backup)
@@ -90,11 +86,11 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711), os.MkdirAll(c.Out, 0o755)); err != nil { //nolint:gosec // as above; reports are no secret
 		return err
 	}
-	p, err := c.build(ctx, dir)
+	programs, err := build(ctx, dir)
 	if err != nil {
 		return err
 	}
-	result, err := c.run(ctx, dir, p, c.plan(), log)
+	result, err := c.run(ctx, dir, programs, c.plan(), log)
 	if result != nil {
 		err = errors.Join(err, c.publish(ctx, result))
 	}
@@ -107,31 +103,14 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// programs are those of two releases.
-type programs struct {
-	now, before string // their directories
-	migrates    bool   // the upgrade has migrations to apply
-}
-
-// build compiles the programs of this release and of the one before.
-func (c *Command) build(ctx context.Context, dir string) (programs, error) {
-	release, err := c.release(ctx)
+// build compiles the programs, and returns their directory.
+func build(ctx context.Context, dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return programs{}, err
+		return "", err
 	}
-	c.Before = release.Revision
-	if dir, err = filepath.Abs(dir); err != nil {
-		return programs{}, err
-	}
-	p := programs{now: filepath.Join(dir, "bin"), before: filepath.Join(dir, "before"), migrates: release.Migrates}
-	return p, chaos.Build(ctx, p.now, p.before, c.Before)
-}
-
-func (c *Command) release(ctx context.Context) (overlay.Release, error) {
-	if c.Before == "" {
-		return overlay.Newest(ctx)
-	}
-	return overlay.Named(ctx, c.Before)
+	programs := filepath.Join(dir, "bin")
+	return programs, chaos.Build(ctx, programs)
 }
 
 // result is what a run has to say.
@@ -150,12 +129,12 @@ func (r *result) judge(warmUp time.Duration) {
 
 func (r *result) ok() bool { return r.OK && len(r.growing) == 0 }
 
-func (c *Command) run(ctx context.Context, dir string, p programs, steps []chaos.Step, log *slog.Logger) (*result, error) {
+func (c *Command) run(ctx context.Context, dir, programs string, steps []chaos.Step, log *slog.Logger) (*result, error) {
 	const limit = 15 * time.Minute // also of what came in during a restore
 	r := &result{}
 	done, err := chaos.Soak{
 		Seed: c.Seed, Duration: c.Duration, Recover: limit, Rate: c.Rate, Batch: c.Batch, Senders: c.Senders, Brokers: c.Brokers, Steps: steps,
-		Dir: dir, Programs: p.now, Before: p.before, Migrates: p.migrates, Log: log,
+		Dir: dir, Programs: programs, Log: log,
 		Watch: func(ctx context.Context, look func() chaos.Look) { r.samples.watch(ctx, c.Sample, look) },
 	}.Run(ctx)
 	if done == nil {
@@ -195,8 +174,8 @@ func (c *Command) report(ctx context.Context, r *result) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s: `make soak SOAK=\"--duration %v --rate %d --events-per-request %d --senders %d --brokers %d --seed %d\"`, upgraded from `%.12s`.\n\n",
-		time.Now().UTC().Format("2 January 2006"), machine, c.Duration, c.Rate, c.Batch, c.Senders, c.Brokers, c.Seed, c.Before)
+	fmt.Fprintf(&b, "%s on %s: `make soak SOAK=\"--duration %v --rate %d --events-per-request %d --senders %d --brokers %d --seed %d\"`.\n\n",
+		time.Now().UTC().Format("2 January 2006"), machine, c.Duration, c.Rate, c.Batch, c.Senders, c.Brokers, c.Seed)
 	fmt.Fprintf(&b, "Events were sent for %v, of which %.0f were acknowledged in a second on average.\n\n", r.Load.Round(time.Second), float64(r.Acked)/r.Load.Seconds())
 	b.WriteString(r.Report + "\n" + table(r.calms) + "\n")
 	for _, sentence := range r.growing {

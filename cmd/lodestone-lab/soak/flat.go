@@ -28,7 +28,7 @@ type calm struct {
 	samples []sample
 }
 
-// calms returns the calm times of this release's processes, in order. One begins when a process has started and the system has recovered from the last
+// calms returns the calm times of the processes, in order. One begins when a process has started and the system has recovered from the last
 // operation or fault; it is left out unless it is longer than a few warm-ups.
 func (s *samples) calms(warmUp time.Duration) (all []calm) {
 	type key struct {
@@ -38,7 +38,7 @@ func (s *samples) calms(warmUp time.Duration) (all []calm) {
 	began, at := map[key]time.Duration{}, map[key]int{} // of the calm time that lasts
 	for _, one := range s.all {
 		k := key{one.process, one.pid}
-		if one.engine || one.old {
+		if one.engine {
 			continue
 		}
 		if _, lasts := began[k]; !lasts || one.step != "" {

@@ -17,7 +17,6 @@ type sample struct {
 	step        string        // the operation or fault meanwhile; "": none
 	process     string
 	pid         int
-	old         bool // of the release before
 	engine      bool
 	resident    uint64 // bytes
 	goroutines  int64  // 0: an engine, or not known
@@ -52,7 +51,7 @@ func (s *samples) watch(ctx context.Context, every time.Duration, look func() ch
 			if r.PID == 0 {
 				continue
 			}
-			one := sample{at: at, step: now.Step, process: r.Name, pid: r.PID, old: r.Old, engine: r.Admin == "", resident: probe.Resident(r.PID), descriptors: probe.Descriptors(r.PID)}
+			one := sample{at: at, step: now.Step, process: r.Name, pid: r.PID, engine: r.Admin == "", resident: probe.Resident(r.PID), descriptors: probe.Descriptors(r.PID)}
 			if !one.engine {
 				one.goroutines, _ = probe.Metric(ctx, r.Admin, "go_goroutines") // it may be starting or ending
 			}
@@ -71,17 +70,10 @@ func (s *samples) watch(ctx context.Context, every time.Duration, look func() ch
 // write writes the samples as CSV.
 func (s *samples) write(to io.Writer) error {
 	out := csv.NewWriter(to)
-	_ = out.Write([]string{"seconds", "step", "process", "pid", "release", "resident_bytes", "goroutines", "descriptors"}) // Error has it
+	_ = out.Write([]string{"seconds", "step", "process", "pid", "resident_bytes", "goroutines", "descriptors"}) // Error has it
 	for _, one := range s.all {
-		release := "this"
-		switch {
-		case one.engine:
-			release = ""
-		case one.old:
-			release = "before"
-		}
 		_ = out.Write([]string{
-			strconv.FormatFloat(one.at.Seconds(), 'f', 1, 64), one.step, one.process, strconv.Itoa(one.pid), release,
+			strconv.FormatFloat(one.at.Seconds(), 'f', 1, 64), one.step, one.process, strconv.Itoa(one.pid),
 			strconv.FormatUint(one.resident, 10), strconv.FormatInt(one.goroutines, 10), strconv.Itoa(one.descriptors),
 		}) // as above
 	}

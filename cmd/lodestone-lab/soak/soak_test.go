@@ -26,11 +26,11 @@ func TestSoak(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	c := &Command{Duration: time.Minute, Rate: 800, Batch: 50, Senders: 8, Brokers: 1, Seed: 20264, Sample: 500 * time.Millisecond, WarmUp: 2 * time.Second, Out: t.TempDir(), Steps: []string{
-		chaos.Upgrade, chaos.RollBack, chaos.Upgrade, chaos.Backup, "kill -9 consumer", chaos.Backup, chaos.EraseOne, chaos.RestoreBoth, "kill -9 crud",
+		chaos.Backup, "kill -9 consumer", chaos.Backup, chaos.EraseOne, chaos.RestoreBoth, "kill -9 crud",
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
-	p, err := c.build(ctx, dir)
+	p, err := build(ctx, dir)
 	require.NoError(t, err)
 	r, err := c.run(ctx, dir, p, c.plan(), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if r != nil {
@@ -47,11 +47,10 @@ func TestSoak(t *testing.T) {
 	for _, process := range []string{"collector1", "collector2", "consumer1", "consumer2", "query1", "crud1", "clickhouse", "postgres", "kafka1"} {
 		require.Contains(t, string(lines), ","+process+",")
 	}
-	require.Contains(t, string(lines), ",before,")
 	plot, err := os.ReadFile(filepath.Join(c.Out, "soak.svg"))
 	require.NoError(t, err)
 	require.NoError(t, wellFormed(string(plot)))
-	require.Contains(t, string(plot), "A: "+chaos.Upgrade)
+	require.Contains(t, string(plot), "A: "+chaos.FullBackup)
 	require.NoError(t, engine.RemoveDir(dir))
 }
 
@@ -115,10 +114,6 @@ func TestFlat(t *testing.T) {
 		goroutines[i].goroutines += int64(i)
 	}
 	grows("query1: goroutines grow in a calm time of 10m0s", of(goroutines))
-	for i := range goroutines {
-		goroutines[i].old = true
-	}
-	require.Empty(t, of(goroutines), "the release before is not measured")
 }
 
 // Memory is flat only if a calm time of each process shows it.
@@ -142,15 +137,11 @@ func TestWhatWasNotMeasuredIsNotFlat(t *testing.T) {
 	require.Equal(t, []string{"consumer1: no calm time of 2m0s or longer"}, r.growing)
 	require.False(t, judge(time.Second, long, usage("consumer1", 2, 0, 90*time.Second, even)).ok(), "a short warm-up makes no calm time long")
 
-	engine, old := usage("postgres", 3, 0, time.Minute, even), usage("query1", 4, 0, 20*time.Minute, even)
+	engine := usage("postgres", 3, 0, time.Minute, even)
 	for i := range engine {
 		engine[i].engine = true
 	}
 	require.True(t, judge(time.Minute, long, engine).ok(), "engines are not measured")
-	for i := range old {
-		old[i].old = true
-	}
-	require.Equal(t, []string{"query1: no calm time of 2m0s or longer"}, judge(time.Minute, long, old).growing)
 }
 
 // Each part is killed, and everything else happens, in the time that events are sent.
@@ -168,7 +159,7 @@ func TestPlan(t *testing.T) {
 	for _, kind := range kinds {
 		require.Equal(t, 2, killed["kill -9 "+kind], kind)
 	}
-	for name, times := range map[string]int{chaos.RollBack: 1, chaos.Backup: 2, chaos.EraseOne: 1, chaos.RestoreBoth: 1} {
+	for name, times := range map[string]int{chaos.Backup: 2, chaos.EraseOne: 1, chaos.RestoreBoth: 1} {
 		require.Equal(t, times, killed[name], name)
 	}
 }

@@ -13,118 +13,135 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
+	"lodestone/pkg/event"
 )
 
-// browser is the client of one visitor: no key, an address of its own, and only the public endpoints.
-type browser struct {
-	http      *http.Client
-	userAgent string
-	origin    string // of the site
-	collector string
-	sent      *tally
-}
+const (
+	readersAtOnce = 16
+	batchEvents   = 5 // that a reader's browser sends at once
+)
 
-// session is the answer that starts a session of the reading page.
-type session struct {
-	SessionID     string `json:"session_id"`
-	TrackingToken string `json:"tracking_token"`
-	Download      string `json:"download"`
-}
-
-// come plays one visitor: to the landing page, and if it is a reader, through the form to the document.
-func (d *Demo) come(ctx context.Context, i int, v *visit, reads bool) error {
-	b, err := d.newBrowser(i, v.userAgent)
-	if err != nil {
+// play lets everybody look at the landing pages, and the readers read.
+func (d *Demo) play(ctx context.Context) error {
+	if err := d.offer(ctx); err != nil {
 		return err
 	}
-	defer b.http.CloseIdleConnections()
-	page := d.pages[v.page]
-	text, err := b.look(ctx, page.URL, v)
-	if err != nil || !reads {
-		return err
-	}
-	path, err := b.ask(ctx, page.URL, text, v)
-	if errors.Is(err, errTooMany) { // the limit holds for the demo as for everybody
-		path, err = d.invite(ctx, v)
-	}
-	if err != nil {
-		return err
-	}
-	if v.bot {
-		b.userAgent = crawlers[i%len(crawlers)]
-	}
-	in, err := b.open(ctx, path)
-	if err != nil {
-		return err
-	}
-	if err := b.readAloud(ctx, v, in); err != nil {
-		return err
-	}
-	return b.download(ctx, v, in)
-}
-
-// newBrowser returns the browser of a visitor. On this machine every visitor has an address of their own, as in
-// life: all of 127.0.0.0/8 is this machine. Elsewhere they share one, and its limits; then each has a user agent of its
-// own, since a landing page counts an address with a user agent once a minute.
-func (d *Demo) newBrowser(i int, userAgent string) (*browser, error) {
 	site, err := url.Parse(d.cfg.URL)
 	if err != nil {
-		return nil, fmt.Errorf("parse the address of the API: %w", err)
+		return fmt.Errorf("parse the address of the API: %w", err)
+	}
+	var done atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readersAtOnce)
+	for _, v := range d.plan.visits {
+		group.Go(func() error {
+			if err := d.come(ctx, site, v); err != nil {
+				return err
+			}
+			if n := done.Add(1); n%100 == 0 {
+				fmt.Fprintf(d.deps.Out, "Visitors      %d of %d\n", n, len(d.plan.visits))
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// come plays one visitor: to the landing page and, with an address, through the form to the
+// document.
+func (d *Demo) come(ctx context.Context, site *url.URL, v *visit) error {
+	b := d.newBrowser(site, v.visitor)
+	defer b.http.CloseIdleConnections()
+	page, err := b.look(ctx, d.urls[v.landing], v)
+	if err != nil || v.email == "" {
+		return err
+	}
+	link, err := b.ask(ctx, d.urls[v.landing], page, v.email)
+	if errors.Is(err, errTooMany) { // the limit holds for the demo as for everybody
+		v.invited = true
+		link, err = d.invite(ctx, v.email)
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range v.sessions {
+		reader := *b
+		reader.agent = s.visitor.agent
+		if err := reader.read(ctx, link, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// browser is the client of one visitor: no key, an address of its own, and only the public
+// endpoints.
+type browser struct {
+	http      *http.Client
+	agent     string
+	site      string
+	collector string
+}
+
+// newBrowser returns the browser of a visitor. On this machine every visitor has an address of
+// their own, as in life: all of 127.0.0.0/8 is this machine. Elsewhere they share one, and its
+// limits; then each has a user agent of its own, since a landing page counts an address with a user
+// agent once a minute.
+func (d *Demo) newBrowser(site *url.URL, v *visitor) *browser {
+	b := &browser{
+		agent: v.agent, site: site.Scheme + "://" + site.Host, collector: strings.TrimRight(d.cfg.CollectorURL, "/"),
 	}
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	transport := &http.Transport{MaxIdleConnsPerHost: 2, DialContext: dialer.DialContext}
 	if ip := net.ParseIP(site.Hostname()).To4(); ip != nil && ip.IsLoopback() {
-		dialer.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 77, byte(i>>8), byte(i))}
+		dialer.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 77, byte(v.number>>8), byte(v.number))}
 	} else {
-		userAgent = fmt.Sprintf("%s Visitor/%d", userAgent, i)
+		b.agent = fmt.Sprintf("%s Visitor/%d", v.agent, v.number)
 	}
-	return &browser{
-		http: &http.Client{
-			Timeout: 30 * time.Second, Transport: certificate.HTTP(transport),
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		userAgent: userAgent, origin: site.Scheme + "://" + site.Host, collector: strings.TrimRight(d.cfg.CollectorURL, "/"), sent: d.sent,
-	}, nil
+	b.http = &http.Client{
+		Timeout:       30 * time.Second,
+		Transport:     certificate.HTTP(&http.Transport{MaxIdleConnsPerHost: 2, DialContext: dialer.DialContext}),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return b
 }
 
-// answered is an answer that was read.
-type answered struct {
-	StatusCode int
-	Status     string
-	Header     http.Header
-	location   *url.URL // nil: none
-}
-
-// do sends a request and reads the answer to its end.
-func (b *browser) do(ctx context.Context, method, address, kind string, body []byte, header http.Header) (*answered, []byte, error) {
+// do sends a request, and reads the answer to its end. The answer has the status that is wanted, or
+// there is an error.
+func (b *browser) do(
+	ctx context.Context, method, address string, body []byte, header http.Header, want int,
+) (*http.Response, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, fmt.Errorf("make request: %w", err)
 	}
 	maps.Copy(req.Header, header)
-	req.Header.Set("User-Agent", b.userAgent)
+	req.Header.Set("User-Agent", b.agent)
 	if method == http.MethodPost {
-		req.Header.Set("Content-Type", kind)
-		req.Header.Set("Origin", b.origin)
+		req.Header.Set("Origin", b.site)
 	}
 	res, err := b.http.Do(req)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.New("there was no answer") // an address may be a secret
 	}
 	defer func() { _ = res.Body.Close() }() // it is read to its end
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read answer: %w", err)
 	}
-	to, _ := res.Location() // most answers have none
-	return &answered{res.StatusCode, res.Status, res.Header, to}, text, nil
+	if res.StatusCode != want {
+		err = fmt.Errorf("the answer was %s", res.Status)
+	}
+	return res, text, err
 }
 
 var (
@@ -133,139 +150,195 @@ var (
 	hidden    = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
 )
 
-// look opens a landing page and does what its script does, or the image where scripts do not run. It returns the
-// page.
-func (b *browser) look(ctx context.Context, address string, v *visit) (text string, err error) {
-	query := url.Values{}
-	for name, value := range map[string]string{"utm_source": v.campaign.source, "utm_medium": v.campaign.medium, "utm_campaign": v.campaign.name} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	if len(query) > 0 {
-		address += "?" + query.Encode()
-	}
+// look opens a landing page and does what its script does, or the image where scripts do not run.
+// It returns the page.
+func (b *browser) look(ctx context.Context, address string, v *visit) (string, error) {
+	address = withParameters(address, v.campaign)
 	header := http.Header{}
 	if v.campaign.referrer != "" {
 		header.Set("Referer", v.campaign.referrer)
 	}
-	res, page, err := b.do(ctx, http.MethodGet, address, "", nil, header)
+	_, page, err := b.do(ctx, http.MethodGet, address, nil, header, http.StatusOK)
 	if err != nil {
 		return "", fmt.Errorf("open the landing page: %w", err)
 	}
-	text = string(page)
-	token, image := viewToken.FindStringSubmatch(text), pixel.FindStringSubmatch(text)
-	if res.StatusCode != http.StatusOK || token == nil || image == nil {
-		return "", fmt.Errorf("open the landing page: it answered %s", res.Status)
+	token, image := viewToken.FindSubmatch(page), pixel.FindSubmatch(page)
+	switch {
+	case token == nil || image == nil:
+		return "", errors.New("open the landing page: it counts no views")
+	case v.scripts:
+		err = b.post(ctx, "/v1/link-views", 1, func() any {
+			return map[string]string{
+				"token": string(token[1]), "event_id": uuid.NewString(), "referrer": v.campaign.referrer, "url": address,
+			}
+		})
+	default:
+		_, _, err = b.do(ctx, http.MethodGet, html.UnescapeString(string(image[1])), nil, nil, http.StatusOK)
 	}
-	if v.scripts {
-		view := map[string]string{"token": token[1], "event_id": uuid.NewString(), "referrer": v.campaign.referrer, "url": address}
-		if err := b.post(ctx, "/v1/link-views", view, 1, nil); err != nil {
-			return "", err
-		}
-	} else {
-		res, _, err := b.do(ctx, http.MethodGet, html.UnescapeString(image[1]), "", nil, nil)
-		if err != nil {
-			return "", fmt.Errorf("load the image that counts: %w", err)
-		}
-		if res.StatusCode != http.StatusOK {
-			return "", fmt.Errorf("load the image that counts: it answered %s", res.Status)
-		}
+	if err != nil {
+		return "", fmt.Errorf("count the view of a landing page: %w", err)
 	}
-	b.sent.looked()
-	return text, nil
+	return string(page), nil
+}
+
+// withParameters returns the address that a campaign links to.
+func withParameters(address string, c *campaign) string {
+	query := url.Values{}
+	for name, value := range c.parameters() {
+		query.Set(name, value)
+	}
+	if len(query) == 0 {
+		return address
+	}
+	return address + "?" + query.Encode()
 }
 
 // errTooMany is the answer to a form of an address that sent many.
 var errTooMany = errors.New("too many forms from one address")
 
-// ask sends the form of a landing page, and returns the address of the personal link that it leads to.
-func (b *browser) ask(ctx context.Context, address, text string, v *visit) (string, error) {
-	form := url.Values{"email": {v.email}, "website": {""}}
-	for _, field := range hidden.FindAllStringSubmatch(text, -1) {
+// ask sends the form of a landing page, and returns the address of the personal link that it leads
+// to.
+func (b *browser) ask(ctx context.Context, address, page, email string) (string, error) {
+	form := url.Values{"email": {email}, "website": {""}}
+	for _, field := range hidden.FindAllStringSubmatch(page, -1) {
 		form.Set(field[1], html.UnescapeString(field[2]))
 	}
-	res, _, err := b.do(ctx, http.MethodPost, address, "application/x-www-form-urlencoded", []byte(form.Encode()), nil)
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	res, _, err := b.do(ctx, http.MethodPost, address, []byte(form.Encode()), header, http.StatusSeeOther)
+	if res != nil && res.StatusCode == http.StatusTooManyRequests {
+		return "", errTooMany
+	}
 	if err != nil {
 		return "", fmt.Errorf("send the form: %w", err)
 	}
-	if res.StatusCode == http.StatusTooManyRequests {
-		return "", errTooMany
+	to, err := res.Location()
+	if err != nil {
+		return "", fmt.Errorf("send the form: %w", err)
 	}
-	if res.StatusCode != http.StatusSeeOther || res.location == nil {
-		return "", fmt.Errorf("send the form: it answered %s", res.Status)
-	}
-	b.sent.submitted(v.campaign.source)
-	return res.location.String(), nil
+	return to.String(), nil
 }
 
 // invite has the API make a reader's link.
-func (d *Demo) invite(ctx context.Context, v *visit) (address string, err error) {
-	err = whileLimited(ctx, func() error {
-		link, err := d.api.CreateAccessLink(ctx, client.NewAccessLink{LeadMagnetID: d.magnet.ID, Email: v.email})
-		address = link.URL
-		return err
+func (d *Demo) invite(ctx context.Context, email string) (string, error) {
+	link, err := whileLimited(ctx, func() (client.AccessLink, error) {
+		return d.deps.API.CreateAccessLink(ctx, client.NewAccessLink{LeadMagnetID: d.magnet.String(), Email: email})
 	})
 	if err != nil {
 		return "", fmt.Errorf("create an access link: %w", err)
 	}
-	d.sent.invite()
-	return address, nil
+	return link.URL, nil
 }
 
-// open opens the reading page, and starts a session as its script does.
-func (b *browser) open(ctx context.Context, address string) (*session, error) {
-	res, _, err := b.do(ctx, http.MethodGet, address, "", nil, nil)
-	if err != nil {
-		return nil, errors.New("open the personal link: no answer") // without its address, which is a secret
-	}
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("open the personal link: it answered %s", res.Status)
+// read opens the reading page, starts a session as its script does, and sends the events, page by
+// page in small batches.
+func (b *browser) read(ctx context.Context, address string, s *session) error {
+	if _, _, err := b.do(ctx, http.MethodGet, address, nil, nil, http.StatusOK); err != nil {
+		return fmt.Errorf("open the personal link: %w", err)
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
-		return nil, fmt.Errorf("make id: %w", err)
+		return fmt.Errorf("make id: %w", err)
 	}
-	res, text, err := b.do(ctx, http.MethodPost, address+"/sessions", "application/json", []byte(`{"session_id":"`+id.String()+`"}`), nil)
+	header := http.Header{"Content-Type": {"application/json"}}
+	body := []byte(`{"session_id":"` + id.String() + `"}`)
+	_, text, err := b.do(ctx, http.MethodPost, address+"/sessions", body, header, http.StatusCreated)
 	if err != nil {
-		return nil, errors.New("start a session: no answer")
+		return fmt.Errorf("start a session: %w", err)
 	}
-	in := &session{}
-	if err := json.Unmarshal(text, in); err != nil || res.StatusCode != http.StatusCreated {
-		return nil, fmt.Errorf("start a session: it answered %s", res.Status)
+	var started struct {
+		SessionID     string `json:"session_id"`
+		TrackingToken string `json:"tracking_token"`
+		Download      string `json:"download"`
 	}
-	return in, nil
+	if err := json.Unmarshal(text, &started); err != nil {
+		return fmt.Errorf("start a session: %w", err)
+	}
+	var events []map[string]any
+	shift := time.Since(s.end()) // the reader has just finished
+	for _, a := range s.actions {
+		e := map[string]any{
+			"token": started.TrackingToken, "session_id": started.SessionID, "event_id": uuid.NewString(),
+			"event_type": a.kind.String(), "created_at": a.at.Add(shift).UTC(),
+		}
+		switch a.kind {
+		case event.DownloadCompleted: // the server reports it
+			continue
+		case event.PageViewed:
+			e["event_data"] = map[string]any{"page": a.page, "duration_ms": a.duration.Milliseconds()}
+		}
+		events = append(events, e)
+	}
+	for first := 0; first < len(events); first += batchEvents {
+		batch := events[first:min(first+batchEvents, len(events))]
+		times := 1
+		if s.repeats && first == 0 {
+			times = 2
+		}
+		for range times {
+			err := b.post(ctx, "/v1/events", len(batch), func() any {
+				for _, e := range batch {
+					e["sent_at"] = time.Now().UTC()
+				}
+				return batch
+			})
+			if err != nil {
+				return fmt.Errorf("send events: %w", err)
+			}
+		}
+	}
+	return b.download(ctx, started.Download, s)
 }
 
-// partBytes is the size that a reader downloads before cancelling.
-const partBytes = "bytes=0-9999"
-
 // download reads the file, or the beginning of it. The server reports completed downloads.
-func (b *browser) download(ctx context.Context, v *visit, in *session) error {
-	if v.download == none {
+func (b *browser) download(ctx context.Context, path string, s *session) error {
+	if !s.has(event.DownloadStarted) {
 		return nil
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("make id: %w", err)
 	}
-	header := http.Header{}
-	if v.download == part {
-		header.Set("Range", partBytes)
+	header, want, status := http.Header{}, guide, http.StatusOK
+	if !s.has(event.DownloadCompleted) {
+		header.Set("Range", "bytes=0-9999")
+		want, status = guide[:10_000], http.StatusPartialContent
 	}
-	res, file, err := b.do(ctx, http.MethodGet, b.origin+in.Download+"&d="+id.String(), "", nil, header)
+	_, file, err := b.do(ctx, http.MethodGet, b.site+path+"&d="+id.String(), nil, header, status)
+	if err == nil && !bytes.Equal(file, want) {
+		err = errors.New("it is another file")
+	}
 	if err != nil {
-		return errors.New("download: no answer")
+		return fmt.Errorf("download: %w", err)
 	}
-	if v.download == part {
-		if res.StatusCode != http.StatusPartialContent {
-			return fmt.Errorf("download: a part was answered %s", res.Status)
-		}
-		return nil
-	}
-	if res.StatusCode != http.StatusOK || !bytes.Equal(file, guide) {
-		return fmt.Errorf("download: %s, and %d of %d bytes", res.Status, len(file), len(guide))
-	}
-	b.sent.add(downloadCompleted, 0, 0, false)
 	return nil
+}
+
+// post sends something to the collector until it is acknowledged.
+func (b *browser) post(ctx context.Context, path string, elements int, what func() any) error {
+	for {
+		body, err := json.Marshal(what())
+		if err != nil {
+			return fmt.Errorf("encode: %w", err)
+		}
+		header := http.Header{"Content-Type": {"text/plain"}}
+		res, text, err := b.do(ctx, http.MethodPost, b.collector+path, body, header, http.StatusAccepted)
+		var answer struct {
+			Accepted int `json:"accepted"`
+		}
+		switch {
+		case res != nil && (res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests):
+		case err != nil:
+			return fmt.Errorf("%w: %s", err, text)
+		case json.Unmarshal(text, &answer) != nil || answer.Accepted != elements:
+			return fmt.Errorf("not everything was accepted: %s", text)
+		default:
+			return nil
+		}
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // one second, if it says nothing
+		select {
+		case <-time.After(time.Duration(max(seconds, 1)) * time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

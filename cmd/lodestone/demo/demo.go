@@ -1,5 +1,9 @@
-// Package demo plays a campaign through Lodestone's public endpoints, as a business and its readers would, and compares
-// the API's answers with the events that were sent.
+// Package demo plays campaigns: a landing page, its visitors, and readers of a guide. The present
+// is played through the public endpoints, as browsers would. The past cannot be: forms and openings
+// are dated by the server's clock, and the collector believes no sender about more than 48 hours.
+// So the past is written with the stores and token keys of an installation, as its processes would
+// have written it: forms, access links and sessions to Postgres, events and views to Kafka. Both
+// are then compared with the answers of the API and of SQL.
 package demo
 
 import (
@@ -10,17 +14,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/google/uuid"
 
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
+	"lodestone/pkg/problem"
 )
 
-// guide is the lead magnet that is read: a real document of twelve pages.
+// guide is the document that is read, of twelve pages.
 //
 //go:embed guide.pdf
 var guide []byte
@@ -28,12 +31,16 @@ var guide []byte
 // Guide returns the document: a PDF of twelve pages. It must not be changed.
 func Guide() []byte { return guide }
 
+// MaxDays is how far back the past may begin.
+const MaxDays = 365
+
 // Config is the setting of a demo.
 type Config struct {
 	URL          string
 	CollectorURL string
 	APIKey       string
 	Visitors     int
+	Days         int // of the past; 0: the present
 	Seed         uint64
 }
 
@@ -42,135 +49,146 @@ func (c Config) Validate() error {
 	var errs []error
 	for _, s := range [][2]string{{"--url", c.URL}, {"--collector-url", c.CollectorURL}, {"--api-key", c.APIKey}} {
 		if s[1] == "" {
-			errs = append(errs, config.Invalid(s[0], "is missing", "start `lodestone up` and run the demo in the same directory, or give it"))
+			errs = append(errs, config.Invalid(s[0], "is missing",
+				"start `lodestone up` and run the demo in the same directory, or give it"))
 		}
 	}
 	if c.Visitors < 1 || c.Visitors > 5000 {
 		errs = append(errs, config.Invalid("--visitors", "is out of range", "give a number from 1 to 5000"))
 	}
+	if c.Days < 0 || c.Days > MaxDays {
+		errs = append(errs, config.Invalid("--days", "is out of range", fmt.Sprintf("give a number from 1 to %d", MaxDays)))
+	}
 	return errors.Join(errs...)
 }
 
-// How the demo works.
-const (
-	readersAtOnce = 16
-	answerTimeout = 2 * time.Minute // for the API to show the acknowledged events
-)
+// Deps is what a demo works with. API and Out are required.
+type Deps struct {
+	API    *client.Client
+	Stores *Stores // that the past is written to; nil: there are no days
 
-// ErrDisagree means that the API's answers differ from the events that were sent.
+	SQL func(ctx context.Context, query string) (rows [][]string, err error) // nil: SQL is not compared
+	Out io.Writer
+}
+
+// ErrDisagree means that the answers differ from what was sent.
 var ErrDisagree = errors.New("the answers do not agree with what was sent")
 
 // Demo is one campaign.
 type Demo struct {
-	cfg Config
-	api *client.Client
-	out io.Writer
+	cfg  Config
+	deps Deps
+	plan *plan
 
-	magnet client.LeadMagnet
-	pages  []client.GenericLink
-	visits []visit
-	looks  []visit           // of landing pages alone
-	emails map[string]counts // of people and bots
-	sent   *tally
+	magnet   uuid.UUID
+	landings [landings]uuid.UUID
+	urls     [landings]string
 }
 
-// counts is the expected result for one address.
-type counts struct{ links, views int64 }
+// New returns a demo.
+func New(c Config, d Deps) *Demo { return &Demo{cfg: c, deps: d} }
 
-// New returns a demo that prints to out.
-func New(c Config, out io.Writer) *Demo {
-	return &Demo{
-		cfg: c, out: out, sent: newTally(), emails: map[string]counts{},
-		api: client.New(client.Config{URL: c.URL, Key: c.APIKey, HTTP: &http.Client{Transport: certificate.DefaultHTTP()}}),
+// Run plays the campaign, and prints what was sent beside the answers. It returns ErrDisagree if
+// there is a difference. Of the past, an error before the first record is written leaves nothing
+// behind.
+func (d *Demo) Run(ctx context.Context) (err error) {
+	now, play := time.Now(), d.play
+	if d.cfg.Days > 0 {
+		d.plan, err = drawPast(d.cfg.Seed, d.cfg.Days, now)
+		play = d.write
+	} else {
+		d.plan, err = drawPresent(d.cfg.Seed, d.cfg.Visitors, now)
 	}
-}
-
-// Run plays the campaign and prints the comparison. It returns ErrDisagree if there is a difference.
-func (d *Demo) Run(ctx context.Context) error {
-	if err := d.offer(ctx); err != nil {
-		return err
-	}
-	d.plan()
-	begin := time.Now()
-	if err := d.play(ctx); err != nil {
-		return err
-	}
-	took := time.Since(begin)
-	got, err := d.ask(ctx)
 	if err != nil {
 		return err
 	}
-	return d.report(got, took)
+	if err := play(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.deps.Out, "%d visitors, within %.1f s.\n", len(d.plan.visits), time.Since(now).Seconds())
+	return d.compare(ctx)
 }
 
-// offer makes the lead magnet and its landing pages.
-func (d *Demo) offer(ctx context.Context) (err error) {
-	description := "What makes a document worth an email address, in twelve pages."
-	err = whileLimited(ctx, func() (err error) {
-		d.magnet, err = d.api.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: "The field guide to lead magnets", Description: &description})
-		return err
+// Texts of what there is to read.
+const (
+	title       = "The field guide to lead magnets"
+	description = "What makes a document worth an email address, in twelve pages."
+	consent     = "I agree to get the guide and one mail about it."
+)
+
+// offer creates the lead magnet and its landing pages by the API, as their owner would.
+func (d *Demo) offer(ctx context.Context) error {
+	text := description
+	magnet, err := whileLimited(ctx, func() (client.LeadMagnet, error) {
+		return d.deps.API.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: title, Description: &text})
 	})
 	if err != nil {
 		return fmt.Errorf("create the lead magnet: %w", err)
 	}
-	err = whileLimited(ctx, func() (err error) {
-		d.magnet, err = d.api.UploadFile(ctx, d.magnet.ID, "field-guide.pdf", bytes.NewReader(guide))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("upload the PDF: %w", err)
+	if d.magnet, err = uuid.Parse(magnet.ID); err != nil {
+		return fmt.Errorf("read the id of the lead magnet: %w", err)
 	}
-	if d.magnet.PageCount == nil || *d.magnet.PageCount < 2 {
-		return errors.New("upload the PDF: the API counts no pages in it")
+	files := []string{"field-guide.pdf"}
+	links := [landings]client.NewGenericLink{
+		fromSite: {Title: new("Get the field guide")}, fromWebinar: {Title: new("The guide from the webinar")},
 	}
-	fmt.Fprintf(d.out, "Lead magnet   %s (%d pages, %d KB)\n", d.magnet.Title, *d.magnet.PageCount, len(guide)/1024)
-	for _, title := range []string{"Get the field guide", "The guide from the webinar"} {
-		var link client.GenericLink
-		err := whileLimited(ctx, func() (err error) {
-			link, err = d.api.CreateGenericLink(ctx, client.NewGenericLink{LeadMagnetID: d.magnet.ID, Title: &title})
-			return err
+	if d.cfg.Days > 0 {
+		files = append(files, "field-guide-second-edition.pdf")
+		links[fromSite].ConsentText, links[fromWebinar].RequireVerification = new(consent), true
+	}
+	for _, name := range files {
+		magnet, err = whileLimited(ctx, func() (client.LeadMagnet, error) {
+			return d.deps.API.UploadFile(ctx, magnet.ID, name, bytes.NewReader(guide))
+		})
+		if err != nil {
+			return fmt.Errorf("upload the PDF: %w", err)
+		}
+		if magnet.PageCount == nil || *magnet.PageCount != pages {
+			return errors.New("upload the PDF: the API does not count its pages")
+		}
+	}
+	fmt.Fprintf(d.deps.Out, "Lead magnet   %s (%d pages, %d KB)\n", title, pages, len(guide)/1024)
+	for i, n := range links {
+		n.LeadMagnetID = magnet.ID
+		link, err := whileLimited(ctx, func() (client.GenericLink, error) {
+			return d.deps.API.CreateGenericLink(ctx, n)
 		})
 		if err != nil {
 			return fmt.Errorf("create a generic link: %w", err)
 		}
-		d.pages = append(d.pages, link)
-		fmt.Fprintf(d.out, "Landing page  %s\n", link.URL)
+		if d.landings[i], err = uuid.Parse(link.ID); err != nil {
+			return fmt.Errorf("read the id of a generic link: %w", err)
+		}
+		d.urls[i] = link.URL
+		fmt.Fprintf(d.deps.Out, "Landing page  %s\n", link.URL)
 	}
 	return nil
 }
 
-// plan holds the actions of the visitors and the expected result.
-func (d *Demo) plan() {
-	d.visits, d.looks = plan(d.cfg.Seed, d.cfg.Visitors, *d.magnet.PageCount)
-	for _, v := range d.visits {
-		expect := d.emails[v.email]
-		expect.links++
-		if !v.bot {
-			expect.views++
-			d.sent.views++
-		}
-		d.emails[v.email] = expect
+// undo deletes what offer created, and returns the error that is the reason.
+func (d *Demo) undo(ctx context.Context, reason error) error {
+	if d.magnet == uuid.Nil {
+		return reason
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	path := "/api/v1/lead-magnets/" + d.magnet.String() + "?cascade=true"
+	_, err := d.deps.API.Do(ctx, http.MethodDelete, path, nil, nil, nil)
+	return errors.Join(reason, err)
 }
 
-// play lets everybody look at the landing pages, and the readers read. Who comes twice is not there twice
-// at the same time.
-func (d *Demo) play(ctx context.Context) error {
-	var done atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(readersAtOnce)
-	total := len(d.visits) + len(d.looks)
-	stop := d.progress("Visitors     ", int64(total), &done)
-	for i := range total {
-		group.Go(func() error {
-			defer done.Add(1)
-			if i < len(d.visits) {
-				return d.come(ctx, i, &d.visits[i], true)
-			}
-			return d.come(ctx, i, &d.looks[i-len(d.visits)], false)
-		})
+// whileLimited calls fn again as long as its answer is that a rate limit is exceeded: a window ends
+// within a minute, and a demo that is played several times in it only takes longer.
+func whileLimited[T any](ctx context.Context, fn func() (T, error)) (T, error) {
+	for {
+		out, err := fn()
+		if !problem.Is(err, problem.RateLimited) {
+			return out, err
+		}
+		select {
+		case <-time.After(2 * time.Second):
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
 	}
-	err := group.Wait()
-	stop()
-	return err
 }

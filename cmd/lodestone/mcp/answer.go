@@ -1,218 +1,197 @@
 package mcp
 
 import (
-	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
 )
 
 const (
-	maxValue   = 64 << 10 // of an answer that is given to a model
-	maxJSON    = 16 << 20 // that is read to be cut
-	maxPicture = 1 << 20
+	maxValue    = 64 << 10         // bytes of an answer that is given to a model
+	callTimeout = 50 * time.Second // with the waits for limits; clients give up after a minute
 )
-
-// outcome is what came of a call.
-type outcome struct {
-	status  int      // of the API; 0: there was no answer
-	answer  *answer  // of a success
-	failure *failure // otherwise
-	picture *sdk.ImageContent
-}
 
 // answer is what an agent gets.
 type answer struct {
-	Query   asked    `json:"query"`
+	Query   query    `json:"query"`
 	AsOf    string   `json:"as_of"`
 	LeftOut *leftOut `json:"left_out"`
-	ETag    string   `json:"etag,omitempty"`
 	Data    data     `json:"data"`
+}
+
+// query is the request that was sent.
+type query struct {
+	Method string          `json:"method"`
+	Path   string          `json:"path"`
+	Body   json.RawMessage `json:"body,omitempty"`
 }
 
 // data is the part of an answer that strangers may have written.
 type data struct {
-	Untrusted   bool           `json:"untrusted"`
-	ContentType string         `json:"content_type"`
-	Value       jsontext.Value `json:"value"`
+	Untrusted bool            `json:"untrusted"`
+	Value     json.RawMessage `json:"value"`
 }
 
 // leftOut is what an answer does not have.
 type leftOut struct {
-	Further    *int64         `json:"further_items,omitzero"` // of the list; nil: there are some, or none if Next is nil
-	Next       map[string]any `json:"next,omitempty"`         // the arguments that ask for them
-	Bots       int64          `json:"events_of_bots,omitzero"`
-	Older      bool           `json:"older_details,omitzero"` // the API's answer says that it is truncated
-	Truncated  []cut          `json:"truncated,omitempty"`    // by this server, since the answer was too long
-	NotShown   string         `json:"not_shown,omitempty"`    // of a file
-	Suggestion string         `json:"suggestion,omitempty"`
-}
-
-// cut is a list that was shortened to its first elements.
-type cut struct {
-	List string `json:"list"`
-	Kept int    `json:"kept"`
-	Of   int    `json:"of,omitzero"` // 0: it was not read to its end
+	Further *int64         `json:"further_items,omitempty"` // of the list; nil: not known
+	Next    map[string]any `json:"next,omitempty"`          // the arguments that ask for them
+	Bots    int64          `json:"events_of_bots,omitempty"`
+	Older   bool           `json:"older_details,omitempty"` // the API's answer says that it is truncated
 }
 
 // failure is what an agent gets instead of an answer.
 type failure struct {
-	Query asked       `json:"query"`
+	Query query       `json:"query"`
 	Error description `json:"error"`
 }
 
 type description struct {
-	Status int     `json:"status,omitzero"`
-	Code   string  `json:"code"`
-	Title  string  `json:"title"`
-	Detail string  `json:"detail"`
-	Fields []field `json:"fields,omitempty"`
-	After  int     `json:"retry_after_seconds,omitzero"`
+	Status int             `json:"status,omitempty"`
+	Code   string          `json:"code"`
+	Title  string          `json:"title"`
+	Detail string          `json:"detail"`
+	Fields []problem.Field `json:"fields,omitempty"`
 }
 
-type field struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-	Allowed any    `json:"allowed,omitzero"`
+// add adds a tool whose arguments are those of a request: parts of the path, parameters, or the
+// body.
+func add[In any](s *Server, method, path string, t *sdk.Tool) {
+	sdk.AddTool(s.server, t, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
+		began := time.Now()
+		q, err := newQuery(method, path, in)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, status, err := s.call(ctx, r, q)
+		s.log.Info("tool called", "tool", t.Name, "status", status, "took", time.Since(began))
+		if err != nil {
+			return &sdk.CallToolResult{IsError: true}, failed(q, err), nil
+		}
+		return nil, out, nil
+	})
 }
 
-// codeUnreachable is the code of a request without an answer, which the API has no code for.
-const codeUnreachable = "unreachable"
-
-// wrongArguments is the outcome of a call that was not sent.
-func wrongArguments(q asked, fields []problem.Field) *outcome {
-	return refused(q, problem.Parameter(fields...), 0)
-}
-
-// refused is the outcome of a request that the API did not answer as asked.
-func refused(q asked, err error, after time.Duration) *outcome {
-	var p *problem.Problem
-	if !errors.As(err, &p) {
-		return &outcome{failure: &failure{q, description{Code: codeUnreachable, Title: "No answer from the API", Detail: err.Error()}}}
-	}
-	f := &failure{q, description{Status: p.Status, Code: string(p.Code), Title: p.Title, Detail: p.Detail, After: int((after + time.Second - 1) / time.Second)}}
-	for _, e := range p.Errors {
-		f.Error.Fields = append(f.Error.Fields, field{Field: e.Field, Message: e.Message})
-	}
-	return &outcome{status: p.Status, failure: f}
-}
-
-// read makes the outcome of a success.
-func read(op *operation, q asked, res *http.Response) (*outcome, error) {
-	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+// newQuery returns the request that arguments make.
+func newQuery(method, path string, in any) (query, error) {
+	body, err := json.Marshal(in)
 	if err != nil {
-		kind = "" // there is no content
+		return query{}, fmt.Errorf("encode arguments: %w", err)
 	}
-	etag := res.Header.Get("ETag")
-	if strings.HasPrefix(etag, "W/") {
-		etag = "" // no change can name it
+	if method == http.MethodPost {
+		return query{method, path, body}, nil
 	}
-	a := &answer{Query: q, AsOf: asOf(res), ETag: etag, Data: data{true, kind, jsontext.Value("null")}}
-	out := &outcome{status: res.StatusCode, answer: a}
-	limit := int64(maxValue)
-	switch {
-	case kind == jsonType:
-		limit = maxJSON
-	case isPicture(kind):
-		limit = maxPicture
-	case kind == "" || isText(kind):
-	default:
-		a.LeftOut = &leftOut{NotShown: "a file of the type " + kind, Suggestion: "Ask for another format, or fetch it with curl or `lodestone export`."}
-		return out, nil
+	var arguments map[string]any
+	decoder := json.NewDecoder(strings.NewReader(string(body)))
+	decoder.UseNumber()
+	if err := decoder.Decode(&arguments); err != nil {
+		return query{}, fmt.Errorf("read arguments: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	parameters := url.Values{}
+	for name, value := range arguments {
+		text, place := fmt.Sprint(value), "{"+name+"}"
+		switch {
+		case !strings.Contains(path, place):
+			parameters.Set(name, text)
+		case text == "" || strings.Trim(text, ".") == "": // it would be another operation
+			return query{}, fmt.Errorf("%s must be an id", name)
+		default:
+			path = strings.Replace(path, place, url.PathEscape(text), 1)
+		}
+	}
+	if len(parameters) > 0 {
+		path += "?" + parameters.Encode()
+	}
+	return query{method, path, nil}, nil
+}
+
+// call sends a request. The client sends it again where the API is busy and asks for a short wait.
+func (s *Server) call(ctx context.Context, r *sdk.CallToolRequest, q query) (out *answer, status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	c := s.client(s.config.Key, nil)
+	if s.config.Key == "" && r.Extra != nil {
+		c = s.client(bearer(r.Extra.Header), r.Extra.Header.Values(forwardedFor))
+	}
+	var body json.RawMessage
+	if q.Method == http.MethodPost {
+		body, err = client.Post[json.RawMessage](ctx, c, q.Path, q.Body)
+	} else {
+		body, err = client.Get[json.RawMessage](ctx, c, q.Path, nil)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
-	}
-	long := int64(len(text)) > limit
-	switch {
-	case kind == jsonType && long:
-		return nil, fmt.Errorf("the answer has more than %d MB: narrow the period or the filters", limit>>20)
-	case kind == jsonType:
-		a.take(op, text)
-	case isPicture(kind) && long:
-		a.LeftOut = &leftOut{NotShown: fmt.Sprintf("a picture of more than %d MB", limit>>20)}
-	case isPicture(kind):
-		out.picture = &sdk.ImageContent{MIMEType: kind, Data: text}
-	case len(text) > 0:
-		if long {
-			text = text[:bytes.LastIndexByte(text[:limit], '\n')+1]
-			a.LeftOut = &leftOut{
-				Truncated:  []cut{{List: "lines", Kept: bytes.Count(text, []byte{'\n'})}},
-				Suggestion: "Narrow the period or the filters, or write the whole file with `lodestone export`.",
-			}
+		p, _ := errors.AsType[*problem.Problem](err)
+		if p == nil {
+			return nil, 0, err
 		}
-		if a.Data.Value, err = jsontext.AppendQuote(nil, bytes.ToValidUTF8(text, []byte("\uFFFD"))); err != nil {
-			return nil, fmt.Errorf("read answer: %w", err)
-		}
+		return nil, p.Status, err
 	}
-	return out, nil
+	if len(body) > maxValue {
+		return nil, http.StatusOK, fmt.Errorf("the answer has %d kB, and at most %d kB fit: "+
+			"ask for fewer elements or values, or a shorter period", len(body)>>10, maxValue>>10)
+	}
+	return newAnswer(q, body), http.StatusOK, nil
 }
 
-// asOf is the time of an answer that has none of its own.
-func asOf(res *http.Response) string {
-	at, err := http.ParseTime(res.Header.Get("Date"))
-	if err != nil {
-		at = time.Now()
-	}
-	return at.UTC().Format(time.RFC3339)
+// reported is what answers of the API say about themselves.
+type reported struct {
+	AsOf       string          `json:"as_of"`
+	Bots       int64           `json:"excluded_bots"`
+	Truncated  bool            `json:"truncated"`
+	Data       json.RawMessage `json:"data"`
+	Pagination *struct {
+		Page              int64   `json:"page"`
+		PerPage           int64   `json:"per_page"`
+		Total             int64   `json:"total"`
+		NextCursor        *string `json:"next_cursor"`
+		NextReceivedAfter *string `json:"next_received_after"`
+	} `json:"pagination"`
 }
 
-// result writes the outcome as the protocol has it. input is the schema of the tool's arguments, which says what is allowed.
-func (o *outcome) result(input any) (*sdk.CallToolResult, error) {
-	var content any = o.answer
-	if o.failure != nil {
-		for i, f := range o.failure.Error.Fields {
-			o.failure.Error.Fields[i].Allowed = allowed(input, f.Field)
+// newAnswer says what an answer of the API has, and what it does not have.
+func newAnswer(q query, body json.RawMessage) *answer {
+	var r reported
+	var list []json.RawMessage
+	var first reported
+	if json.Unmarshal(body, &r) == nil && json.Unmarshal(r.Data, &list) == nil && len(list) == 1 {
+		_ = json.Unmarshal(list[0], &first) // the answer to a question says it inside
+	}
+	left := leftOut{Bots: r.Bots + first.Bots, Older: r.Truncated}
+	asOf := cmp.Or(r.AsOf, first.AsOf, time.Now().UTC().Format(time.RFC3339))
+	if p := r.Pagination; p != nil {
+		if p.NextReceivedAfter != nil {
+			asOf = *p.NextReceivedAfter // a list of events has everything that was stored until then
 		}
-		content = o.failure
+		if further := p.Total - (p.Page-1)*p.PerPage - int64(len(list)); p.Page > 0 && further > 0 {
+			left.Further, left.Next = &further, map[string]any{"page": p.Page + 1}
+		}
+		if p.NextCursor != nil {
+			left.Next = map[string]any{"cursor": *p.NextCursor}
+		}
 	}
-	text, err := encode(content)
-	if err != nil {
-		return nil, err
+	a := &answer{Query: q, AsOf: asOf, Data: data{true, body}}
+	if left.Next != nil || left.Bots > 0 || left.Older {
+		a.LeftOut = &left
 	}
-	r := &sdk.CallToolResult{
-		IsError: o.failure != nil, StructuredContent: json.RawMessage(text),
-		Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}, // for clients that do not know structured content
-	}
-	if o.picture != nil {
-		r.Content = append(r.Content, o.picture)
-	}
-	return r, nil
+	return a
 }
 
-// allowed returns the schema of a field that an error names, such as per_page or emails[3], or nil if it is not known. Fields of the
-// body are below the argument body.
-func allowed(input any, name string) any {
-	if s := within(input, name); s != nil {
-		return s
+// failed describes why there is no answer.
+func failed(q query, err error) *failure {
+	p, _ := errors.AsType[*problem.Problem](err)
+	if p == nil {
+		return &failure{q, description{Code: "no_answer", Title: "No answer", Detail: err.Error()}}
 	}
-	return within(input, bodyArgument+"."+name)
-}
-
-func within(s any, path string) any {
-	for part := range strings.SplitSeq(path, ".") {
-		name, elements, _ := strings.Cut(part, "[")
-		object, _ := s.(schema)
-		fields, _ := object["properties"].(schema)
-		s = fields[name]
-		for range strings.Count(elements, "]") {
-			list, _ := s.(schema)
-			s = list["items"]
-		}
-		if s == nil {
-			return nil
-		}
-	}
-	return s
+	return &failure{q, description{p.Status, string(p.Code), p.Title, p.Detail, p.Errors}}
 }
