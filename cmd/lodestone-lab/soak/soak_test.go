@@ -50,7 +50,7 @@ func TestSoak(t *testing.T) {
 	plot, err := os.ReadFile(filepath.Join(c.Out, "soak.svg"))
 	require.NoError(t, err)
 	require.NoError(t, wellFormed(string(plot)))
-	require.Contains(t, string(plot), "A: "+chaos.FullBackup)
+	require.Contains(t, string(plot), "A: "+chaos.Backup)
 	require.NoError(t, engine.RemoveDir(dir))
 }
 
