@@ -115,14 +115,21 @@ func (d *Demo) newBrowser(site *url.URL, v *visitor) *browser {
 	return b
 }
 
+// answer is what the demo reads of an answer beside its body.
+type answer struct {
+	status     int    // 0 if there was none
+	retryAfter string // header
+	location   string // where it leads, as an absolute address
+}
+
 // do sends a request, and reads the answer to its end. The answer has the status that is wanted, or
 // there is an error.
 func (b *browser) do(
 	ctx context.Context, method, address string, body []byte, header http.Header, want int,
-) (*http.Response, []byte, error) {
+) (answer, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, fmt.Errorf("make request: %w", err)
+		return answer{}, nil, fmt.Errorf("make request: %w", err)
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", b.agent)
@@ -131,17 +138,21 @@ func (b *browser) do(
 	}
 	res, err := b.http.Do(req)
 	if err != nil {
-		return nil, nil, errors.New("there was no answer") // an address may be a secret
+		return answer{}, nil, errors.New("there was no answer") // an address may be a secret
 	}
 	defer func() { _ = res.Body.Close() }() // it is read to its end
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read answer: %w", err)
+		return answer{}, nil, fmt.Errorf("read answer: %w", err)
 	}
 	if res.StatusCode != want {
 		err = fmt.Errorf("the answer was %s", res.Status)
 	}
-	return res, text, err
+	got := answer{status: res.StatusCode, retryAfter: res.Header.Get("Retry-After")}
+	if to, failed := res.Location(); failed == nil {
+		got.location = to.String()
+	}
+	return got, text, err
 }
 
 var (
@@ -205,17 +216,13 @@ func (b *browser) ask(ctx context.Context, address, page, email string) (string,
 	}
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	res, _, err := b.do(ctx, http.MethodPost, address, []byte(form.Encode()), header, http.StatusSeeOther)
-	if res != nil && res.StatusCode == http.StatusTooManyRequests {
+	if res.status == http.StatusTooManyRequests {
 		return "", errTooMany
 	}
 	if err != nil {
 		return "", fmt.Errorf("send the form: %w", err)
 	}
-	to, err := res.Location()
-	if err != nil {
-		return "", fmt.Errorf("send the form: %w", err)
-	}
-	return to.String(), nil
+	return res.location, nil
 }
 
 // invite has the API make a reader's link.
@@ -260,10 +267,10 @@ func (b *browser) read(ctx context.Context, address string, s *session) error {
 			"token": started.TrackingToken, "session_id": started.SessionID, "event_id": uuid.NewString(),
 			"event_type": a.kind.String(), "created_at": a.at.Add(shift).UTC(),
 		}
-		switch a.kind {
-		case event.DownloadCompleted: // the server reports it
+		if a.kind == event.DownloadCompleted { // the server reports it
 			continue
-		case event.PageViewed:
+		}
+		if a.kind == event.PageViewed {
 			e["event_data"] = map[string]any{"page": a.page, "duration_ms": a.duration.Milliseconds()}
 		}
 		events = append(events, e)
@@ -322,19 +329,19 @@ func (b *browser) post(ctx context.Context, path string, elements int, what func
 		}
 		header := http.Header{"Content-Type": {"text/plain"}}
 		res, text, err := b.do(ctx, http.MethodPost, b.collector+path, body, header, http.StatusAccepted)
-		var answer struct {
+		var taken struct {
 			Accepted int `json:"accepted"`
 		}
 		switch {
-		case res != nil && (res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests):
+		case res.status == http.StatusServiceUnavailable || res.status == http.StatusTooManyRequests:
 		case err != nil:
 			return fmt.Errorf("%w: %s", err, text)
-		case json.Unmarshal(text, &answer) != nil || answer.Accepted != elements:
+		case json.Unmarshal(text, &taken) != nil || taken.Accepted != elements:
 			return fmt.Errorf("not everything was accepted: %s", text)
 		default:
 			return nil
 		}
-		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // one second, if it says nothing
+		seconds, _ := strconv.Atoi(res.retryAfter) // one second, if it says nothing
 		select {
 		case <-time.After(time.Duration(max(seconds, 1)) * time.Second):
 		case <-ctx.Done():

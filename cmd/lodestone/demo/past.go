@@ -177,7 +177,10 @@ func (d *Demo) writeRows(ctx context.Context) ([]producer.Record, error) {
 		if v.email == "" {
 			continue
 		}
-		submission := r.submit(v, d.landings[v.landing])
+		submission, err := r.submit(v, d.landings[v.landing])
+		if err != nil {
+			return nil, err
+		}
 		if v.verified.IsZero() {
 			continue
 		}
@@ -229,10 +232,12 @@ func (d *Demo) writeRows(ctx context.Context) ([]producer.Record, error) {
 }
 
 // submit adds the form of a visit.
-func (r *rows) submit(v *visit, landing uuid.UUID) uuid.UUID {
+func (r *rows) submit(v *visit, landing uuid.UUID) (id uuid.UUID, err error) {
 	id, utm, agreed, verified := idAt(v.sent), []byte(nil), "", v.verified
 	if parameters := v.campaign.parameters(); parameters != nil {
-		utm, _ = json.Marshal(parameters) // texts are always written
+		if utm, err = json.Marshal(parameters); err != nil {
+			return id, fmt.Errorf("encode the parameters of a campaign: %w", err)
+		}
 	}
 	if v.landing == fromSite {
 		agreed, verified = consent, time.Time{} // it does not ask for a verification
@@ -244,7 +249,7 @@ func (r *rows) submit(v *visit, landing uuid.UUID) uuid.UUID {
 	s.Required, s.Verified = append(s.Required, v.landing == fromWebinar), append(s.Verified, verified)
 	s.Sources, s.Referrers = append(s.Sources, string(utm)), append(s.Referrers, v.campaign.referrer)
 	s.Consents = append(s.Consents, agreed)
-	return id
+	return id, nil
 }
 
 // open adds a session of a person, which is over.

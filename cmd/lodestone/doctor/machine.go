@@ -55,15 +55,13 @@ func (m Machine) Check(ctx context.Context, r *Report) {
 // clock compares an engine's time with the time here, which was between asked and answered.
 func (r *Report) clock(name string, at, asked, answered time.Time) {
 	skew := max(asked.Sub(at), at.Sub(answered), 0)
-	status := OK
-	switch {
-	case skew > maxSkew:
-		status = Fail
-	case skew > warnSkew:
-		status = Warn
-	default:
+	if skew <= warnSkew {
 		r.ok("clock", "%s agrees with the clock here", name)
 		return
+	}
+	status := Warn
+	if skew > maxSkew {
+		status = Fail
 	}
 	r.add(status, "clock", synchronise, "%s differs from the clock here by %s", name, skew.Round(time.Millisecond))
 }
