@@ -24,9 +24,9 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
 )
 
 // operation is one request that would succeed once.

@@ -14,8 +14,8 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
 )
 
 func TestChangeAccessLink(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/pdf/pdftest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/enginetest"
 )
 
 const chatsPath = "/api/v1/chat-channels"

@@ -12,9 +12,9 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
 )
 
 // Of many that change one state at once, one wins; the others get a conflict, and change nothing.

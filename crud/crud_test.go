@@ -26,14 +26,14 @@ import (
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/gate"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

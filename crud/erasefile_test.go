@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // An erased address leaves the files of Postgres with the second pass, although a single erasure is far below the threshold of

@@ -19,8 +19,8 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
 )
 
 // deliveries returns everything that the database holds of the messages to webhooks, and what is sealed in it: of all accounts, or of one.

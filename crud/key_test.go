@@ -14,8 +14,8 @@ import (
 	"lodestone/crud/account"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
 )
 
 const keysPath = "/api/v1/keys"

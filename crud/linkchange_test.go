@@ -13,8 +13,8 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
 )
 
 // A change sets what it has, clears what is null, and leaves the rest as it is.

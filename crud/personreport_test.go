@@ -13,8 +13,8 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/session"
-	"lodestone/pkg/country/countrytest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/countrytest"
 )
 
 // A download that waits for the collector says what browser it was and where. An export has it, and an erasure removes it; the event

@@ -12,7 +12,7 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/account"
-	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/test/certificatetest"
 )
 
 // A file of the query process may take longer than other answers, and one that breaks off is broken here as well.

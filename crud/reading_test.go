@@ -24,10 +24,10 @@ import (
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/crud/session"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/country/countrytest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/countrytest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -18,9 +18,9 @@ import (
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/gate"
 	"lodestone/pkg/idempotency"
+	"lodestone/pkg/test/clienttest"
 	"lodestone/pkg/token"
 )
 

@@ -17,9 +17,9 @@ import (
 	"lodestone/pkg/client"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/gate"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
 )
 
 var submitted = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)

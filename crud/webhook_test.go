@@ -10,8 +10,8 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
 )
 
 // The Go client does with webhooks what the API can.

@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query/querytest"
 )
 

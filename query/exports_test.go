@@ -27,8 +27,8 @@ import (
 	"pgregory.net/rapid"
 
 	"lodestone/pkg/attachment"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query"
 	"lodestone/query/querytest"
 )

@@ -13,9 +13,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query/querytest"
 )
 

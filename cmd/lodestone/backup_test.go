@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // The drill of docs/backup.md, under load: an installation is backed up twice while events arrive. More events

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/clienttest"
 )
 
 // size is how large the installation of a drill is before it is backed up: DRILL_EVENTS events of DRILL_LINKS links. docs/backup.md has measurements.

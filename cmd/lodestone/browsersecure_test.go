@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate/certificatetest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A visitor's browser over TLS with an authority of its own: from the landing page to the events of reading, nothing goes over plain HTTP.

@@ -17,8 +17,8 @@ import (
 
 	"lodestone/crud/catalogue"
 	"lodestone/pkg/chart"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/locale"
+	"lodestone/pkg/test/enginetest"
 )
 
 // reported is the API's answer to a question.

@@ -15,7 +15,7 @@ import (
 
 	"lodestone/cmd/lodestone/demo"
 	"lodestone/pkg/client"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // plantPeople publishes a document, and lets people come to it in every way: by the form, once and twice, and by both links that it gives; by links of

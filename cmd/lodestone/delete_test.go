@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A link that is deleted leaves the summary of its address; what happened on it stays in the list of

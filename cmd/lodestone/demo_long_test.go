@@ -17,10 +17,10 @@ import (
 	"lodestone/crud/account"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // The past is written to a running installation, where it is like everything else: the API, SQL and the counters have it, and it can be read

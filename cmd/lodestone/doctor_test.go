@@ -12,7 +12,7 @@ import (
 
 	"lodestone/cmd/lodestone/doctor"
 	"lodestone/crud/accesslink"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A person who is erased is in no row of either database, in no file and in no answer of the API, whatever they typed and whoever wrote about them; others

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // withoutMarker are the personal columns of docs/data.md, or tables of them, in which a reader's text cannot be, by the reason.

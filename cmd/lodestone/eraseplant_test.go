@@ -21,9 +21,9 @@ import (
 	"lodestone/ingest/producer"
 	"lodestone/ingest/spool"
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/clienttest"
 )
 
 // markedAgent calls itself a browser that is known, and bobsAgent is that of someone else.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
+	"lodestone/pkg/test/clienttest"
 )
 
 // streams shows that what the collector acknowledged arrives in the stream. ended is for the orderly end of the process, which an open stream does not

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // load sends events to a collector and keeps account of those that were acknowledged. An event

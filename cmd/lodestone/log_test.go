@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 )
 
 var logField = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (time|string|integer|boolean|duration|list) \\| .+ \\|$")

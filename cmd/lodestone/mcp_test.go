@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // agent is a client of `lodestone mcp`.

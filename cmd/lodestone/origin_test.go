@@ -18,9 +18,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/country/countrytest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/countrytest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A start leads a newcomer to the dashboard and the landing page that the first start made, and makes no other. What they delete does not come back.

@@ -14,8 +14,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate/certificatetest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // Everything of one machine works over TLS with an authority of its own: the site and the collector, commands, probes, the doctor, and an agent.

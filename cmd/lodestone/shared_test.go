@@ -16,8 +16,8 @@ import (
 	"lodestone/crud/signin"
 	"lodestone/crud/user"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 )
 
 // running is the `lodestone up` that tests of the package share. It starts with the first that asks for it, and ends with the last test.

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // sqlServer returns the analyst's address of a migrated server.

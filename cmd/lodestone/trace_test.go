@@ -20,8 +20,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/client/clienttest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // receiver is an OpenTelemetry collector.

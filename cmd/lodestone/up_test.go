@@ -16,7 +16,7 @@ import (
 
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 const demoAgrees = "What was sent, what the API answers and what SQL answers agree."

@@ -17,10 +17,10 @@ import (
 
 	"lodestone/crud/file"
 	"lodestone/pkg/certificate"
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/objectstore"
+	"lodestone/pkg/test/certificatetest"
 	"lodestone/query/archive"
 )
 

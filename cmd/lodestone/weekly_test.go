@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/chart"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // weekly has the report of the last week sent, and compares its numbers with those that the API answers.

@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/store"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

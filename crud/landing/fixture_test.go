@@ -28,9 +28,9 @@ import (
 	"lodestone/pkg/auth"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/page"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/locale"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A visitor gets a mail from whom they asked, in the colour of the page, with the title of what they asked for.

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/queue"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

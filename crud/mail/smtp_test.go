@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/catalogue"
-	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/test/certificatetest"
 )
 
 const receiver = "jo@example.com"

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/catalogue"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // newWriter returns what composes mails and sends them to a server, and the texts of mails.

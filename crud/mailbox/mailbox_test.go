@@ -17,7 +17,7 @@ import (
 	"lodestone/crud/mail"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
-	"lodestone/pkg/leaktest"
+	"lodestone/pkg/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

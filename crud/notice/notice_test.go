@@ -24,8 +24,8 @@ import (
 	"lodestone/crud/queue"
 	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

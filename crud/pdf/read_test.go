@@ -18,7 +18,7 @@ import (
 
 	"lodestone/crud/pdf"
 	"lodestone/crud/pdf/pdftest"
-	"lodestone/pkg/leaktest"
+	"lodestone/pkg/test/leaktest"
 )
 
 func TestMain(m *testing.M) {

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/upload"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 var (

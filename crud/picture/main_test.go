@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lodestone/crud/pdf"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) {

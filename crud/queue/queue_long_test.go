@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/queue"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // Behind PgBouncer nothing is notified: jobs are looked for, and still run soon after the commit.

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/queue"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -28,12 +28,12 @@ import (
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/clientaddr"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

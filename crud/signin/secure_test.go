@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/test/certificatetest"
 )
 
 // A provider with a certificate of an authority that the system trusts, or does not.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/webhook"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // The receiver that docs/webhooks.md shows takes our messages, each once, and no one else's. The page

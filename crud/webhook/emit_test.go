@@ -13,8 +13,8 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

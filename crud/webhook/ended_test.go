@@ -12,7 +12,7 @@ import (
 
 	"lodestone/crud/session"
 	"lodestone/crud/webhook"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func (r *rig) exec(sql string, args ...any) {

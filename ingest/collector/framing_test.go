@@ -13,8 +13,8 @@ import (
 
 	"lodestone/ingest/collector"
 	"lodestone/pkg/bot"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/httpserver"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -19,8 +19,8 @@ import (
 	"lodestone/ingest/producer"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/country"
-	"lodestone/pkg/country/countrytest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/countrytest"
 	"lodestone/pkg/token"
 )
 

@@ -27,10 +27,10 @@ import (
 	"lodestone/ingest/iphash"
 	"lodestone/ingest/producer"
 	"lodestone/pkg/bot"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -13,9 +13,9 @@ import (
 	"lodestone/ingest/collector"
 	"lodestone/ingest/producer"
 	"lodestone/ingest/spool"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A collector with a spool starts while its topics are missing, as they are for a moment when they are recreated, and accepts

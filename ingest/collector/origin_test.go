@@ -7,8 +7,8 @@ import (
 
 	"lodestone/ingest/collector"
 	"lodestone/pkg/country"
-	"lodestone/pkg/country/countrytest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/countrytest"
 )
 
 // sendAll sends all that is recorded: an event, a link view, and pixels of an access link and of a landing page.

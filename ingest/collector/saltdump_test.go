@@ -13,8 +13,8 @@ import (
 	"lukechampine.com/blake3"
 
 	"lodestone/ingest/collector"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 )
 
 // Whoever has a dump of Postgres and the hashes that the API shows cannot go back to the addresses. Whoever has the salt can,

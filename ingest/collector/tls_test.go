@@ -12,7 +12,7 @@ import (
 
 	"lodestone/ingest/collector"
 	"lodestone/pkg/certificate"
-	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/test/certificatetest"
 )
 
 // Events arrive over TLS; a certificate is replaced without a connection that breaks.

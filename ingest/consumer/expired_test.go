@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/store"
+	"lodestone/pkg/test/enginetest"
 )
 
 // expire deletes the records of a partition before the offset, as Kafka's retention does.

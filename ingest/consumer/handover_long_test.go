@@ -5,7 +5,7 @@ package consumer
 import (
 	"testing"
 
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestAConsumerThatStopsHandsOverOnApacheKafka(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/enginetest"
 )
 
 // longSession is longer than a test waits: a member of which the group has to find out that it is gone would fail it.

@@ -17,9 +17,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/clickhouse/clickhousetest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) {

@@ -13,8 +13,8 @@ import (
 
 	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/enginetest"
 )
 
 // members returns how many consumers the group has.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A consumer with a wrong password, or without the right to insert, would take partitions from those that can write.

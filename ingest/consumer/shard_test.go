@@ -11,8 +11,8 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/placement"
+	"lodestone/pkg/test/enginetest"
 )
 
 // Two shards: each partition is stored on one. While a shard is away, its partitions wait and those of the other go on, and what

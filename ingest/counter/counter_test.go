@@ -15,9 +15,9 @@ import (
 	"lodestone/ingest/consumer/consumertest"
 	"lodestone/ingest/counter"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/service"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -16,10 +16,10 @@ import (
 
 	"lodestone/ingest/counter"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/store"
+	"lodestone/pkg/test/enginetest"
 )
 
 // metric returns the value of a metric without labels.

@@ -13,10 +13,10 @@ import (
 
 	"lodestone/ingest/erasure"
 	"lodestone/ingest/stream"
-	"lodestone/pkg/clickhouse/clickhousetest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/store"
+	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

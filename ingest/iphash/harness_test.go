@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/iphash"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/producer"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestWriteToApacheKafka(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 
 	"lodestone/ingest/producer"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -11,8 +11,8 @@ import (
 
 	"lodestone/ingest/quota"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/plan"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/retention"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // ClickHouse works while a lock is held, so its transaction may do nothing for longer than Postgres lets others.

@@ -9,7 +9,7 @@ import (
 
 	"lodestone/ingest/retention"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A process that was given a shorter time than the others deletes nothing by it.

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/retention"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A topic was created again, and keys are on another shard than before. Views that have rows on

@@ -23,8 +23,8 @@ import (
 	"pgregory.net/rapid"
 
 	"lodestone/ingest/producer"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A broker that does not answer holds up the partitions that it leads, and no others, also when more

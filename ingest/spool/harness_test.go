@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/producer"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -21,9 +21,9 @@ import (
 
 	"lodestone/ingest/producer"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/enginetest"
 )
 
 // rig is a spool before a real producer and a broker whose faults a test can provoke.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/ingest/producer"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // The volume of a collector that is scaled in may never be used again, so what it holds goes to Kafka before the end.

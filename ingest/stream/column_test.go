@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/clickhouse/clickhousetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/clickhousetest"
 )
 
 // Rows are the same whether the connection compresses or not, and whether or not they were copied because others

@@ -17,9 +17,9 @@ import (
 
 	"lodestone/ingest/consumer/consumertest"
 	"lodestone/ingest/counter"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

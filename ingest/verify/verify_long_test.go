@@ -5,8 +5,8 @@ package verify
 import (
 	"testing"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestAllIsWellOnApacheKafka(t *testing.T) {

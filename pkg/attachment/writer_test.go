@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/attachment"
-	"lodestone/pkg/leaktest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -11,7 +11,7 @@ import (
 
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A backup proves itself: a byte that changed in any file of it is found, and nothing of such a

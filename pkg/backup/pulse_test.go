@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/backup"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

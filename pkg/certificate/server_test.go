@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/certificate"
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/config"
-	"lodestone/pkg/leaktest"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/leaktest"
 )
 
 func TestMain(m *testing.M) {

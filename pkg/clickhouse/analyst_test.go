@@ -19,7 +19,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // analytics is a migrated server with two accounts' rows, its analyst, and one of the first account.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/clickhouse/clickhousetest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // answers to the questions of docs/sql.md on the data of clickhousetest.Campaign, by their headings.

@@ -11,11 +11,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/schema"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // Two addresses that lead to one server are noticed before what is for each shard is done twice on one, and never on another.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // The functions of reports are there for SQL users after a restart of the server. They are no part of a database, so a

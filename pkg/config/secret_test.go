@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // followed is a Config whose secret the process follows.

@@ -11,7 +11,7 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
-	"lodestone/pkg/country/countrytest"
+	"lodestone/pkg/test/countrytest"
 )
 
 // Files of all makers are read, and of each record the country alone.

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"lodestone/pkg/dialguard"
-	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/leaktest"
+	"lodestone/pkg/test/enginetest"
+	"lodestone/pkg/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -13,7 +13,7 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // background asks something whose answer is not waited for, and returns a channel with the answer.

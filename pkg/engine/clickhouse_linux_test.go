@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // Parts of many inserts would fill the block group of their table's directory, where ext4 finds no free inode any more.

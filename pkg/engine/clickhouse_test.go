@@ -21,8 +21,8 @@ import (
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/engine/launcher"
+	"lodestone/pkg/test/enginetest"
 )
 
 // observedClickHouse starts a server, and returns what is observed of it from then on.

@@ -16,8 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/enginetest"
 )
 
 func kafkaClient(t *testing.T, c kafka.Config, options ...kgo.Opt) *kgo.Client {

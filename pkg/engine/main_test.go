@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A copy of this test binary with this variable set plays `lodestone up`: it starts the engines of

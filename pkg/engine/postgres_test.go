@@ -16,7 +16,7 @@ import (
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func connect(t *testing.T, address string) *pgx.Conn {

@@ -19,7 +19,7 @@ import (
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func newSet(t *testing.T, dir string) *engine.Set {

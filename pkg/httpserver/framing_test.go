@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/certificate"
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/certificatetest"
 )
 
 // echo answers with what it was asked.

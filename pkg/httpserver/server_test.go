@@ -16,7 +16,7 @@ import (
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/httpserver"
-	"lodestone/pkg/leaktest"
+	"lodestone/pkg/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/certificate"
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/httpserver"
+	"lodestone/pkg/test/certificatetest"
 )
 
 // secureClient returns a client that trusts an authority, and asks for HTTP/2.

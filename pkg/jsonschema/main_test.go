@@ -3,7 +3,7 @@ package jsonschema
 import (
 	"testing"
 
-	"lodestone/pkg/leaktest"
+	"lodestone/pkg/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -15,10 +15,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/pkg/certificate/certificatetest"
-	"lodestone/pkg/engine/apachekafka"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/test/apachekafka"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A real broker takes passwords by every mechanism, and tokens, over TLS with a certificate whose

@@ -37,7 +37,7 @@ type rule struct {
 }
 
 // testSupport are the packages that only tests import.
-var testSupport = []string{"pkg/engine/enginetest", "pkg/leaktest", "query/querytest", "crud/pdf/pdftest", "pkg/country/countrytest", "pkg/certificate/certificatetest", "ingest/consumer/consumertest"}
+var testSupport = []string{"pkg/test", "query/querytest", "crud/pdf/pdftest", "ingest/consumer/consumertest"}
 
 var rules = []rule{
 	{
@@ -65,12 +65,16 @@ var rules = []rule{
 		why: "the launcher is the inside of one program",
 	},
 	{
-		except: testSupport, mustNot: []string{"./pkg/engine/enginetest", "./pkg/leaktest", "testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/emersion/go-smtp", "github.com/emersion/go-sasl", "github.com/maxmind/mmdbwriter", "./pkg/country/countrytest", "./pkg/certificate/certificatetest"},
+		except: testSupport,
+		mustNot: []string{
+			"testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/emersion/go-smtp",
+			"github.com/emersion/go-sasl", "github.com/maxmind/mmdbwriter",
+		},
 		why: "what only tests need is not part of the programs",
 	},
 	{
-		except: slices.Concat(testSupport, []string{"cmd/lodestone-lab"}), mustNot: []string{"./pkg/engine/apachekafka", "./pkg/engine/pgbouncer"},
-		why: "tests and the laboratory run Apache Kafka and PgBouncer; the product has an embedded broker, or is given addresses",
+		except: slices.Concat(testSupport, []string{"cmd/lodestone-lab"}), mustNot: []string{"./pkg/test"},
+		why: "what only tests and the laboratory need is not part of the programs",
 	},
 	{
 		packages: []string{"ingest", "query", "crud"}, except: testSupport, mustNot: []string{"./pkg/engine"},

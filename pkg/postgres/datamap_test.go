@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 const dataMap = "../../docs/data.md"

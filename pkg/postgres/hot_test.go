@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
+	"lodestone/pkg/test/enginetest"
 )
 
 // hotRows is how many rows of each table the workload has: several pages. hotShare is how many of them change at once, as those

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/schema"
+	"lodestone/pkg/test/enginetest"
 )
 
 // cluster starts a PostgreSQL of its own: roles belong to a cluster, so the shared one always has them.

@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A server with TLS: authority and certificate come from the URL, as for libpq.

@@ -20,10 +20,10 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate/certificatetest"
+	"lodestone/pkg/test/certificatetest"
 	"lodestone/pkg/tracing"
 )
 

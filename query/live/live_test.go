@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query/eventlist"
 	"lodestone/query/live"
 	"lodestone/query/querytest"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query/querytest"
 	"lodestone/query/report"
 )

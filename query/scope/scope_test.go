@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query/querytest"
 	"lodestone/query/scope"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query/querytest"
 	"lodestone/query/scope"
 )

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/email"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query/querytest"
 	"lodestone/query/scope"
 )

@@ -19,8 +19,8 @@ import (
 	"lodestone/cmd/lodestone-lab/overlay"
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/service"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

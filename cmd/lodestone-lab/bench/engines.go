@@ -21,11 +21,11 @@ import (
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/apachekafka"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/test/apachekafka"
 	"lodestone/pkg/token"
 )
 

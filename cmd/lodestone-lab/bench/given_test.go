@@ -15,10 +15,10 @@ import (
 
 	"lodestone/cmd/lodestone-lab/bench"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/test/enginetest"
 )
 
 // TestBenchOnGivenEngines: what engines hold is lost only by --erase. With it each suite begins with nothing, and what is

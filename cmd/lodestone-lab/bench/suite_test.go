@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/cmd/lodestone-lab/bench"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // TestBench runs each suite from its start to its end, with little data; TestBenchOnGivenEngines runs query and consume. What it finds there says nothing about

@@ -11,8 +11,8 @@ import (
 
 	"lodestone/crud/file"
 	"lodestone/pkg/backup"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/objectstore"
+	"lodestone/pkg/test/enginetest"
 )
 
 // A document that is deleted while a backup is made, after Postgres was copied, is listed as gone; the others are in the backup. The backup can be

@@ -11,8 +11,8 @@ import (
 
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/objectstore"
+	"lodestone/pkg/test/enginetest"
 )
 
 // ClickHouse itself reads a backup from the bucket. It was written to a directory and copied: ClickHouse's library, which tests run,

@@ -27,10 +27,10 @@ import (
 	"github.com/versity/versitygw/embedgw"
 	"go.uber.org/goleak"
 
-	"lodestone/pkg/certificate/certificatetest"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/store"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/query/archive"
 	"lodestone/query/querytest"
 )

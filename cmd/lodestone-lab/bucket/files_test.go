@@ -17,11 +17,11 @@ import (
 
 	"lodestone/crud/file"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
+	"lodestone/pkg/test/enginetest"
 )
 
 // library is the files of one account, in a bucket or not.

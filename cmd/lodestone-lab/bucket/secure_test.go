@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/objectstore"
+	"lodestone/pkg/test/certificatetest"
 )
 
 // A store with a certificate of an authority that the system trusts, or does not.

@@ -13,7 +13,7 @@ import (
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/install"
-	"lodestone/pkg/engine/pgbouncer"
+	"lodestone/pkg/test/pgbouncer"
 )
 
 // A cluster has two ClickHouse shards, and processes that a run on one server does without: two of the query service, one of

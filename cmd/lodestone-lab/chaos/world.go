@@ -25,9 +25,9 @@ import (
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/apachekafka"
 	"lodestone/pkg/engine/install"
-	"lodestone/pkg/engine/pgbouncer"
+	"lodestone/pkg/test/apachekafka"
+	"lodestone/pkg/test/pgbouncer"
 	"lodestone/pkg/token"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/clickhouse/clickhousetest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -19,8 +19,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/engine/launcher"
+	"lodestone/pkg/test/enginetest"
 )
 
 // imageConfig and imageUsers stand for the files of the ClickHouse image that ours are merged over.

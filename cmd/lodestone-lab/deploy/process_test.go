@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // binary builds the program as the Dockerfile does.

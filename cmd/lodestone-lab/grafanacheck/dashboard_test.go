@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"lodestone/pkg/clickhouse/clickhousetest"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/clickhousetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 const (

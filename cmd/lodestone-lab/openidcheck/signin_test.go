@@ -26,8 +26,8 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/ratelimit"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/client"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // load sends events to whichever collectors serve, and counts those that were acknowledged. Those of a request that was not are sent again under

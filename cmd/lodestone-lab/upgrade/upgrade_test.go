@@ -11,7 +11,7 @@ import (
 
 	"lodestone/cmd/lodestone-lab/overlay"
 	"lodestone/pkg/client"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 

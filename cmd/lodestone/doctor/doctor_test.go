@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/pkg/certificate/certificatetest"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/enginetest"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/test/certificatetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

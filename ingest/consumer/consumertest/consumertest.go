@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/ingest/consumer"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 // New returns a consumer of a stack, in the group "g", that is not started. It stores at once, and stays in its group on a busy machine.

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/engine/child"
-	"lodestone/pkg/leaktest"
+	"lodestone/pkg/test/leaktest"
 )
 
 // A copy of this test binary with this variable set plays a parent of one child.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/leaktest"
+	"lodestone/pkg/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -23,8 +23,8 @@ import (
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/install"
-	"lodestone/pkg/leaktest"
 	"lodestone/pkg/service"
+	"lodestone/pkg/test/leaktest"
 )
 
 // Timeout bounds the wait for a result that must come. It is generous, for machines under load: a test that

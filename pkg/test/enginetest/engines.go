@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/apachekafka"
+	"lodestone/pkg/test/apachekafka"
 )
 
 // NewClickHouse returns a server of the test's own in dir, for tests that kill or restart one.

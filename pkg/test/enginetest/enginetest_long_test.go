@@ -5,7 +5,7 @@ package enginetest_test
 import (
 	"testing"
 
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestApacheKafkaMakesTopicsOfFourPartitions(t *testing.T) {

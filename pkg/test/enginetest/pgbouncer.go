@@ -3,7 +3,7 @@ package enginetest
 import (
 	"testing"
 
-	"lodestone/pkg/engine/pgbouncer"
+	"lodestone/pkg/test/pgbouncer"
 )
 
 // PgBouncer starts a PgBouncer in transaction mode before the database of an address, and returns its address. It has

@@ -18,8 +18,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/engine"
-	"lodestone/pkg/engine/apachekafka"
-	"lodestone/pkg/engine/enginetest"
+	"lodestone/pkg/test/apachekafka"
+	"lodestone/pkg/test/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
