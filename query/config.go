@@ -14,7 +14,7 @@ import (
 
 // Config is the setting of the query service.
 type Config struct {
-	MaxConns       int           `name:"query-max-conns" default:"16" help:"Maximum concurrent queries from one process to ClickHouse. A request runs one to three."`
+	MaxConns       int           `kong:"-"` // concurrent queries of ClickHouse; a request runs one to three
 	Timeout        time.Duration `name:"query-timeout" default:"10s" help:"Maximum duration of an analytics request."`
 	MaxMemoryBytes int64         `name:"query-max-memory-bytes" default:"536870912" help:"Maximum memory of an analytics query in ClickHouse."`
 	MaxExports     int           `kong:"-"`
@@ -37,6 +37,7 @@ const (
 
 // BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
 func (c *Config) BeforeApply() error {
+	c.MaxConns = 16
 	c.MaxExports = 4
 	c.LivePerAccount = 20
 	return nil
@@ -45,9 +46,6 @@ func (c *Config) BeforeApply() error {
 // Validate returns every problem of the settings.
 func (c Config) Validate() error {
 	var errs []error
-	if c.MaxConns < 2 || c.MaxConns > 1000 {
-		errs = append(errs, config.Invalid("--query-max-conns", "is out of range", "give a number from 2 to 1000"))
-	}
 	if c.Timeout < minTimeout || c.Timeout > maxTimeout {
 		errs = append(errs, config.Invalid("--query-timeout", "is out of range", "give a time from 100ms to 5m"))
 	}

@@ -37,7 +37,6 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, config().Validate())
 	err := query.Config{}.Validate()
-	require.ErrorContains(t, err, "--query-max-conns")
 	require.ErrorContains(t, err, "--query-timeout")
 	require.ErrorContains(t, err, "--query-max-memory-bytes")
 	require.ErrorContains(t, err, "--query-export-timeout")

@@ -37,7 +37,7 @@ type collectorCommand struct {
 }
 
 func (c *collectorCommand) check() error {
-	return errors.Join(validate(c.Admin, c.Trace, c.Drain, c.Collector, c.Country, c.Producer, c.Spool, c.Kafka, c.Postgres, c.Token),
+	return errors.Join(validate(c.Admin, c.Trace, c.Drain, c.Collector, c.Country, c.Spool, c.Kafka, c.Postgres, c.Token),
 		checkSpool(c.Collector, c.Spool))
 }
 

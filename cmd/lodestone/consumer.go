@@ -38,7 +38,7 @@ type consumerCommand struct {
 }
 
 func (c *consumerCommand) check() error {
-	return validate(c.Admin, c.Trace, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Quota, c.Erasure, c.SpoolAge, c.Kafka, c.ClickHouse, c.Postgres)
+	return validate(c.Admin, c.Trace, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure, c.SpoolAge, c.Kafka, c.ClickHouse, c.Postgres)
 }
 
 // Run is the consumer's process.

@@ -170,7 +170,7 @@ type deadLettersReplayCommand struct {
 }
 
 func (c *deadLettersReplayCommand) check() error {
-	err := validate(c.Kafka, c.Postgres, c.Producer)
+	err := validate(c.Kafka, c.Postgres)
 	if c.All == (len(c.Origins) > 0) {
 		err = errors.Join(err, config.InvalidFlag("--all", "is not clear", "give either origins or --all"))
 	}

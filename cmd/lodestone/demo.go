@@ -149,7 +149,7 @@ func (c *demoCommand) runPast(ctx context.Context, cfg demo.Config, deps demo.De
 const pastStartTimeout = 15 * time.Second
 
 // pastProducer waits for Kafka rather than giving up: each record is written once.
-var pastProducer = producer.Config{Compression: "snappy", RequestTimeout: 10 * time.Second, MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20}
+var pastProducer = producer.Config{RequestTimeout: 10 * time.Second, MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20}
 
 // pastAccount returns the account that the past is written to: that of the API key, which is the
 // demo account of the data directory, or the one that is named.

@@ -30,7 +30,6 @@ type doctorCommand struct {
 	Site         certificate.Server `embed:""`
 	Collector    certificate.Server `embed:"" prefix:"collector-"`
 	Admin        certificate.Server `embed:"" prefix:"admin-"`
-	MCP          certificate.Server `embed:"" prefix:"mcp-"`
 	JSON         bool               `name:"json" help:"Print JSON."`
 }
 
@@ -52,7 +51,7 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 	} else {
 		m.ErasureLog = c.Erasure.Log
 	}
-	for _, l := range []certificate.Server{c.Site, c.Collector, c.Admin, c.MCP} {
+	for _, l := range []certificate.Server{c.Site, c.Collector, c.Admin} {
 		for _, file := range []string{l.Cert, l.ClientCA} {
 			if file != "" {
 				m.Files = append(m.Files, file)

@@ -2,23 +2,20 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"lodestone/cmd/lodestone/mcp"
-	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 	"lodestone/pkg/httpserver"
 )
 
 type mcpCommand struct {
-	API     apiConfig          `embed:""`
-	Process processConfig      `embed:""`
-	Listen  string             `name:"mcp-listen" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, path /mcp, instead of standard input and output. Each request then needs an API key as its bearer token. Without a host, such as :8095, it is this machine only."`
-	TLS     certificate.Server `embed:"" prefix:"mcp-"`
-	Write   bool               `name:"write" help:"Offer tools that create lead magnets, landing pages and access links as well. The API key needs the scopes for them."`
+	API     apiConfig     `embed:""`
+	Process processConfig `embed:""`
+	Listen  string        `name:"mcp-listen" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, path /mcp, instead of standard input and output. Each request then needs an API key as its bearer token. Without a host, such as :8095, it is this machine only."`
+	Write   bool          `name:"write" help:"Offer tools that create lead magnets, landing pages and access links as well. The API key needs the scopes for them."`
 }
 
 // Run serves one agent over standard input and output, or any number over HTTP.
@@ -38,7 +35,7 @@ func (c *mcpCommand) deps() mcp.Deps {
 
 // listen serves HTTP. The key of the data directory is not used: who asks has one.
 func (c *mcpCommand) listen(ctx context.Context) error {
-	if err := errors.Join(validateAddress("--mcp-listen", c.Listen), c.TLS.Validate("mcp-")); err != nil {
+	if err := validateAddress("--mcp-listen", c.Listen); err != nil {
 		return err
 	}
 	if c.API.URL == "" {
@@ -53,7 +50,7 @@ func (c *mcpCommand) listen(ctx context.Context) error {
 	}
 	server := mcp.New(mcp.Config{URL: c.API.URL, Write: c.Write}, c.deps())
 	p := newProcess(c.Process)
-	p.stack.Add("mcp server", httpserver.New(httpserver.Config{Name: "mcp server", Setting: "--mcp-listen", Address: net.JoinHostPort(host, port), TLS: c.TLS},
+	p.stack.Add("mcp server", httpserver.New(httpserver.Config{Name: "mcp server", Setting: "--mcp-listen", Address: net.JoinHostPort(host, port)},
 		httpserver.Deps{Handler: server.Handler(), Log: p.log}))
 	return p.run(ctx)
 }

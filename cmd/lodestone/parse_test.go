@@ -23,7 +23,7 @@ import (
 // Every setting that cannot be used is named, each once, whatever is wrong with it.
 func TestEveryProblemOfTheSettingsIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
-	p := launch(t, t.TempDir(), []string{"LODESTONE_TOKEN_KEYS=1:x", "LODESTONE_TOKEN_KEYS_FILE=keys", "LODESTONE_COUNTER_INTERVAL=5", "LODESTONE_CLICKHOUSE_MAX_LAG=30s"},
+	p := launch(t, t.TempDir(), []string{"LODESTONE_TOKEN_KEYS=1:x", "LODESTONE_TOKEN_KEYS_FILE=keys", "LODESTONE_CLICKHOUSE_MAX_LAG=30s"},
 		"collector", "--log-level", "LOUD", "--collector-ack-timeout=5", "--kafka-brokers", "127.0.0.1:1")
 	require.Equal(t, exitSettings, p.wait())
 	out := p.out.String()

@@ -43,7 +43,7 @@ type spoolSendCommand struct {
 	Dir      string          `arg:"" help:"Directory of the spool (--spool-dir of its collector)."`
 }
 
-func (c *spoolSendCommand) check() error { return validate(c.Kafka, c.Postgres, c.Producer) }
+func (c *spoolSendCommand) check() error { return validate(c.Kafka, c.Postgres) }
 
 // Run sends the directory.
 func (c *spoolSendCommand) Run(ctx context.Context) error {

@@ -92,7 +92,7 @@ func (c *upCommand) check() error {
 		shut = config.Invalid("--collector-tls-client-ca", "shuts this process out, which reports downloads to its collector and has no client certificate",
 			"leave it out, or run the collector by itself")
 	}
-	return errors.Join(shut, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Producer, c.Spool, c.Consumer, c.Counter, c.Mirror, c.Retention, c.Quota, c.Erasure))
+	return errors.Join(shut, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Spool, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure))
 }
 
 // Run runs everything in one process. The parts are created by the same functions as in processes of

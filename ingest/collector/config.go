@@ -31,7 +31,7 @@ type Config struct {
 	MaxBodyBytes    int                `name:"collector-max-body-bytes" default:"1048576" help:"Maximum size of a body, before and after decompression; at most 1 MiB."`
 	MaxHeaderBytes  int                `kong:"-"`
 	MaxConnections  int                `name:"collector-max-connections" default:"65536" help:"Maximum number of open connections; clients beyond it wait until one ends."`
-	MaxRequests     int                `name:"collector-max-requests" default:"4096" help:"Maximum concurrent requests; further requests get 503 immediately. A request spends most of its time waiting for Kafka."`
+	MaxRequests     int                `kong:"-"` // concurrent ones, which spend most of their time waiting for Kafka
 	MaxInFlight     int64              `kong:"-"`
 	ViewLimit       int                `name:"collector-link-views-per-minute" default:"300" help:"Views of one link per minute from one address, by /v1/link-views and /v1/pixel.gif together. Ten times as many are accepted for all landing pages together. 0 means no limit. Programs on the same machine have no limit."`
 	TrustedProxies  []string           `name:"collector-trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that are trusted to state the client's address."`
@@ -44,6 +44,7 @@ func (c *Config) BeforeApply() error {
 	c.IdleTimeout = time.Minute
 	c.ReadTimeout = 10 * time.Second
 	c.MaxHeaderBytes = 16 << 10
+	c.MaxRequests = 4096
 	c.MaxInFlight = 64 << 20
 	return nil
 }
@@ -79,7 +80,6 @@ func (c Config) Validate() error {
 	}{
 		{"--collector-max-body-bytes", c.MaxBodyBytes, 1024, MaxBodyBytes},
 		{"--collector-max-connections", c.MaxConnections, 1, 1 << 24},
-		{"--collector-max-requests", c.MaxRequests, 1, 1 << 24},
 		{"--collector-link-views-per-minute", c.ViewLimit, 0, 1 << 24},
 	} {
 		if n.value < n.min || n.value > n.max {

@@ -23,7 +23,6 @@ func TestDefaultsAreValid(t *testing.T) {
 	_, err = parser.Parse(nil)
 	require.NoError(t, err)
 	require.NoError(t, flags.Collector.Validate())
-	require.NoError(t, flags.Producer.Validate())
 	require.Equal(t, "127.0.0.1:8081", flags.Collector.Listen)
 	require.Equal(t, collector.MaxBodyBytes, flags.Collector.MaxBodyBytes)
 	require.Positive(t, flags.Collector.ViewLimit, "tokens of landing pages are public")
@@ -37,11 +36,11 @@ func TestDefaultsAreValid(t *testing.T) {
 
 func TestEveryProblemOfTheSettingsIsNamed(t *testing.T) {
 	t.Parallel()
-	err := collector.Config{TrustedProxies: []string{"10.0.0.0/33"}, MaxRequests: -1, MaxBodyBytes: collector.MaxBodyBytes + 1}.Validate()
+	err := collector.Config{TrustedProxies: []string{"10.0.0.0/33"}, MaxBodyBytes: collector.MaxBodyBytes + 1}.Validate()
 	require.True(t, config.IsInvalid(err))
 	for _, name := range []string{
 		"listen", "ack-timeout", "write-timeout", "max-body-bytes",
-		"max-connections", "max-requests", "trusted-proxies", "forwarded-header", "privacy-signals",
+		"max-connections", "trusted-proxies", "forwarded-header", "privacy-signals",
 	} {
 		require.ErrorContains(t, err, "--collector-"+name+" ")
 	}

@@ -145,7 +145,7 @@ func newSalts(t *testing.T, ring *token.Ring, pool *postgres.Pool) *iphash.Salts
 
 func producerConfig() producer.Config {
 	return producer.Config{
-		Compression: "snappy", RequestTimeout: 5 * time.Second,
+		RequestTimeout:     5 * time.Second,
 		MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20,
 	}
 }

@@ -25,22 +25,19 @@ import (
 
 	"lodestone/ingest/retention"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 )
 
-// Config holds the settings of the counters.
+// Config is how counters work. It is no setting, and tests have another.
 type Config struct {
-	Interval time.Duration `name:"counter-interval" default:"500ms" help:"Interval at which events that are missing in the links' counters are looked for."`
+	Interval time.Duration `kong:"-"` // at which events that are missing in the links' counters are looked for
 }
 
-// Validate returns every problem of the settings.
-func (c Config) Validate() error {
-	if c.Interval < 10*time.Millisecond || c.Interval > time.Hour {
-		return config.Invalid("--counter-interval", "is out of range", "give a time from 10ms to 1h")
-	}
+// BeforeApply implements the hook of kong, before it validates.
+func (c *Config) BeforeApply() error {
+	c.Interval = 500 * time.Millisecond
 	return nil
 }
 

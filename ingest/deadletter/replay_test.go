@@ -45,7 +45,7 @@ func newRig(t *testing.T) *rig {
 	require.NoError(t, err)
 	t.Cleanup(keyed.Close)
 	r.box = NewBox(keyed, r.Kafka.Options(log))
-	config := producer.Config{Compression: "none"}
+	config := producer.Config{}
 	require.NoError(t, config.BeforeApply())
 	writer, err := producer.New(config, producer.Deps{
 		Kafka: r.Kafka.Options(log), Topics: kafka.KeyedTopics(), Log: log, Registerer: prometheus.NewRegistry(),

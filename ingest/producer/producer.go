@@ -62,15 +62,11 @@ var _ service.Service = (*Producer)(nil)
 
 // New returns a producer. It does not connect: Start does.
 func New(c Config, d Deps) (*Producer, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	compression, _ := codec(c.Compression)
 	counts := kafka.NewCounts(d.Topics...)
 	opts := append([]kgo.Opt{
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.ProducerLinger(c.Linger),
-		kgo.ProducerBatchCompression(compression),
+		kgo.ProducerBatchCompression(kgo.SnappyCompression()),
 		// The hash of Kafka's Java clients: other tools find a key in the same partition.
 		kgo.RecordPartitioner(counts),
 		// No RecordDeliveryTimeout: the context of each Write ends what was never sent. A record in

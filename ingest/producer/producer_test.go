@@ -19,7 +19,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"lodestone/ingest/producer"
-	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/test/enginetest"
 )
@@ -32,7 +31,7 @@ const (
 
 func settings() producer.Config {
 	return producer.Config{
-		Compression: "snappy", RequestTimeout: 5 * time.Second,
+		RequestTimeout:     5 * time.Second,
 		MaxBufferedRecords: 1000, MaxBufferedBytes: 64 << 20,
 	}
 }
@@ -272,40 +271,27 @@ func TestWhatIsNeverAnsweredHoldsNoOneUp(t *testing.T) {
 	fault.Remove()
 }
 
-func TestSettings(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, settings().Validate())
-	err := producer.Config{Compression: "gzip"}.Validate()
-	require.True(t, config.IsInvalid(err))
-	require.ErrorContains(t, err, "--producer-compression")
-}
-
-// BenchmarkWrite is what the settings' defaults were chosen by: calls of one record of 288 bytes,
-// 64 at a time on two cores, to the broker in process.
+// BenchmarkWrite is what the linger was chosen by: calls of one record of 288 bytes, 64 at a time on
+// two cores, to the broker in process.
 func BenchmarkWrite(b *testing.B) {
 	for _, linger := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
-		for _, compression := range []string{"none", "snappy", "lz4", "zstd"} {
-			if linger > 0 && compression != "snappy" {
-				continue
-			}
-			b.Run(fmt.Sprintf("linger=%v/%s", linger, compression), func(b *testing.B) {
-				cluster := newCluster(b, topic)
-				c := settings()
-				c.Linger, c.Compression = linger, compression
-				p := newProducer(b, c, cluster.ListenAddrs(), topic)
-				start(b, p)
-				value := bytes.Repeat([]byte(uuid.NewString()), 8)
-				b.SetParallelism(32)
-				b.RunParallel(func(pb *testing.PB) {
-					key := uuid.New()
-					for pb.Next() {
-						if err := p.Write(context.Background(), []producer.Record{{Topic: topic, Key: key[:], Value: value}}); err != nil {
-							b.Error(err)
-							return
-						}
+		b.Run(fmt.Sprintf("linger=%v", linger), func(b *testing.B) {
+			cluster := newCluster(b, topic)
+			c := settings()
+			c.Linger = linger
+			p := newProducer(b, c, cluster.ListenAddrs(), topic)
+			start(b, p)
+			value := bytes.Repeat([]byte(uuid.NewString()), 8)
+			b.SetParallelism(32)
+			b.RunParallel(func(pb *testing.PB) {
+				key := uuid.New()
+				for pb.Next() {
+					if err := p.Write(context.Background(), []producer.Record{{Topic: topic, Key: key[:], Value: value}}); err != nil {
+						b.Error(err)
+						return
 					}
-				})
+				}
 			})
-		}
+		})
 	}
 }

@@ -63,7 +63,7 @@ func makeRig(t *testing.T, cluster *kfake.Cluster, brokers []string, c Config) *
 	r := &rig{cluster: cluster, metrics: prometheus.NewRegistry(), log: &bytes.Buffer{}, disk: &brokenDisk{}}
 	log := slog.New(slog.DiscardHandler)
 	p, err := producer.New(producer.Config{
-		Compression: "snappy", RequestTimeout: time.Second, MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20,
+		RequestTimeout: time.Second, MaxBufferedRecords: 50_000, MaxBufferedBytes: 64 << 20,
 	}, producer.Deps{
 		Kafka:  kafka.Config{Brokers: brokers}.Options(log),
 		Topics: []string{event.Topic}, StartAway: true, Log: log, Registerer: r.metrics,

@@ -2,6 +2,10 @@ package config
 
 // constants are settings that were removed since no one had a reason to change them.
 var constants = []string{
+	"--collector-max-requests",
+	"--counter-interval",
+	"--producer-compression",
+	"--query-max-conns",
 	"--capture-mails-per-hour",
 	"--capture-verification-time",
 	"--collector-idle-timeout",

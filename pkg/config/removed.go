@@ -8,6 +8,12 @@ import (
 
 // removed are settings that were removed, and what to do instead.
 var removed = map[string]string{
+	"--kafka-oauth-scopes":                    noOAuth,
+	"--kafka-oauth-token-path":                noOAuth,
+	"--kafka-oauth-url":                       noOAuth,
+	"--mcp-tls-cert":                          mcpProxy,
+	"--mcp-tls-key":                           mcpProxy,
+	"--mcp-tls-client-ca":                     mcpProxy,
 	"--file-cache-bytes":                      "leave it out: files are read from the bucket",
 	"--backup-keep-days":                      "leave it out: delete old backups, or set a lifecycle rule of the bucket (docs/backup.md)",
 	"--incremental":                           "leave it out: every backup is whole",
@@ -73,6 +79,11 @@ var removed = map[string]string{
 	"--smtp-tls-cert":       noClientCertificate,
 	"--smtp-tls-key":        noClientCertificate,
 }
+
+const (
+	noOAuth  = "log in to Kafka with plain, scram-sha-256, scram-sha-512 or aws-msk-iam"
+	mcpProxy = "put a proxy with TLS before `lodestone mcp`"
+)
 
 const oneStore = "give it without the first word, such as --s3-endpoint: files, backups and exports are in one store"
 const atTheProxy = "leave it out: limit what one address may send at the proxy or the firewall before the collector"

@@ -6,19 +6,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/aws"
-	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
-	"golang.org/x/oauth2/clientcredentials"
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
@@ -26,21 +21,15 @@ import (
 
 // Login is how to connect to Kafka, and as whom.
 type Login struct {
-	TLS       bool     `name:"kafka-tls" default:"false" help:"Connect to Kafka over TLS."`
-	Mechanism string   `name:"kafka-sasl-mechanism" default:"none" enum:"none,plain,scram-sha-256,scram-sha-512,oauthbearer,aws-msk-iam" help:"How to log in to Kafka: none, plain, scram-sha-256, scram-sha-512, oauthbearer or aws-msk-iam."`
-	User      string   `name:"kafka-sasl-user" help:"User to log in to Kafka with; for oauthbearer the client's id, for aws-msk-iam the access key. Default for aws-msk-iam: the role of the machine."`
-	Password  string   `name:"kafka-sasl-password" help:"Password to log in to Kafka with; for oauthbearer the client's secret, for aws-msk-iam the secret key. Secret."`
-	TokenURL  string   `name:"kafka-oauth-url" placeholder:"URL" help:"For oauthbearer: where the token of a login is asked for, by the client credentials grant of OAuth 2."`
-	Scopes    []string `name:"kafka-oauth-scopes" placeholder:"SCOPE" help:"For oauthbearer: scopes to ask for."`
-	TokenPath string   `name:"kafka-oauth-token-path" placeholder:"FILE" help:"For oauthbearer: file with the token, instead of --kafka-oauth-url. Read for each login."`
+	TLS       bool   `name:"kafka-tls" default:"false" help:"Connect to Kafka over TLS."`
+	Mechanism string `name:"kafka-sasl-mechanism" default:"none" enum:"none,plain,scram-sha-256,scram-sha-512,aws-msk-iam" help:"How to log in to Kafka: none, plain, scram-sha-256, scram-sha-512 or aws-msk-iam."`
+	User      string `name:"kafka-sasl-user" help:"User to log in to Kafka with; for aws-msk-iam the access key. Default for aws-msk-iam: the role of the machine."`
+	Password  string `name:"kafka-sasl-password" help:"Password to log in to Kafka with; for aws-msk-iam the secret key. Secret."`
 }
 
 const (
-	oauthBearer = "oauthbearer"
 	mskIAM      = "aws-msk-iam"
 	dialTimeout = 4 * time.Second
-	// tokenTimeout bounds one request for a token.
-	tokenTimeout = 10 * time.Second
 )
 
 func (l Login) validate() error {
@@ -49,16 +38,6 @@ func (l Login) validate() error {
 	named := l.User != "" && l.Password != ""
 	switch l.Mechanism {
 	case "", "none":
-	case oauthBearer:
-		u, err := url.Parse(l.TokenURL)
-		switch {
-		case (l.TokenURL == "") == (l.TokenPath == ""):
-			invalid("--kafka-oauth-url", "or --kafka-oauth-token-path is needed for oauthbearer, and not both", "give one of them")
-		case l.TokenURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
-			invalid("--kafka-oauth-url", "is not an http or https URL", "write it like https://id.example.com/oauth2/token")
-		case l.TokenURL != "" && !named:
-			invalid("--kafka-sasl-user", "and --kafka-sasl-password are needed to ask for tokens", "give the id and the secret of the client")
-		}
 	case mskIAM:
 		if (l.User == "") != (l.Password == "") {
 			invalid("--kafka-sasl-password", "and --kafka-sasl-user are not both given", "give both, or neither for the role of the machine")
@@ -94,11 +73,6 @@ func (l Login) mechanism() sasl.Mechanism {
 		return scram.Auth{User: l.User, Pass: l.Password}.AsSha256Mechanism()
 	case "scram-sha-512":
 		return scram.Auth{User: l.User, Pass: l.Password}.AsSha512Mechanism()
-	case oauthBearer:
-		return oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
-			token, err := l.token(ctx)
-			return oauth.Auth{Token: token}, err
-		})
 	case mskIAM:
 		keys := l.keys()
 		return aws.ManagedStreamingIAM(func(context.Context) (aws.Auth, error) {
@@ -118,23 +92,4 @@ func (l Login) mechanism() sasl.Mechanism {
 // keys returns those of the machine's role.
 func (l Login) keys() *credentials.Credentials {
 	return credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.IAM{Client: http.DefaultClient}})
-}
-
-// token returns a token for one login.
-func (l Login) token(ctx context.Context) (string, error) {
-	if l.TokenPath != "" {
-		text, err := os.ReadFile(l.TokenPath)
-		if err != nil {
-			return "", fmt.Errorf("read the token for Kafka: %w", err)
-		}
-		return strings.TrimSpace(string(text)), nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
-	defer cancel()
-	client := clientcredentials.Config{ClientID: l.User, ClientSecret: l.Password, TokenURL: l.TokenURL, Scopes: l.Scopes}
-	token, err := client.Token(ctx)
-	if err != nil {
-		return "", fmt.Errorf("ask for a token for Kafka: %w", err)
-	}
-	return token.AccessToken, nil
 }

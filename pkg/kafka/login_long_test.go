@@ -3,12 +3,8 @@
 package kafka_test
 
 import (
-	"encoding/json"
 	"log/slog"
 	"maps"
-	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,10 +35,6 @@ func TestLogins(t *testing.T) {
 	enginetest.Run(t, enginetest.NewApacheKafka(t, t.TempDir(), 1,
 		listener("PLAIN", "SSL", nil),
 		listener("STRANGE", "SSL", map[string]string{"ssl.keystore.location": stranger.Both}),
-		listener("TOKEN", "SASL_SSL", map[string]string{
-			"sasl.enabled.mechanisms":      "OAUTHBEARER",
-			"oauthbearer.sasl.jaas.config": `org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";`,
-		}),
 		listener("NAMED", "SASL_SSL", map[string]string{
 			"sasl.enabled.mechanisms":        "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
 			"plain.sasl.jaas.config":         `org.apache.kafka.common.security.plain.PlainLoginModule required user_lodestone="open-sesame";`,
@@ -70,31 +62,4 @@ func TestLogins(t *testing.T) {
 		named.Password = "a wrong one"
 		require.Error(t, ping(t, named), mechanism)
 	}
-
-	write := func(text string) string {
-		path := filepath.Join(ours.Dir, "token")
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		return path
-	}
-	token := kafka.Config{Brokers: []string{at["TOKEN"]}, Login: kafka.Login{
-		TLS: true, Mechanism: "oauthbearer", TokenURL: tokens(t), User: "lodestone", Password: "open-sesame", Scopes: []string{"kafka", "events"},
-	}}
-	requirePing(t, token)
-	wrong := token
-	wrong.Password = "a wrong one"
-	err = ping(t, wrong)
-	require.ErrorContains(t, err, "invalid_client")
-	require.NotContains(t, err.Error(), wrong.Password)
-	file := token
-	file.TokenURL, file.User, file.Password, file.TokenPath = "", "", "", write("no token")
-	require.Error(t, ping(t, file))
-	response, err := http.DefaultClient.Do(basic(t, token))
-	require.NoError(t, err)
-	var given struct {
-		Token string `json:"access_token"`
-	}
-	require.NoError(t, json.NewDecoder(response.Body).Decode(&given))
-	require.NoError(t, response.Body.Close())
-	write(given.Token + "\n")
-	requirePing(t, file)
 }

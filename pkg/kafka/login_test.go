@@ -1,13 +1,8 @@
 package kafka_test
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -35,38 +30,6 @@ func requirePing(t *testing.T, c kafka.Config, why ...any) {
 	require.Eventually(t, func() bool { return ping(t, c) == nil }, enginetest.Timeout, 100*time.Millisecond, why...)
 }
 
-// tokens is a server that gives tokens to the client of the test.
-func tokens(t *testing.T) string {
-	t.Helper()
-	segment := func(v any) string {
-		text, err := json.Marshal(v)
-		require.NoError(t, err)
-		return base64.RawURLEncoding.EncodeToString(text)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id, secret, _ := r.BasicAuth()
-		if id != "lodestone" || secret != "open-sesame" || r.FormValue("grant_type") != "client_credentials" || r.FormValue("scope") != "kafka events" {
-			http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized)
-			return
-		}
-		now := time.Now().Unix()
-		token := segment(map[string]any{"alg": "none"}) + "." + segment(map[string]any{"sub": "lodestone", "iat": now, "exp": now + 600}) + "."
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": token, "token_type": "bearer", "expires_in": 600})
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-func basic(t *testing.T, c kafka.Config) *http.Request {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.TokenURL, strings.NewReader("grant_type=client_credentials&scope=kafka+events"))
-	require.NoError(t, err)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(c.User, c.Password)
-	return r
-}
-
 // MSK's login is a request that is signed with the keys of AWS, which franz-go makes; no broker here takes it. So this asks
 // whether the keys come from the setting.
 func TestKeysOfAWS(t *testing.T) {
@@ -88,10 +51,6 @@ func TestSettingsOfLogins(t *testing.T) {
 		want  string
 	}{
 		{kafka.Login{Mechanism: "plain"}, "--kafka-sasl-user"},
-		{kafka.Login{Mechanism: "oauthbearer"}, "--kafka-oauth-token-path"},
-		{kafka.Login{Mechanism: "oauthbearer", TokenURL: "https://id.example.com/token", TokenPath: "/x"}, "and not both"},
-		{kafka.Login{Mechanism: "oauthbearer", TokenURL: "id.example.com"}, "--kafka-oauth-url"},
-		{kafka.Login{Mechanism: "oauthbearer", TokenURL: "https://id.example.com/token"}, "--kafka-sasl-user"},
 		{kafka.Login{Mechanism: "aws-msk-iam"}, "--kafka-tls"},
 		{kafka.Login{Mechanism: "aws-msk-iam", TLS: true, User: "x"}, "--kafka-sasl-password"},
 	} {

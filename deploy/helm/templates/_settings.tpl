@@ -34,8 +34,6 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
   {{- if $values.kafka.tls }}{{ $_ := set $env "LODESTONE_KAFKA_TLS" "true" }}{{ end -}}
   {{- if $values.kafka.acceptFewerCopies }}{{ $_ := set $env "LODESTONE_KAFKA_ACCEPT_FEWER_COPIES" "true" }}{{ end -}}
   {{- with $values.kafka.saslUser }}{{ $_ := set $env "LODESTONE_KAFKA_SASL_USER" . }}{{ end -}}
-  {{- with $values.kafka.oauthUrl }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_URL" . }}{{ end -}}
-  {{- with $values.kafka.oauthScopes }}{{ $_ := set $env "LODESTONE_KAFKA_OAUTH_SCOPES" (join "," .) }}{{ end -}}
 {{- end -}}
 {{- if and $values.clickhouse.shards (has .process (list "consumer" "query" "migrate" "backup")) -}}
   {{- $_ := set $env "LODESTONE_CLICKHOUSE_SHARDS" (join ";" $values.clickhouse.shards) -}}

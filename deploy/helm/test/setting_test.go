@@ -82,7 +82,7 @@ var commands = map[string]string{"collector": "collector", "consumer": "consumer
 // managed are settings that other values of the chart give, or that its pods depend on.
 var managed = []string{
 	"admin-listen", "clickhouse-shards", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
-	"kafka-oauth-scopes", "kafka-oauth-url", "kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls",
+	"kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls",
 	"listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
 
@@ -144,7 +144,7 @@ func TestTheSchemaRefuses(t *testing.T) {
 		"a volume with the chart's name":   "{crud: {extraVolumes: [{name: secrets, emptyDir: {}}]}}",
 		"an HTTPRoute without a Gateway":   "{httpRoute: {enabled: true}, url: 'https://a.example.com', collectorUrl: 'https://b.example.com'}",
 		"one host for site and events":     "{ingress: {enabled: true}, url: 'https://a.example.com', collectorUrl: 'https://a.example.com:81'}",
-		"a login that KEDA cannot do":      "{consumer: {keda: {enabled: true}}, kafka: {saslMechanism: oauthbearer}}",
+		"a login that KEDA cannot do":      "{consumer: {keda: {enabled: true}}, kafka: {saslMechanism: aws-msk-iam}}",
 		"backups without a place":          "{backup: {enabled: true}}",
 		"backups in a directory of a pod":  "{backup: {enabled: true, place: /backups}}",
 		"a fraction where there are none":  "{collector: {replicas: 1.5}}",
