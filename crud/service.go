@@ -125,6 +125,7 @@ type Service struct {
 	reporter    *session.Reporter
 	queue       *queue.Queue
 	mails       *mail.Queue
+	mailbox     mail.Mailbox
 	postgres    *postgres.Pool
 	reader      *pdf.Reader
 	images      *picture.ImageStore
@@ -211,7 +212,7 @@ func New(c Config, d Deps) (*Service, error) {
 		return nil, err
 	}
 	chats.SendBy(webhooks)
-	eraser, err := newEraser(c, d, jobs, mails, chats)
+	eraser, err := newEraser(c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func New(c Config, d Deps) (*Service, error) {
 		gate:        d.Gate,
 		webhooks:    webhooks,
 		people:      people,
-		persons:     person.New(person.Deps{Postgres: d.Postgres, Mails: mails, Chats: chats, Deliveries: webhooks, Answers: answers(d), Eraser: eraser}),
+		persons:     person.New(person.Deps{Postgres: d.Postgres, Eraser: eraser}),
 		promotion:   promoting,
 		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
 		landing:     visitors,
@@ -234,6 +235,7 @@ func New(c Config, d Deps) (*Service, error) {
 		reporter:    reporter,
 		queue:       jobs,
 		mails:       mails,
+		mailbox:     d.Mailbox,
 		postgres:    d.Postgres,
 		reader:      reader,
 		images:      picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),

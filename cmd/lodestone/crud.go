@@ -102,6 +102,7 @@ func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
 	p.stack.Add("queue", service.Queue())
 	p.stack.Add("upkeep of files", service.Upkeep())
 	p.stack.Add("webhooks", service.Webhooks())
+	p.stack.Add("pruning of queues", service.Pruning())
 	p.stack.Add("sealing", service.Sealing())
 	p.stack.Add("ends of sessions", service.SessionEnds())
 	return service.Register(site)

@@ -129,7 +129,6 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 	var answers *idempotency.Store
 	if tokens != nil {
 		answers = idempotency.New(idempotency.Deps{Postgres: pool, Tokens: tokens, Log: p.log})
-		p.stack.Add("idempotency keys", answers)
 	}
 	p.gate = gate.New(pool, p.log)
 	p.checks["erasures"] = p.gate.Ready
