@@ -30,7 +30,6 @@ import (
 	"lodestone/pkg/client"
 	"lodestone/pkg/client/clienttest"
 	"lodestone/pkg/engine/enginetest"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -117,7 +116,7 @@ func newFixture(t testing.TB, db *postgres.Pool, atEnd func(func()), change ...f
 	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &enginetest.Log{}}
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	f.verifier = auth.NewVerifier(db, log)
-	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(db, log)})
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	atEnd(service.Close)
 	a := api.New(api.Deps{Verifier: f.verifier, Log: log})

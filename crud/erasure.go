@@ -75,46 +75,29 @@ func (s *Service) prune(ctx context.Context) error {
 	return nil
 }
 
-const (
-	replayPause = 5 * time.Second // after a failure
-	gateEvery   = time.Second     // between two looks whether Postgres was restarted or restored
-)
+const replayPause = 5 * time.Second // after a failure
 
 // Erasures returns what erases again those whom the log of erasures has and a restored database has not, for the process to start before
-// it serves requests: it is started when that is done, or if there is no log. It does so again after each restart of Postgres; the gate is closed meanwhile.
+// it serves requests: it is started when that is done.
 func (s *Service) Erasures() service.Service {
 	return service.NewLoop("erasures", func(ctx context.Context, ready func()) error {
-		if !s.eraser.Logs() {
-			ready()
+		err := service.Retry(ctx, replayPause, replayPause, func() error { return s.replay(ctx) }, func(err error) (time.Duration, bool) {
+			s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then", "retry_in", replayPause, "error", err)
+			return 0, true
+		})
+		if err != nil {
+			return err
 		}
-		for {
-			if err := s.compare(ctx); err != nil {
-				return err
-			}
-			ready()
-			for compared := true; compared; {
-				if err := service.Sleep(ctx, gateEvery); err != nil {
-					return err
-				}
-				open, err := s.gate.Look(ctx)
-				compared = open || err != nil // Postgres cannot be reached: a later look tells
-			}
-		}
+		ready()
+		<-ctx.Done()
+		return nil
 	})
 }
 
-// compare compares Postgres with the log, until it has.
-func (s *Service) compare(ctx context.Context) error {
-	replay := func() error {
-		if err := s.revocations.Replay(ctx); err != nil {
-			return err
-		}
-		_, err := s.eraser.Replay(ctx)
+func (s *Service) replay(ctx context.Context) error {
+	if err := s.revocations.Replay(ctx); err != nil {
 		return err
 	}
-	err := service.Retry(ctx, replayPause, replayPause, func() error { return s.gate.Compare(ctx, replay) }, func(err error) (time.Duration, bool) {
-		s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then", "retry_in", replayPause, "error", err)
-		return 0, true
-	})
+	_, err := s.eraser.Replay(ctx)
 	return err
 }

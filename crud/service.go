@@ -42,7 +42,6 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
@@ -105,7 +104,6 @@ type Deps struct {
 	Registerer prometheus.Registerer
 	Grace      time.Duration       // for jobs in flight when the process stops
 	Mailbox    mail.Mailbox        // takes mails if there is no SMTP server; nil: they stay in the queue
-	Gate       *gate.Gate          // of the process
 	Collector  *certificate.Dialer // connects to --collector-internal-url; nil: one that trusts what the system does
 }
 
@@ -138,7 +136,6 @@ type Service struct {
 	persons     *person.Persons
 	eraser      *person.Eraser
 	revocations *revocation.Record
-	gate        *gate.Gate
 	promotion   promotion
 	query       *certificate.Transport // to the query process
 }
@@ -224,7 +221,6 @@ func New(c Config, d Deps) (*Service, error) {
 		config:      c,
 		revocations: revocations,
 		eraser:      eraser,
-		gate:        d.Gate,
 		webhooks:    webhooks,
 		people:      people,
 		persons:     person.New(person.Deps{Postgres: d.Postgres, Eraser: eraser}),

@@ -124,7 +124,9 @@ func drill(t *testing.T, place string, env ...string) {
 	}
 	note("everything is killed, and both databases are gone")
 
-	require.Contains(t, succeeds("restore", place, "--data", data), "lodestone restore resume")
+	printed := succeeds("restore", place, "--data", data)
+	require.Contains(t, printed, "lodestone restore resume")
+	require.Contains(t, printed, "erasures since the backup, repeated: 1\n")
 	p := launch(t, u.dir, env, "restore", place, "--data", data)
 	require.NotZero(t, p.wait())
 	require.Contains(t, p.out.String(), "needs empty engines")

@@ -229,18 +229,6 @@ func (q *Queries) ErasureLook(ctx context.Context) (ErasureLookRow, error) {
 	return i, err
 }
 
-const erasuresCompared = `-- name: ErasuresCompared :one
-SELECT erasures_compared()::boolean
-`
-
-// Whether crud has compared this server, and what was restored into it, with the log of erasures.
-func (q *Queries) ErasuresCompared(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, erasuresCompared)
-	var column_1 bool
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const forgetErasureLook = `-- name: ForgetErasureLook :exec
 UPDATE erasure_look SET looked_at = NULL, began_at = NULL, after = '00000000-0000-0000-0000-000000000000'
 `
@@ -559,17 +547,6 @@ func (q *Queries) RecordAccountErasure(ctx context.Context, arg RecordAccountEra
 	return err
 }
 
-const recordErasuresCompared = `-- name: RecordErasuresCompared :exec
-INSERT INTO erasure_comparison (server_started, written_by) VALUES ($1::timestamptz, pg_current_xact_id()::xid::text)
-ON CONFLICT (one) DO UPDATE SET server_started = EXCLUDED.server_started, written_by = EXCLUDED.written_by
-`
-
-// The time is the one at which the server had started before it was compared.
-func (q *Queries) RecordErasuresCompared(ctx context.Context, serverStarted time.Time) error {
-	_, err := q.db.Exec(ctx, recordErasuresCompared, serverStarted)
-	return err
-}
-
 const removeJobsOfAccount = `-- name: RemoveJobsOfAccount :exec
 DELETE FROM river_job WHERE args ->> 'account_id' = $1::uuid::text
 `
@@ -600,17 +577,6 @@ func (q *Queries) ReopenErasures(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const serverStarted = `-- name: ServerStarted :one
-SELECT pg_postmaster_start_time()::timestamptz
-`
-
-func (q *Queries) ServerStarted(ctx context.Context) (time.Time, error) {
-	row := q.db.QueryRow(ctx, serverStarted)
-	var column_1 time.Time
-	err := row.Scan(&column_1)
-	return column_1, err
 }
 
 const someErasedLinks = `-- name: SomeErasedLinks :many

@@ -998,20 +998,6 @@ CREATE TABLE erased_links (
 CREATE INDEX erased_links_noted ON erased_links (noted_at);
 CREATE INDEX erased_links_erasure ON erased_links (erasure_id);
 
--- That this database was compared with the log of erasures (--erasure-log), so that a restored one serves no one who was erased. A server
--- on restored files, or another one, has started at another time; a row that a dump brought is not of the transaction that it names.
-CREATE TABLE erasure_comparison (
-    one            boolean PRIMARY KEY DEFAULT true CHECK (one), -- there is one row
-    server_started timestamptz NOT NULL,
-    written_by     text NOT NULL                                 -- the transaction
-);
-
--- +goose StatementBegin
-CREATE FUNCTION erasures_compared() RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (SELECT FROM erasure_comparison c WHERE c.server_started = pg_postmaster_start_time() AND c.written_by = c.xmin::text)
-$$;
--- +goose StatementEnd
-
 -- Access links and submissions that were deleted, with the person whose they were: their events stay, and an erasure has to find them.
 CREATE TABLE deleted_links (
     id         uuid PRIMARY KEY, -- of an access link or a submission
@@ -1298,7 +1284,6 @@ CREATE TRIGGER note_revoked_deleted AFTER DELETE ON chat_channels
 
 INSERT INTO river_migration (line, version) SELECT 'main', generate_series(1, 8);
 INSERT INTO entity_copy DEFAULT VALUES;
-INSERT INTO erasure_comparison (server_started, written_by) VALUES (pg_postmaster_start_time(), pg_current_xact_id()::xid::text);
 INSERT INTO store_pulse DEFAULT VALUES;
 INSERT INTO revocation_log (newest) VALUES ('');
 INSERT INTO erasure_look DEFAULT VALUES;

@@ -133,18 +133,6 @@ DELETE FROM users u WHERE EXISTS (SELECT FROM memberships m WHERE m.user_id = u.
 -- name: DeleteAccount :execrows
 DELETE FROM accounts WHERE id = $1;
 
--- name: ErasuresCompared :one
--- Whether crud has compared this server, and what was restored into it, with the log of erasures.
-SELECT erasures_compared()::boolean;
-
--- name: ServerStarted :one
-SELECT pg_postmaster_start_time()::timestamptz;
-
--- name: RecordErasuresCompared :exec
--- The time is the one at which the server had started before it was compared.
-INSERT INTO erasure_comparison (server_started, written_by) VALUES (sqlc.arg(server_started)::timestamptz, pg_current_xact_id()::xid::text)
-ON CONFLICT (one) DO UPDATE SET server_started = EXCLUDED.server_started, written_by = EXCLUDED.written_by;
-
 -- name: ErasureLook :one
 -- How far the look for events of erased people is, and the time of this database.
 SELECT looked_at, began_at, after, clock_timestamp()::timestamptz AS now FROM erasure_look;
