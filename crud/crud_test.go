@@ -27,7 +27,6 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -117,7 +116,7 @@ func newFixture(t testing.TB, db *postgres.Pool, atEnd func(func()), change ...f
 	f := &fixture{db: db, accounts: account.New(db), tokens: tokens, log: &enginetest.Log{}}
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	f.verifier = auth.NewVerifier(db, log)
-	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(db, log)})
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	atEnd(service.Close)
 	a := api.New(api.Deps{Verifier: f.verifier, Log: log})
@@ -132,7 +131,7 @@ func newFixture(t testing.TB, db *postgres.Pool, atEnd func(func()), change ...f
 func webhooks() webhook.Config {
 	return webhook.Config{
 		AllowNetworks: []string{"127.0.0.0/8"}, MaxEndpoints: 20, Concurrency: 8, PerEndpoint: 4,
-		Timeout: 10 * time.Second, DisableAfter: 120 * time.Hour, SessionIdle: 30 * time.Minute, Keep: 720 * time.Hour,
+		Timeout: 10 * time.Second, DisableAfter: 120 * time.Hour, SessionIdle: 30 * time.Minute,
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// An erased address leaves the files of Postgres with the second pass, although a single erasure is far below the threshold of
+// An erased address leaves the files of Postgres with the next vacuum, although a single erasure is far below the threshold of
 // autovacuum: the rows, their indexes, what is stored for repeated requests and statistics.
 func TestAnErasedAddressLeavesTheFilesOfPostgres(t *testing.T) {
 	t.Parallel()
@@ -59,10 +59,11 @@ func TestAnErasedAddressLeavesTheFilesOfPostgres(t *testing.T) {
 	require.NotEmpty(t, found())
 
 	require.Equal(t, http.StatusCreated, u.post(t, erasePath, `{"email":"`+erased+`"}`).status)
-	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE river_job SET scheduled_at = now(), state = 'available' WHERE kind = 'erase_again'`)
-	require.NoError(t, err)
-	require.NoError(t, f.service.Queue().Start(t.Context()))
-	require.Eventually(t, func() bool { return f.count(t, "river_job WHERE kind = 'erase_again' AND state = 'completed'") > 0 }, testTimeout, 20*time.Millisecond)
-	require.NoError(t, f.service.Queue().Stop(t.Context()))
+	pruning := f.service.Pruning()
+	require.NoError(t, pruning.Start(t.Context()))
+	require.Eventually(t, func() bool {
+		return f.count(t, "pg_stat_user_tables WHERE relname = 'access_links' AND last_vacuum IS NOT NULL") > 0
+	}, testTimeout, 20*time.Millisecond)
+	require.NoError(t, pruning.Stop(t.Context()))
 	require.Empty(t, found())
 }

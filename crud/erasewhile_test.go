@@ -2,21 +2,15 @@ package crud_test
 
 import (
 	"encoding/json"
-	"log/slog"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
-	"lodestone/crud/mail"
 	"lodestone/crud/person"
-	"lodestone/crud/queue"
 )
 
 const insertLink = `INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, created_at)
@@ -85,46 +79,6 @@ func TestErasingWhileAnotherCrudStarts(t *testing.T) {
 	entry, err := openLog(t, dir).Entry(t.Context(), erased.ID)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []uuid.UUID{before, meanwhile}, entry.Links)
-}
-
-// A job that had read of the person before the erasure, and writes a mail after it, is caught by the second pass. A mail that was asked for
-// later stays: the person came back.
-func TestErasingHasASecondPass(t *testing.T) {
-	t.Parallel()
-	f := startAlone(t, withLog(t.TempDir()))
-	u := f.user(t, account.Team)
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := queue.New(queue.Config{}, queue.Deps{Postgres: f.db, Log: log, Registerer: prometheus.NewRegistry()})
-	require.NoError(t, err)
-	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: f.tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
-	require.NoError(t, err)
-	digest := func(tx pgx.Tx, title string) {
-		require.NoError(t, mails.Send(t.Context(), tx, mail.Message{
-			Kind: mail.KindDigest, AccountID: u.account, To: "owner@example.com", Unsubscribe: "https://example.com/",
-			Leads: &mail.Leads{Day: "Monday", List: []mail.Lead{{Email: "ada@example.com", Link: title, SubmittedAt: time.Now()}}},
-		}))
-	}
-	writer, err := f.db.Unscoped().Begin(t.Context())
-	require.NoError(t, err)
-	defer func() { _ = writer.Rollback(t.Context()) }()
-	require.Equal(t, http.StatusCreated, u.post(t, erasePath, `{"email":"ada@example.com"}`).status)
-	digest(writer, "before")
-	require.NoError(t, writer.Commit(t.Context()))
-	hides(t, f.table(t, "river_job"), "ada@") // the second pass has the address sealed
-	require.NoError(t, f.db.Transaction(t.Context(), func(tx pgx.Tx) error { digest(tx, "later"); return nil }))
-	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE river_job SET created_at = created_at + interval '1 hour' WHERE id = (SELECT max(id) FROM river_job)`)
-	require.NoError(t, err)
-	require.Contains(t, f.waiting(t), "before")
-
-	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE river_job SET scheduled_at = now() + interval '1 hour', state = 'scheduled' WHERE kind = 'sealed_mail'`)
-	require.NoError(t, err)
-	_, err = f.db.Unscoped().Exec(t.Context(), `UPDATE river_job SET scheduled_at = now(), state = 'available' WHERE kind = 'erase_again'`)
-	require.NoError(t, err)
-	require.NoError(t, f.service.Queue().Start(t.Context()))
-	require.Eventually(t, func() bool { return f.count(t, "river_job WHERE kind = 'erase_again' AND state = 'completed'") > 0 }, testTimeout, 20*time.Millisecond)
-	require.NoError(t, f.service.Queue().Stop(t.Context()))
-	require.NotContains(t, f.waiting(t), "before")
-	require.Contains(t, f.waiting(t), "later")
 }
 
 // A row that the erasure removed is removed from a restored database, whatever its time by whichever clock.

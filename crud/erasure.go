@@ -2,15 +2,15 @@ package crud
 
 import (
 	"context"
+	"fmt"
 	"time"
 
-	"lodestone/crud/chat"
-	"lodestone/crud/mail"
 	"lodestone/crud/person"
 	"lodestone/crud/queue"
 	"lodestone/crud/revocation"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 // newRevocations puts together the record of what was revoked, in the place of the log of erasures.
@@ -26,7 +26,7 @@ func newRevocations(c Config, d Deps) (*revocation.Record, error) {
 func (s *Service) Revocations() service.Service { return s.revocations }
 
 // newEraser puts together what erases people.
-func newEraser(c Config, d Deps, jobs *queue.Queue, mails *mail.Queue, chats *chat.Channels) (*person.Eraser, error) {
+func newEraser(c Config, d Deps) (*person.Eraser, error) {
 	c.Erasure.Log = c.Erasure.Place(c.Files.Store)
 	log, err := person.OpenLog(c.Erasure, c.Files.S3)
 	if err != nil {
@@ -35,57 +35,69 @@ func newEraser(c Config, d Deps, jobs *queue.Queue, mails *mail.Queue, chats *ch
 	if log == nil {
 		d.Log.Warn("no one can be erased: there is no --erasure-log")
 	}
-	deps := person.EraserDeps{Postgres: d.Postgres, Queue: jobs, Mails: mails, Chats: chats, Answers: answers(d), Tokens: d.Tokens, Log: log, Logger: d.Log}
-	if d.Mailbox != nil {
-		deps.Mailbox = d.Mailbox
-	}
-	return person.NewEraser(c.Erasure, deps)
+	return person.NewEraser(c.Erasure, person.EraserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: log, Logger: d.Log}), nil
 }
 
-func answers(d Deps) *idempotency.Store {
-	return idempotency.New(idempotency.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log})
-}
-
+// pruneEvery is the time between two rounds of Pruning, and pruneRetry that after one that failed.
 const (
-	replayPause = 5 * time.Second // after a failure
-	gateEvery   = time.Second     // between two looks whether Postgres was restarted or restored
+	pruneEvery = time.Hour
+	pruneRetry = time.Minute
 )
 
+// Pruning returns what keeps queues from holding anything for longer than queue.Keep, for the process to start and stop.
+func (s *Service) Pruning() service.Service {
+	return service.Every("pruning of queues", pruneEvery, pruneRetry, s.log, s.prune)
+}
+
+// prune removes old mails, messages and answers; Webhooks does so for its own. Until queues have nothing of a person who was erased, it has Postgres vacuum the tables once a day:
+// a table that changes little keeps deleted rows for long, and statistics with values of them.
+func (s *Service) prune(ctx context.Context) error {
+	q := store.New(s.postgres.Unscoped())
+	if err := q.PruneJobs(ctx, queue.PruneAt.Seconds()); err != nil {
+		return fmt.Errorf("remove old jobs: %w", err)
+	}
+	if err := q.RemoveExpiredIdempotencyKeys(ctx, idempotency.Keep.Seconds()); err != nil {
+		return fmt.Errorf("remove old idempotency keys: %w", err)
+	}
+	if s.mailbox != nil {
+		if err := s.mailbox.Prune(time.Now().Add(-queue.PruneAt)); err != nil {
+			return err
+		}
+	}
+	const oneMore = 24 * time.Hour
+	due, err := q.VacuumDue(ctx, (queue.Keep + oneMore).Seconds())
+	if err == nil && due {
+		err = q.VacuumPeople(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("vacuum tables with data about people: %w", err)
+	}
+	return nil
+}
+
+const replayPause = 5 * time.Second // after a failure
+
 // Erasures returns what erases again those whom the log of erasures has and a restored database has not, for the process to start before
-// it serves requests: it is started when that is done, or if there is no log. It does so again after each restart of Postgres; the gate is closed meanwhile.
+// it serves requests: it is started when that is done.
 func (s *Service) Erasures() service.Service {
 	return service.NewLoop("erasures", func(ctx context.Context, ready func()) error {
-		if !s.eraser.Logs() {
-			ready()
+		err := service.Retry(ctx, replayPause, replayPause, func() error { return s.replay(ctx) }, func(err error) (time.Duration, bool) {
+			s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then", "retry_in", replayPause, "error", err)
+			return 0, true
+		})
+		if err != nil {
+			return err
 		}
-		for {
-			if err := s.compare(ctx); err != nil {
-				return err
-			}
-			ready()
-			for compared := true; compared; {
-				if err := service.Sleep(ctx, gateEvery); err != nil {
-					return err
-				}
-				open, err := s.gate.Look(ctx)
-				compared = open || err != nil // Postgres cannot be reached: a later look tells
-			}
-		}
+		ready()
+		<-ctx.Done()
+		return nil
 	})
 }
 
-// compare compares Postgres with the log, until it has.
-func (s *Service) compare(ctx context.Context) error {
-	replay := func() error {
-		if err := s.revocations.Replay(ctx); err != nil {
-			return err
-		}
-		_, err := s.eraser.Replay(ctx)
+func (s *Service) replay(ctx context.Context) error {
+	if err := s.revocations.Replay(ctx); err != nil {
 		return err
 	}
-	err := service.Retry(ctx, replayPause, replayPause, func() error { return s.gate.Compare(ctx, replay) }, func(err error) (time.Duration, bool) {
-		s.log.Error("cannot compare the log of erasures with Postgres, and serves nothing until then", "retry_in", replayPause, "error", err)
-		return 0, true
-	})
+	_, err := s.eraser.Replay(ctx)
 	return err
 }

@@ -1,7 +1,6 @@
 package crud_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"io"
@@ -17,9 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/client"
-	"lodestone/pkg/problem"
 	"lodestone/pkg/test/clienttest"
 )
 
@@ -67,75 +64,6 @@ func (u *user) links(t *testing.T, magnet string, emails ...string) []client.Acc
 	made, err := u.CreateAccessLinks(t.Context(), magnet, clienttest.NewAccessLinks{Emails: emails})
 	require.NoError(t, err)
 	return made
-}
-
-// A message holds an address and a personal link. It loses them in the transaction that deletes the access link, the
-// submission or the lead magnet, sent or not. It stays in the log and cannot be sent again.
-func TestDeletingErasesMessages(t *testing.T) {
-	t.Parallel()
-	f := startAlone(t)
-	u, other := f.user(t, account.Team), f.user(t, account.Team)
-	hook := u.echo(t)
-	other.echo(t)
-	u.links(t, u.magnet(t).ID, "kept@example.com")
-	other.links(t, other.magnet(t).ID, "other@example.com")
-
-	m := u.magnet(t)
-	_, err := u.UploadFile(t.Context(), m.ID, "guide.pdf", bytes.NewReader(pdftest.Strip(1, 0)))
-	require.NoError(t, err)
-	byAPI := u.links(t, m.ID, "ada@example.com", "bob@example.com")
-	link := u.link(t, m.ID)
-	page, err := f.http.PostForm(f.url+"/l/"+link.Slug, url.Values{"email": {"cyd@example.com"}})
-	require.NoError(t, err)
-	require.NoError(t, page.Body.Close())
-	sender := f.service.Webhooks()
-	require.NoError(t, sender.Start(t.Context()))
-	require.Eventually(t, func() bool { return !strings.Contains(f.deliveries(t), `"state": "pending"`) }, testTimeout, 20*time.Millisecond)
-	require.NoError(t, sender.Stop(t.Context()))
-	require.Contains(t, f.deliveries(t), `"sealed_response": "`)
-	waiting := u.links(t, m.ID, "dan@example.com")[0]
-	for _, address := range []string{"ada", "bob", "cyd", "dan", "kept", "other"} {
-		require.Contains(t, f.deliveries(t), address+"@example.com")
-	}
-
-	gone := func(what string, still ...string) {
-		t.Helper()
-		all := f.deliveries(t)
-		require.NotContains(t, all, what)
-		for _, s := range append(still, "kept@example.com", "other@example.com") {
-			require.Contains(t, all, s)
-		}
-	}
-	require.NoError(t, u.DeleteAccessLink(t.Context(), byAPI[0].ID))
-	gone("ada@example.com", "bob@example.com", "cyd@example.com", "dan@example.com")
-	gone(byAPI[0].URL)
-	require.NoError(t, u.DeleteAccessLink(t.Context(), waiting.ID))
-	gone("dan@example.com", "bob@example.com", "cyd@example.com")
-	require.NoError(t, u.DeleteGenericLink(t.Context(), link.ID))
-	gone("cyd@example.com", "bob@example.com")
-	require.NoError(t, u.DeleteLeadMagnet(t.Context(), m.ID, true))
-	gone("bob@example.com")
-
-	log, err := u.Deliveries(t.Context(), hook, clienttest.DeliveryFilter{})
-	require.NoError(t, err)
-	erased := 0
-	for _, d := range log.Data {
-		if string(d.Body) != "null" {
-			continue
-		}
-		erased++
-		for _, a := range d.Attempts {
-			require.Nil(t, a.Response)
-		}
-		if len(d.Attempts) == 0 {
-			require.Equal(t, "failed", d.State)
-			require.Equal(t, "The link or submission that it is about was deleted.", *d.Reason)
-		}
-		_, err := u.ReplayDelivery(t.Context(), hook, d.ID)
-		require.True(t, problem.Is(err, problem.Conflict), err)
-		require.ErrorContains(t, err, "was deleted")
-	}
-	require.EqualValues(t, log.Pagination.Total-1, erased)
 }
 
 // The secrets of webhooks stand in no dump.

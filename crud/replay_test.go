@@ -187,25 +187,3 @@ func TestAnEntryThatCannotBeRead(t *testing.T) {
 	require.Equal(t, 1, f.count(t, "erasures WHERE id = '"+unknown+"'"))
 	f.replay(t)
 }
-
-// A Postgres that is restored under a running crud is compared with the log again.
-func TestARestoreUnderARunningCrud(t *testing.T) {
-	t.Parallel()
-	f := startAlone(t, withLog(t.TempDir()))
-	u := f.user(t, account.Team)
-	gone := u.erased(t)
-	erasures := f.service.Erasures()
-	require.NoError(t, erasures.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, erasures.Stop(context.Background())) })
-	u.links(t, u.magnet(t).ID, "gone@example.com")
-	require.NoError(t, f.db.Transaction(t.Context(), func(tx pgx.Tx) error { // as a dump does
-		for _, sql := range []string{"DELETE FROM erasures", "UPDATE access_links SET created_at = '2026-01-01'", "UPDATE erasure_comparison SET written_by = '3'"} {
-			if _, err := tx.Exec(t.Context(), sql); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
-	require.Eventually(t, func() bool { return f.count(t, "erasures WHERE id = '"+gone+"'") == 1 }, testTimeout, 10*time.Millisecond)
-	require.Zero(t, f.count(t, "access_links"))
-}

@@ -18,7 +18,6 @@ import (
 	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/test/clienttest"
 	"lodestone/pkg/token"
@@ -60,7 +59,7 @@ func (f *fixture) with(t *testing.T, keys string) *crud.Service {
 	require.NoError(t, err)
 	log := slog.New(slog.NewJSONHandler(f.log, nil))
 	s, err := crud.New(crud.Config{PublicURL: site + "/", MaxFileBytes: 5 << 20, Webhooks: webhooks(), Capture: capturing, Viewer: viewing},
-		crud.Deps{Postgres: f.db, Tokens: ring, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(f.db, log)})
+		crud.Deps{Postgres: f.db, Tokens: ring, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s

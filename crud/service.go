@@ -42,7 +42,6 @@ import (
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
 	"lodestone/pkg/country"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
@@ -105,7 +104,6 @@ type Deps struct {
 	Registerer prometheus.Registerer
 	Grace      time.Duration       // for jobs in flight when the process stops
 	Mailbox    mail.Mailbox        // takes mails if there is no SMTP server; nil: they stay in the queue
-	Gate       *gate.Gate          // of the process
 	Collector  *certificate.Dialer // connects to --collector-internal-url; nil: one that trusts what the system does
 }
 
@@ -125,6 +123,7 @@ type Service struct {
 	reporter    *session.Reporter
 	queue       *queue.Queue
 	mails       *mail.Queue
+	mailbox     mail.Mailbox
 	postgres    *postgres.Pool
 	reader      *pdf.Reader
 	images      *picture.ImageStore
@@ -137,7 +136,6 @@ type Service struct {
 	persons     *person.Persons
 	eraser      *person.Eraser
 	revocations *revocation.Record
-	gate        *gate.Gate
 	promotion   promotion
 	query       *certificate.Transport // to the query process
 }
@@ -211,7 +209,7 @@ func New(c Config, d Deps) (*Service, error) {
 		return nil, err
 	}
 	chats.SendBy(webhooks)
-	eraser, err := newEraser(c, d, jobs, mails, chats)
+	eraser, err := newEraser(c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -223,10 +221,9 @@ func New(c Config, d Deps) (*Service, error) {
 		config:      c,
 		revocations: revocations,
 		eraser:      eraser,
-		gate:        d.Gate,
 		webhooks:    webhooks,
 		people:      people,
-		persons:     person.New(person.Deps{Postgres: d.Postgres, Mails: mails, Chats: chats, Deliveries: webhooks, Answers: answers(d), Eraser: eraser}),
+		persons:     person.New(person.Deps{Postgres: d.Postgres, Eraser: eraser}),
 		promotion:   promoting,
 		closer:      session.NewCloser(c.Webhooks.SessionIdle, session.CloserDeps{Postgres: d.Postgres, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer, Notifier: notices}),
 		landing:     visitors,
@@ -234,6 +231,7 @@ func New(c Config, d Deps) (*Service, error) {
 		reporter:    reporter,
 		queue:       jobs,
 		mails:       mails,
+		mailbox:     d.Mailbox,
 		postgres:    d.Postgres,
 		reader:      reader,
 		images:      picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),

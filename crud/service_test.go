@@ -17,7 +17,6 @@ import (
 	"lodestone/pkg/client"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
@@ -93,7 +92,7 @@ func TestPostgresGone(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	config := crud.Config{PublicURL: site, MaxFileBytes: 1 << 20, Capture: capturing, Viewer: viewing, Webhooks: webhooks()}
 	config.Erasure.Log = t.TempDir()
-	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(db, log)})
+	service, err := crud.New(config, crud.Deps{Postgres: db, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	a := api.New(api.Deps{Verifier: auth.NewVerifier(db, log), Log: log})
 	require.NoError(t, service.Register(a))

@@ -96,7 +96,9 @@ func TestBackupDrill(t *testing.T) {
 	}
 	note("everything is killed, and both databases are gone")
 
-	require.Contains(t, succeeds("restore", place, "--data", data), "lodestone restore resume")
+	printed := succeeds("restore", place, "--data", data)
+	require.Contains(t, printed, "lodestone restore resume")
+	require.Contains(t, printed, "erasures since the backup, repeated: 1\n")
 	p := launch(t, u.dir, nil, "restore", place, "--data", data)
 	require.NotZero(t, p.wait())
 	require.Contains(t, p.out.String(), "needs empty engines")

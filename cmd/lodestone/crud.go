@@ -80,7 +80,7 @@ const crudGrace = 10 * time.Second
 // addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack. The log and the
 // registerer are those of the process.
 func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
-	d.Log, d.Registerer, d.Gate = p.log, p.metrics, p.gate
+	d.Log, d.Registerer = p.log, p.metrics
 	service, err := crud.New(c, d)
 	if err != nil {
 		return err
@@ -102,6 +102,7 @@ func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
 	p.stack.Add("queue", service.Queue())
 	p.stack.Add("upkeep of files", service.Upkeep())
 	p.stack.Add("webhooks", service.Webhooks())
+	p.stack.Add("pruning of queues", service.Pruning())
 	p.stack.Add("sealing", service.Sealing())
 	p.stack.Add("ends of sessions", service.SessionEnds())
 	return service.Register(site)

@@ -17,7 +17,6 @@ import (
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/logline"
@@ -106,7 +105,6 @@ type process struct {
 	metrics *prometheus.Registry
 	stack   *service.Stack
 	checks  map[string]httpserver.Check
-	gate    *gate.Gate // of processes that serve the API
 	kafka   *kafka.Meter
 	trace   *tracing.Tracer // nil: no traces
 

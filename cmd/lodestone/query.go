@@ -9,7 +9,6 @@ import (
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/clientaddr"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
@@ -129,13 +128,8 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 	var answers *idempotency.Store
 	if tokens != nil {
 		answers = idempotency.New(idempotency.Deps{Postgres: pool, Tokens: tokens, Log: p.log})
-		p.stack.Add("idempotency keys", answers)
 	}
-	p.gate = gate.New(pool, p.log)
-	p.checks["erasures"] = p.gate.Ready
-	p.stack.Add("erasure gate", p.gate)
 	return api.New(api.Deps{
-		Gate:     p.gate.Check,
 		Verifier: verifier, Sessions: verifier, Log: p.log, Metrics: p.metrics, Trace: p.trace,
 		Limits: ratelimit.New(c, ratelimit.Deps{Postgres: counters, Log: p.log, Registerer: p.metrics}), Idempotency: answers, Addresses: finder,
 		Unavailable: []func(error) bool{query.IsUnavailable},

@@ -63,25 +63,6 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
 	}
 
-	// A restored database is served by none of them before crud has compared it with the log of erasures.
-	programs["crud"].kill()
-	pool := enginetest.PostgresPool(t, database)
-	_, err := pool.Unscoped().Exec(t.Context(), "UPDATE erasure_comparison SET written_by = '3'")
-	require.NoError(t, err)
-	require.Eventually(t, func() bool {
-		status, text := get(t, "http://"+admins["query"]+"/readyz", "")
-		return status == http.StatusServiceUnavailable && strings.Contains(text, "log of erasures")
-	}, enginetest.Timeout, interval, "%s", programs["query"].out)
-	status, text := get(t, "http://"+sites["query"]+"/api/v1/none", "")
-	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.Contains(t, text, "log of erasures")
-	begin("crud")
-	for command, site := range sites {
-		require.Eventually(t, func() bool {
-			status, _ := get(t, "http://"+site+"/api/v1/none", "")
-			return status == http.StatusNotFound
-		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
-	}
 }
 
 // slowListener is a service that takes until it is released to start.

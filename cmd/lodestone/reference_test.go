@@ -19,7 +19,6 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/config"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -161,7 +160,7 @@ func describedAPI(t *testing.T) *api.API {
 		Idempotency: idempotency.New(idempotency.Deps{Postgres: pool, Tokens: tokens, Log: log}),
 	})
 	query.Describe(a)
-	service, err := crud.New(c.Crud, crud.Deps{Postgres: pool, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry(), Gate: gate.New(pool, log)})
+	service, err := crud.New(c.Crud, crud.Deps{Postgres: pool, Tokens: tokens, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	t.Cleanup(service.Close)
 	require.NoError(t, service.Register(a))

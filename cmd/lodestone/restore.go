@@ -8,7 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"lodestone/crud/file"
+	"lodestone/crud/person"
+	"lodestone/crud/revocation"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
@@ -39,6 +43,7 @@ type restoreRunCommand struct {
 	Kafka      optionalKafka      `embed:""`
 	Files      file.Config        `embed:""`
 	Backup     backup.Config      `embed:""`
+	Erasure    person.Config      `embed:""`
 	Name       string             `name:"backup" placeholder:"NAME" help:"Backup to restore. Default: the newest."`
 	Place      string             `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
 }
@@ -58,15 +63,19 @@ func (c *restoreRunCommand) stores() (s backupStores, embedded bool) {
 // Run restores a backup.
 func (c *restoreRunCommand) Run(ctx context.Context) (err error) {
 	s, embedded := c.stores()
-	err = validate(s.Files, placed{s.Backup, c.Place})
+	err = errors.Join(validate(s.Files, placed{s.Backup, c.Place}), c.Erasure.Validate(c.Files.S3))
 	if !embedded {
 		err = errors.Join(err, validate(s.Postgres, s.ClickHouse, s.Kafka))
 	}
 	if err != nil {
 		return err
 	}
+	c.Erasure.Log = c.Erasure.Place(c.Files.Store)
 	if !embedded {
 		return c.restore(ctx, s)
+	}
+	if c.Erasure.Log == "" {
+		c.Erasure.Log = erasuresOf(c.Data)
 	}
 	engines, stop, err := startEngines(ctx, c.Process, c.Data, c.Cache)
 	if err != nil {
@@ -95,6 +104,9 @@ func (c *restoreRunCommand) restore(ctx context.Context, s backupStores) error {
 	if err := migrate(ctx, s.Process.logger(), s.Postgres, s.ClickHouse, s.Kafka, restoreTopics); err != nil {
 		return fmt.Errorf("the backup is restored, but not migrated (run `lodestone migrate`): %w", err)
 	}
+	if err := c.replay(ctx, s.Postgres); err != nil {
+		return fmt.Errorf("the backup is restored, but people who were erased since are not erased again (start crud, which does it before it serves anything): %w", err)
+	}
 	fmt.Printf("restored: %s, the state of %s, in %s\n", m.Name, m.PostgresAt.UTC().Format(time.RFC3339), time.Since(begin).Round(time.Millisecond))
 	c.printNext(again)
 	return nil
@@ -109,11 +121,35 @@ func (c *restoreRunCommand) printNext(again backup.Rewound) {
 	if again.Expired > 0 {
 		fmt.Printf("records that Kafka has deleted since the backup: %d. Those that the backup lacks are lost: lodestone verify lists them\n", again.Expired)
 	}
+	if c.Erasure.Log == "" {
+		fmt.Println("There is no --erasure-log: people who were erased since the backup are in the databases again. Start crud with the log, and the other processes once it is ready.")
+	}
 	fmt.Println(`Next:
-  1. Put back what the backup does not have: the token keys, the settings, the log of erasures.
-  2. Start crud (or lodestone up). It erases again who was erased since the backup, and serves nothing before. Then start the other processes.
+  1. Put back what the backup does not have: the token keys, the settings.
+  2. Start the processes (or lodestone up).
   3. When the consumers have caught up, run: lodestone verify
   4. Mails, messages and webhooks wait. Let them go: lodestone restore resume`)
+}
+
+// replay revokes and erases again what the log of erasures has and the backup has not, if there is a log.
+func (c *restoreRunCommand) replay(ctx context.Context, pg postgres.Config) error {
+	log, err := person.OpenLog(c.Erasure, c.Files.S3)
+	if err != nil || log == nil {
+		return err
+	}
+	place, err := revocation.OpenPlace(c.Erasure.Log, c.Files.S3)
+	if err != nil {
+		return err
+	}
+	return withSchema(ctx, pg, func(pool *postgres.Pool) error {
+		revocations := revocation.New(revocation.Deps{Postgres: pool, Place: place, Log: c.Process.logger(), Registerer: prometheus.NewRegistry()})
+		if err := revocations.Replay(ctx); err != nil {
+			return err
+		}
+		n, err := person.NewEraser(c.Erasure, person.EraserDeps{Postgres: pool, Log: log, Logger: c.Process.logger()}).Replay(ctx)
+		fmt.Printf("erasures since the backup, repeated: %d\n", n)
+		return err
+	})
 }
 
 // startEngines runs the engines of a data directory.
@@ -131,6 +167,9 @@ func startEngines(ctx context.Context, process processConfig, data, cache string
 		return engines.Stop(stop)
 	}, nil
 }
+
+// erasuresOf is the log of erasures of a data directory.
+func erasuresOf(data string) string { return filepath.Join(data, "erasures") }
 
 // backupsOf is where the ClickHouse of a data directory may write backups.
 func backupsOf(data string) string { return filepath.Join(data, "clickhouse", "backups") }

@@ -218,7 +218,7 @@ func (c *upCommand) keepIn(dir string) {
 		c.Spool.Dir = filepath.Join(dir, "spool")
 	}
 	if c.Crud.Erasure.Log == "" && c.Crud.Files.Store == "" {
-		c.Crud.Erasure.Log = filepath.Join(dir, "erasures")
+		c.Crud.Erasure.Log = erasuresOf(dir)
 	}
 }
 

@@ -100,7 +100,7 @@ func (c *verifyCommand) look(ctx context.Context) (err error) {
 	if len(found) == 0 {
 		fmt.Println("nothing found")
 	}
-	fmt.Println("not looked at, because they are encrypted: " + erasure.Unopened + ": POST /api/v1/people/export shows them, for each account")
+	fmt.Println("not looked at: queues of mails, messages and answers, which have nothing about an erased person after the day that the receipt names")
 	fmt.Println("not looked at, because they are outside of Postgres and ClickHouse: records in Kafka and in spools, mails in a mailbox, exported files, and backups")
 	if len(found) > 0 {
 		return errors.New("the databases have data of this address")

@@ -31,8 +31,8 @@ func (d *Dashboard) eraseReader(v *frame.Visit) error {
 // erasureData is the screen of an erasure.
 type erasureData struct {
 	person.PersonErasure
-	At, BlankedAt, Due, Records, Backups frame.When
-	Receipt                              string // address of the file
+	At, BlankedAt, Due, Queues, Records, Backups frame.When
+	Receipt                                      string // address of the file
 }
 
 func erasurePath(v *frame.Visit) string {
@@ -46,7 +46,7 @@ func (d *Dashboard) erasure(v *frame.Visit) error {
 		return err
 	}
 	return v.Show(d.screens["erasure"], frame.Screen{Title: v.Say("erasure.title"), Nav: frame.Readers, Data: erasureData{
-		e, v.WhenOf(&e.ErasedAt), v.WhenOf(e.BlankedAt), v.WhenOf(&e.DueAt), v.WhenOf(e.RecordsUntil), v.WhenOf(e.BackupsUntil),
+		e, v.WhenOf(&e.ErasedAt), v.WhenOf(e.BlankedAt), v.WhenOf(&e.DueAt), v.WhenOf(&e.QueuesUntil), v.WhenOf(e.RecordsUntil), v.WhenOf(e.BackupsUntil),
 		v.Path("/dashboard/erasures/" + e.ID.String() + "/receipt"),
 	}})
 }

@@ -15,9 +15,8 @@ import (
 type Mailbox interface {
 	// Deliver keeps one mail. After an error the same mail is delivered again later.
 	Deliver(m Rendered) error
-	// Forget removes the mails to an address, a key of package email, and those that mention it, which were delivered until a time. It
-	// returns how many it removed.
-	Forget(key string, until time.Time) (int, error)
+	// Prune removes the mails that were delivered before a time.
+	Prune(before time.Time) error
 }
 
 // Rendered is a mail as it would be sent.

@@ -14,7 +14,7 @@ import (
 // kept is a mailbox in memory.
 type kept []Rendered
 
-func (k *kept) Forget(string, time.Time) (int, error) { return 0, nil }
+func (k *kept) Prune(time.Time) error { return nil }
 
 func (k *kept) Deliver(m Rendered) error {
 	*k = append(*k, m)

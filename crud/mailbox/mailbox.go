@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"lodestone/crud/mail"
-	"lodestone/pkg/email"
 )
 
 // Keep is how many mails are kept; older ones are removed.
@@ -74,10 +73,9 @@ func (m *Mailbox) add(r mail.Rendered, at time.Time) error {
 	m.names = append(m.names, name)
 	slices.Sort(m.names) // the clock may have been set back
 	for len(m.names) > Keep {
-		if err := os.Remove(filepath.Join(m.dir, m.names[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove old mail: %w", err)
+		if err := m.removeOldest(); err != nil {
+			return err
 		}
-		m.names = m.names[1:]
 	}
 	return nil
 }
@@ -91,36 +89,25 @@ func (m *Mailbox) write(name string, content []byte) error {
 	return os.Rename(unfinished, filepath.Join(m.dir, name))
 }
 
-// Forget implements mail.Mailbox.
-func (m *Mailbox) Forget(key string, until time.Time) (n int, err error) {
+// Prune implements mail.Mailbox.
+func (m *Mailbox) Prune(before time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var kept []string
-	last := until.UTC().Format(idTime)
-	for i, name := range m.names {
-		if name[:len(idTime)] > last {
-			kept = append(kept, name)
-			continue
+	for first := before.UTC().Format(idTime); len(m.names) > 0 && m.names[0] < first; {
+		if err := m.removeOldest(); err != nil {
+			return err
 		}
-		r, err := m.read(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil && email.Key(r.To) != key && !email.Mentions(r.Text, key) {
-			kept = append(kept, name)
-			continue
-		}
-		if err == nil {
-			err = os.Remove(filepath.Join(m.dir, name))
-		}
-		if err != nil {
-			m.names = append(kept, m.names[i:]...)
-			return n, fmt.Errorf("remove mail: %w", err)
-		}
-		n++
 	}
-	m.names = kept
-	return n, nil
+	return nil
+}
+
+// removeOldest removes the oldest mail. The caller holds the lock.
+func (m *Mailbox) removeOldest() error {
+	if err := os.Remove(filepath.Join(m.dir, m.names[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove old mail: %w", err)
+	}
+	m.names = m.names[1:]
+	return nil
 }
 
 // list returns up to limit mails, those to one address unless that is "", the newest first. A file that

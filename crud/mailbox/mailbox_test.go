@@ -184,3 +184,19 @@ func TestMailsStayAndOldOnesGo(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
 }
+
+// What is old is removed also where there are few mails.
+func TestOldMailsAreRemoved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m, now := begin(t, dir), time.Now()
+	for _, age := range []time.Duration{0, 3 * time.Hour, time.Hour} {
+		require.NoError(t, m.add(two("jo@example.com"), now.Add(-age)))
+	}
+	require.NoError(t, m.Prune(now.Add(-2*time.Hour)))
+	for _, m := range []*Mailbox{m, begin(t, dir)} {
+		require.Len(t, m.names, 2)
+	}
+	require.NoError(t, m.Prune(now.Add(time.Hour)))
+	require.Empty(t, m.names)
+}

@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/queue"
-	"lodestone/crud/session"
 	"lodestone/pkg/email"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
@@ -22,24 +19,9 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Forgetter removes what waits to be sent about an address and was asked for until a time; it is implemented by mail.Queue and chat.Channels.
-type Forgetter interface {
-	Forget(ctx context.Context, tx pgx.Tx, key string, until time.Time) (int, error)
-}
-
-// Mailbox is where mails are kept that go to no server; it is implemented by mail.Mailbox.
-type Mailbox interface {
-	Forget(key string, until time.Time) (int, error)
-}
-
-// EraserDeps is what an eraser works with. All of it but Mailbox and Log is required.
+// EraserDeps is what an eraser works with. All of it but Log is required.
 type EraserDeps struct {
 	Postgres *postgres.Pool
-	Queue    *queue.Queue
-	Mails    Forgetter
-	Chats    Forgetter
-	Mailbox  Mailbox // nil: mails leave the installation
-	Answers  Answers
 	Tokens   *token.Ring // sign receipts
 	Log      *Log        // nil: no one can be erased
 	Logger   *slog.Logger
@@ -49,30 +31,21 @@ type EraserDeps struct {
 //
 // An erasure is in the log before anything is removed: if the databases are restored to a state of before, Replay erases again. In
 // Postgres it is one transaction. Consumers blank the events of the access links that it removed (ingest/erasure).
-// A job repeats what is outside the transaction, and finds what was being written meanwhile.
+// Queues lose what they have of the person as all else that they hold: with its age (queue.Keep).
 type Eraser struct {
 	deps       EraserDeps
 	backupDays int
-
-	vacuuming sync.Mutex
-	vacuumed  time.Time // when the last VACUUM began, by the clock of Postgres
 }
 
-// NewEraser returns an eraser, whose work the queue has too.
-func NewEraser(c Config, d EraserDeps) (*Eraser, error) {
-	e := &Eraser{deps: d, backupDays: c.BackupDays}
-	return e, queue.Register(d.Queue, &worker{eraser: e})
-}
+// NewEraser returns an eraser.
+func NewEraser(c Config, d EraserDeps) *Eraser { return &Eraser{d, c.BackupDays} }
 
 // Removed is how many things of each kind an erasure removed from Postgres.
 type Removed struct {
-	Submissions  int   `json:"submissions" doc:"Forms that were sent with the address."`
-	AccessLinks  int   `json:"access_links" doc:"Personal links. Their events are blanked."`
-	Sessions     int64 `json:"sessions" doc:"Openings of these links."`
-	Downloads    int64 `json:"downloads" doc:"Downloads in these sessions."`
-	Deliveries   int64 `json:"webhook_deliveries" doc:"Messages to webhooks whose bodies and answers were removed. What was delivered is with its receiver."`
-	Mails        int   `json:"mails" doc:"Mails to the address that waited, and notices about it to the owner."`
-	ChatMessages int   `json:"chat_messages" doc:"Messages to chat channels that waited."`
+	Submissions int   `json:"submissions" doc:"Forms that were sent with the address."`
+	AccessLinks int   `json:"access_links" doc:"Personal links. Their events are blanked."`
+	Sessions    int64 `json:"sessions" doc:"Openings of these links."`
+	Downloads   int64 `json:"downloads" doc:"Downloads in these sessions."`
 }
 
 // erase erases all that is stored about an address in an account, and returns the id of the erasure, which it announces before it writes.
@@ -115,8 +88,7 @@ var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // apply removes from Postgres what has one of the addresses, and was stored until a time or is in the entry. Before that commits, the log has the ids of what is removed.
 func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until time.Time) error {
-	var gone []uuid.UUID
-	err := e.deps.Postgres.Account(ctx, entry.AccountID, func(tx pgx.Tx) error {
+	return e.deps.Postgres.Account(ctx, entry.AccountID, func(tx pgx.Tx) error {
 		var all Removed
 		for _, key := range keys {
 			if err := e.remove(ctx, tx, key, erasable{until, entry.Links}, &all); err != nil {
@@ -124,12 +96,9 @@ func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until ti
 			}
 		}
 		q := store.New(tx)
-		var err error
-		if gone, err = q.TakeDeletedLinks(ctx, entry.PersonID); err != nil { // those of now, and those that the owner deleted before
+		gone, err := q.TakeDeletedLinks(ctx, entry.PersonID) // those of now, and those that the owner deleted before
+		if err != nil {
 			return fmt.Errorf("look for deleted links: %w", err)
-		}
-		if err := session.BlankReports(ctx, tx, gone); err != nil {
-			return err
 		}
 		removed, err := json.Marshal(all)
 		if err != nil {
@@ -139,18 +108,11 @@ func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until ti
 		if err != nil {
 			return err
 		}
-		if err := e.insertAgain(ctx, tx, full, keys); err != nil {
-			return err
-		}
 		if len(full.Links) == len(entry.Links) {
 			return nil
 		}
 		return e.record(ctx, full)
 	})
-	if err != nil {
-		return err
-	}
-	return e.forgetOutside(ctx, entry.AccountID, keys, gone, forever)
 }
 
 // note notes an erasure and the links that it removed, and returns its entry with all of its links. Another process that starts may have found
@@ -208,10 +170,6 @@ func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasabl
 	if err != nil {
 		return fmt.Errorf("count sessions: %w", err)
 	}
-	deliveries, err := q.CountDeliveries(ctx, store.CountDeliveriesParams{AccessLinkIDs: links, SubmissionIDs: submissions})
-	if err != nil {
-		return fmt.Errorf("count messages to webhooks: %w", err)
-	}
 	if err := q.EraseSubmissions(ctx, submissions); err != nil {
 		return fmt.Errorf("erase submissions: %w", err)
 	}
@@ -221,17 +179,10 @@ func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasabl
 	if err := q.UncountSubmissions(ctx, pages); err != nil {
 		return fmt.Errorf("count submissions: %w", err)
 	}
-	mails, chats, err := e.forgetWaiting(ctx, tx, key, forever)
-	if err != nil {
-		return err
-	}
 	all.Submissions += len(submissions)
 	all.AccessLinks += len(links)
 	all.Sessions += reading.Sessions
 	all.Downloads += reading.Downloads
-	all.Deliveries += deliveries
-	all.Mails += mails
-	all.ChatMessages += chats
 	return nil
 }
 

@@ -1,26 +1,21 @@
 package person
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/session"
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
-	"lodestone/pkg/idempotency"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
 )
@@ -47,16 +42,8 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 	if err := audit.Record(ctx, p.deps.Postgres); err != nil {
 		return nil, err
 	}
-	kept, err := p.deps.Answers.Kept(ctx, caller.AccountID)
-	if err != nil {
-		return nil, fmt.Errorf("export person: %w", err)
-	}
 	var d PersonDocument
 	var links []uuid.UUID // also those that were deleted
-	keys, err := p.deps.Answers.Named(ctx, caller.AccountID, named([]string{address.Key}))
-	if err != nil {
-		return nil, fmt.Errorf("export person: %w", err)
-	}
 	err = p.deps.Postgres.AccountSnapshot(ctx, caller.AccountID, func(tx pgx.Tx) error {
 		deleted, err := store.New(tx).DeletedLinksOfPerson(ctx, id)
 		if err != nil {
@@ -74,11 +61,7 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 	if err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
 	}
-	d.Keys = keysOf(keys)
 	d.Email, d.PersonID, d.ExportedAt = address.Text, id, api.TimeOf(time.Now())
-	if d.Answers, err = mentions(kept, address, d.ids()); err != nil {
-		return nil, fmt.Errorf("export person: %w", err)
-	}
 	size := 0
 	for _, link := range links {
 		if d.Events, err = events(ctx, a, link, d.Events, &size); err != nil {
@@ -86,18 +69,6 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 		}
 	}
 	return api.OK(d), nil
-}
-
-// ids returns the ids of the submissions and access links.
-func (d *PersonDocument) ids() []uuid.UUID {
-	var ids []uuid.UUID
-	for _, s := range d.Submissions {
-		ids = append(ids, s.ID)
-	}
-	for _, l := range d.AccessLinks {
-		ids = append(ids, l.ID)
-	}
-	return ids
 }
 
 // readSubmissions returns the submissions of an address, with their counters.
@@ -128,7 +99,7 @@ func readLinks(ctx context.Context, q *store.Queries, address email.Address) ([]
 func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, deleted []uuid.UUID) (PersonDocument, error) {
 	d := PersonDocument{
 		Submissions: []PersonSubmission{}, Verifications: []PersonVerification{}, AccessLinks: []PersonAccessLink{}, Sessions: []PersonSession{},
-		Downloads: []PersonDownload{}, Events: []PersonEvent{}, Reports: []PersonReport{}, AuditLog: []user.Entry{},
+		Downloads: []PersonDownload{}, Events: []PersonEvent{}, AuditLog: []user.Entry{},
 	}
 	q := store.New(tx)
 	submissions, counts, err := readSubmissions(ctx, q, address)
@@ -183,21 +154,6 @@ func (p *Persons) read(ctx context.Context, tx pgx.Tx, address email.Address, de
 	for _, row := range downloads {
 		d.Downloads = append(d.Downloads, PersonDownload{row.ID, row.SessionID, api.TimeOf(row.StartedAt), api.OptionalTime(row.CompletedAt)})
 	}
-	reports, err := session.ReportsAbout(ctx, tx, slices.Concat(deleted, linkIDs))
-	if err != nil {
-		return d, err
-	}
-	for _, r := range reports {
-		d.Reports = append(d.Reports, PersonReport{
-			r.EventID, r.EventType, r.State, r.AccessLinkID, r.SessionID, api.TimeOf(r.At), orNull(r.UserAgent), orNull(r.Language), orNull(r.Country),
-		})
-	}
-	if err := p.readWaiting(ctx, tx, address, linkIDs, &d); err != nil {
-		return d, err
-	}
-	if d.Deliveries, err = p.deps.Deliveries.About(ctx, tx, linkIDs, submissionIDs); err != nil {
-		return d, err
-	}
 	entries, err := q.AuditOfPerson(ctx, store.AuditOfPersonParams{ObjectIds: slices.Concat(deleted, linkIDs, submissionIDs), EmailKey: address.Key})
 	if err != nil {
 		return d, fmt.Errorf("read audit log: %w", err)
@@ -238,59 +194,4 @@ func parameters(stored []byte) (*map[string]string, error) {
 		return nil, fmt.Errorf("read parameters: %w", err)
 	}
 	return &p, nil
-}
-
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-// about returns whether a JSON text mentions one of the addresses, given by their keys, or one of the ids.
-func about(keys []string, ids []uuid.UUID) func(text []byte) bool {
-	return func(text []byte) bool {
-		return slices.ContainsFunc(keys, func(key string) bool { return email.MentionsJSON(text, key) }) ||
-			slices.ContainsFunc(ids, func(id uuid.UUID) bool { return bytes.Contains(text, []byte(id.String())) })
-	}
-}
-
-// named returns whether a client's key for a request has one of the addresses in it. Characters that may be of an address may stand before it, as in
-// invite-ada@example.com.
-func named(keys []string) func(text string) bool {
-	return func(text string) bool {
-		return slices.ContainsFunc(keys, func(key string) bool { return strings.Contains(strings.ToLower(text), key) })
-	}
-}
-
-// mentions returns the answers that mention a person, by address or by an id. Of a list, it keeps only the elements that do: the others
-// are about other people.
-func mentions(kept []idempotency.Kept, address email.Address, ids []uuid.UUID) ([]PersonAnswer, error) {
-	about := about([]string{address.Key}, ids)
-	list := []PersonAnswer{}
-	for _, k := range kept {
-		if !about(k.Body) {
-			continue
-		}
-		var object map[string]jsontext.Value
-		if err := json.Unmarshal(k.Body, &object); err != nil {
-			return nil, fmt.Errorf("read kept answer: %w", err)
-		}
-		body := k.Body
-		var elements []jsontext.Value
-		if data, ok := object["data"]; ok && json.Unmarshal(data, &elements) == nil {
-			own := []jsontext.Value{}
-			for _, e := range elements {
-				if about(e) {
-					own = append(own, e)
-				}
-			}
-			var err error
-			if body, err = json.Marshal(map[string]any{"data": own}); err != nil {
-				return nil, fmt.Errorf("encode kept answer: %w", err)
-			}
-		}
-		list = append(list, PersonAnswer{k.Operation, api.TimeOf(k.At), body})
-	}
-	return list, nil
 }

@@ -17,9 +17,6 @@ const (
 	readAtOnce  = 16   // entries
 )
 
-// Logs reports whether there is a log of erasures.
-func (e *Eraser) Logs() bool { return e.deps.Log != nil }
-
 // Replay erases again what the log has and Postgres has not: it was restored to a state of before. It returns how many erasures it
 // repeated. Call it before anything that people stored is served. If entries cannot be read, it repeats the others first.
 func (e *Eraser) Replay(ctx context.Context) (n int, err error) {

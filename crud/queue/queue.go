@@ -42,7 +42,15 @@ const (
 	// The arguments of jobs hold addresses and links that open documents, so completed ones go soon.
 	// What failed for good stays long enough to be looked at.
 	completedRetention = time.Minute
-	failedRetention    = 7 * 24 * time.Hour
+	failedRetention    = Keep
+)
+
+const (
+	// Keep is the longest time for which a queue holds anything about a person, whatever becomes of it: a mail, a message to a
+	// webhook or a chat channel, a download to be reported.
+	Keep = 7 * 24 * time.Hour
+	// PruneAt is the age at which it is removed: what looks for it every hour may be late.
+	PruneAt = Keep - 3*time.Hour
 )
 
 // Config is what a process decides.

@@ -82,7 +82,7 @@ func New(d Deps) *Record {
 	return r
 }
 
-// write writes what is noted, unless Postgres was restored and not compared yet: what it lacks comes first.
+// write writes what is noted. The process replays what Postgres lacks before it starts this service.
 func (r *Record) write(ctx context.Context) error {
 	for n := atOnce; n == atOnce; {
 		err := r.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
@@ -113,9 +113,6 @@ func (r *Record) writeSome(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	}
 	rows, err := q.SomeRevocations(ctx, atOnce)
 	if err != nil || len(rows) == 0 {
-		return 0, err
-	}
-	if compared, err := q.ErasuresCompared(ctx); err != nil || !compared {
 		return 0, err
 	}
 	e, numbers := entry{Version: entryVersion}, make([]int64, len(rows))

@@ -18,7 +18,6 @@ type Config struct {
 	Timeout       time.Duration `kong:"-"`
 	DisableAfter  time.Duration `name:"webhook-disable-after" default:"120h" help:"Time without a success after which a failing webhook is disabled."`
 	SessionIdle   time.Duration `name:"session-idle" default:"30m" help:"Time without activity after which a session ends, and webhooks and owners are notified."`
-	Keep          time.Duration `name:"webhook-keep" default:"720h" help:"How long the log of messages is kept."`
 }
 
 // BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
@@ -43,7 +42,6 @@ func (c Config) Validate() error {
 	}
 	period("--webhook-disable-after", c.DisableAfter, time.Minute, 8760*time.Hour, "give a time from 1m to 8760h")
 	period("--session-idle", c.SessionIdle, time.Second, 24*time.Hour, "give a time from 1s to 24h")
-	period("--webhook-keep", c.Keep, time.Hour, 8760*time.Hour, "give a time from 1h to 8760h")
 	return errors.Join(errs...)
 }
 

@@ -13,6 +13,7 @@ import (
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/crud/queue"
 	"lodestone/crud/webhook"
 )
 
@@ -294,7 +295,7 @@ func TestLogIsPruned(t *testing.T) {
 	r.must("POST", "/"+id+"/rotate-secret", "")
 	r.emit(1)
 	r.only(id, "delivered", inState("delivered"))
-	r.clock.advance(721 * time.Hour)
+	r.clock.advance(queue.Keep - 2*time.Hour)
 	r.hooks.Clean(t.Context())
 	require.Empty(t, r.must("GET", "/"+id+"/deliveries", "")["data"])
 	var secrets int

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/crud/queue"
 	"lodestone/pkg/api"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -188,7 +189,7 @@ func (w *Webhooks) clean(ctx context.Context) {
 			return q.DropWebhookDeliveries(ctx, store.DropWebhookDeliveriesParams{At: now, Reason: dropped, RowLimit: cleanBatch})
 		},
 		func() (int64, error) {
-			return q.PruneWebhookDeliveries(ctx, store.PruneWebhookDeliveriesParams{Before: now.Add(-w.config.Keep), RowLimit: cleanBatch})
+			return q.PruneWebhookDeliveries(ctx, store.PruneWebhookDeliveriesParams{Before: now.Add(-queue.PruneAt), RowLimit: cleanBatch})
 		},
 		func() (int64, error) { return q.PruneWebhookSecrets(ctx, now) },
 	} {

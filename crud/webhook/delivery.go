@@ -25,7 +25,7 @@ type Delivery struct {
 	Kind          sentKind  `json:"kind" doc:"Kind of the event."`
 	State         state     `json:"state" doc:"Whether it was delivered, has failed, or is pending."`
 	Reason        *string   `json:"reason" doc:"Why it failed."`
-	Body          body      `json:"body" doc:"Body of the message; null once its access link or submission was deleted."`
+	Body          body      `json:"body" doc:"Body of the message; null if the token key that encrypted it is missing."`
 	Attempts      []Attempt `json:"attempts" nullable:"false" doc:"The last 20 attempts, oldest first."`
 	NextAttemptAt *api.Time `json:"next_attempt_at" doc:"Time of the next attempt."`
 	CreatedAt     api.Time  `json:"created_at" doc:"When it was created."`
@@ -44,7 +44,7 @@ type state string
 // EnumValues implements jsonschema.Enum.
 func (state) EnumValues() []string { return []string{"pending", "delivered", "failed"} }
 
-// body is the text of a message, empty if it was erased.
+// body is the text of a message, empty if no one can read it.
 type body string
 
 // MarshalJSON implements json.Marshaler.
@@ -62,7 +62,7 @@ func (body) JSONSchema(*jsonschema.Set) *jsonschema.Schema {
 	return s
 }
 
-// show returns a delivery as the API shows it. A body whose key is missing is shown as one that was erased.
+// show returns a delivery as the API shows it, without a body if its key is missing.
 func (w *Webhooks) show(d store.WebhookDelivery) (shown Delivery, err error) {
 	text, err := w.body(d)
 	if err != nil && !errors.Is(err, token.ErrSealed) {
@@ -187,13 +187,7 @@ func (w *Webhooks) replay(ctx context.Context, in *deliveryInput) (*api.Answer[D
 		q := store.New(tx)
 		row, err = q.ReplayWebhookDelivery(ctx, store.ReplayWebhookDeliveryParams{EndpointID: in.ID, ID: in.DeliveryID})
 		if errors.Is(err, pgx.ErrNoRows) {
-			_, err = q.GetWebhookDelivery(ctx, store.GetWebhookDeliveryParams{EndpointID: in.ID, ID: in.DeliveryID})
-			if err == nil {
-				return problem.New(problem.Conflict, "The access link or the submission that the message is about was deleted, and its content with it: it cannot be sent again.")
-			}
-			if errors.Is(err, pgx.ErrNoRows) {
-				return problem.Missing("message")
-			}
+			return problem.Missing("message")
 		}
 		if err == nil && !endpoint.IsActive {
 			return problem.New(problem.Conflict, "The webhook is not active: activate it before sending messages again.")

@@ -59,7 +59,6 @@ func Emit[E Event](ctx context.Context, tx pgx.Tx, tokens *token.Ring, account u
 		if err != nil {
 			return err
 		}
-		about := e.subject()
 		event, err := uuid.NewV7()
 		if err != nil {
 			return fmt.Errorf("make id: %w", err)
@@ -75,7 +74,6 @@ func Emit[E Event](ctx context.Context, tx pgx.Tx, tokens *token.Ring, account u
 			}
 			rows.IDs, rows.EndpointIDs = append(rows.IDs, id), append(rows.EndpointIDs, endpoint)
 			rows.EventIDs, rows.BodiesSealed = append(rows.EventIDs, event), append(rows.BodiesSealed, sealed)
-			rows.AccessLinkIDs, rows.SubmissionIDs = append(rows.AccessLinkIDs, about.accessLink), append(rows.SubmissionIDs, about.submission)
 		}
 	}
 	if err := q.InsertWebhookDeliveries(ctx, rows); err != nil {

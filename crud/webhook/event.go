@@ -35,12 +35,7 @@ func (Kind) EnumValues() []string { return jsonschema.Values(Kinds()) }
 // message. Fields are added over time; none changes its meaning.
 type Event interface {
 	kind() Kind
-	subject() subject
 }
-
-// subject is what an event is about. When one of them is deleted, what endpoints were sent of the event is erased. A zero id says that
-// there is none.
-type subject struct{ accessLink, submission uuid.UUID }
 
 // Link names the access link that an event happened on, and what it belongs to.
 type Link struct {
@@ -127,17 +122,6 @@ type tested struct {
 	EndpointID uuid.UUID `json:"endpoint_id"`
 	Message    string    `json:"message"`
 }
-
-func (l Link) subject() subject {
-	s := subject{accessLink: l.AccessLinkID}
-	if l.SubmissionID != nil {
-		s.submission = *l.SubmissionID
-	}
-	return s
-}
-func (f FormSubmitted) subject() subject { return subject{submission: f.SubmissionID} }
-func (f FormVerified) subject() subject  { return subject{submission: f.SubmissionID} }
-func (tested) subject() subject          { return subject{} }
 
 func (LinkCreated) kind() Kind       { return KindLinkCreated }
 func (LinkAccessed) kind() Kind      { return KindLinkAccessed }

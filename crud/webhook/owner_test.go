@@ -30,7 +30,7 @@ type postRig struct {
 }
 
 // Forget implements mail.Mailbox. Nothing calls it here.
-func (*postRig) Forget(string, time.Time) (int, error) { return 0, nil }
+func (*postRig) Prune(time.Time) error { return nil }
 
 // Deliver implements mail.Mailbox.
 func (r *postRig) Deliver(m letters.Rendered) error {

@@ -68,11 +68,8 @@ func (w *Webhooks) sealSecrets(ctx context.Context) error {
 	return nil
 }
 
-// body returns what is sent, or "" if it was erased, which no delivery is that waits. Its error is token.ErrSealed if the key is missing.
+// body returns what is sent. Its error is token.ErrSealed if the key is missing.
 func (w *Webhooks) body(d store.WebhookDelivery) (string, error) {
-	if d.BodySealed == nil {
-		return "", nil
-	}
 	text, err := w.tokens.Open(sealingMessages, d.BodySealed, d.ID[:])
 	if err != nil {
 		w.metrics.errors.Inc()

@@ -1,10 +1,8 @@
 package webhook_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -125,38 +123,4 @@ func TestSecretsOutliveTokenKeys(t *testing.T) {
 	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
 	to.next(t).verify(t, fresh)
 	stop()
-}
-
-// What is being sent when it is erased is sent, and neither its body nor the answer is written down.
-func TestErasedWhileItIsSent(t *testing.T) {
-	t.Parallel()
-	r := newQuietRig(t)
-	arrived, answer := make(chan struct{}), make(chan struct{})
-	to := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
-		close(arrived)
-		<-answer
-		_, _ = w.Write([]byte("thanks, ada@example.com"))
-	})
-	id, _ := r.create(to.url)
-	exec := func(sql string, args ...any) {
-		t.Helper()
-		_, err := r.db.Unscoped().Exec(t.Context(), sql, args...)
-		require.NoError(t, err)
-	}
-	event := someEvent()
-	exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'x')", event.LeadMagnetID, r.owner)
-	exec("INSERT INTO generic_links (id, account_id, lead_magnet_id, slug) VALUES ($1, $2, $3, 'x')", event.GenericLinkID, r.owner, event.LeadMagnetID)
-	exec("INSERT INTO submissions (id, account_id, generic_link_id, email, email_key) VALUES ($1, $2, $3, $4, $4)",
-		event.SubmissionID, r.owner, event.GenericLinkID, event.Email)
-	r.emitAll(event)
-	d := r.hooks.Deliverer()
-	require.NoError(t, d.Start(t.Context()))
-	<-arrived
-	exec("DELETE FROM generic_links WHERE id = $1", event.GenericLinkID)
-	close(answer)
-	require.NoError(t, d.Stop(context.Background()))
-	out := r.only(id, "given up", inState("failed"))
-	require.Nil(t, out["body"])
-	require.Empty(t, out["attempts"])
-	require.Equal(t, "The link or submission that it is about was deleted.", out["reason"])
 }

@@ -8,7 +8,6 @@ import (
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/google/uuid"
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/postgres"
@@ -21,12 +20,9 @@ type Found struct {
 	Rows  int64
 }
 
-// Unopened is what Find does not look at in Postgres, because it is encrypted and has no id of the person. The export of a person shows it.
-const Unopened = "mails and messages to chat channels that wait, answers for repeated requests, and forms of the dashboard that wait"
-
-// Find returns what both databases have of an address, a key of package email, in all accounts, but for Unopened. Events, messages to webhooks and downloads
-// that wait to be reported count if the person's access links were deleted, and they are not blank; those of other links are found by the link. Users of the
-// dashboard and invitations do not count: an erasure leaves them.
+// Find returns what both databases have of an address, a key of package email, in all accounts, but for queues, which are encrypted and
+// lose everything within seven days. Events count if the person's access links were deleted, and they are not blank; those of other links
+// are found by the link. Users of the dashboard and invitations do not count: an erasure leaves them.
 func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string) (all []Found, err error) {
 	q := store.New(pool.Unscoped())
 	rows, err := q.CountPerson(ctx, key)
@@ -43,7 +39,6 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 	}
 	all = []Found{
 		{"Postgres submissions", rows.Submissions}, {"Postgres access links", rows.AccessLinks}, {"Postgres verifications", rows.Verifications},
-		{"Postgres keys of repeated requests", rows.RequestKeys},
 	}
 	for _, table := range copies {
 		var n int64
@@ -58,13 +53,9 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 		}
 		all = append(all, Found{"ClickHouse copies of " + table, n})
 	}
-	links, ids := make([]link, len(erased)), make([]uuid.UUID, len(erased))
+	links := make([]link, len(erased))
 	for i, l := range erased {
-		links[i], ids[i] = link{l.ID, l.AccountID}, l.ID
-	}
-	of, err := q.CountOfLinks(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("look for a person in Postgres: %w", err)
+		links[i] = link{l.ID, l.AccountID}
 	}
 	var events int64
 	for some := range slices.Chunk(links, linksAtOnce) {
@@ -74,8 +65,7 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 		}
 		events += n
 	}
-	all = append(all, Found{"Postgres messages to webhooks about deleted links and submissions", of.Deliveries},
-		Found{"Postgres downloads of deleted links that wait to be reported", of.Reports}, Found{"ClickHouse events of deleted access links", events})
+	all = append(all, Found{"ClickHouse events of deleted access links", events})
 	return slices.DeleteFunc(all, func(f Found) bool { return f.Rows == 0 }), nil
 }
 

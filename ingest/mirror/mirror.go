@@ -25,7 +25,6 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -61,7 +60,6 @@ type Mirror struct {
 	store   clickhouse.Config
 	pool    *postgres.Pool
 	queries *store.Queries
-	gate    *gate.Gate
 	log     *slog.Logger
 
 	rows   prometheus.Counter
@@ -82,7 +80,7 @@ type Deps struct {
 // New returns the mirror's service.
 func New(c Config, d Deps) *Mirror {
 	m := &Mirror{
-		cfg: c, store: d.ClickHouse, pool: d.Postgres, queries: store.New(d.Postgres.Unscoped()), gate: gate.New(d.Postgres, d.Log), log: d.Log,
+		cfg: c, store: d.ClickHouse, pool: d.Postgres, queries: store.New(d.Postgres.Unscoped()), log: d.Log,
 		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total", Help: "States of lead magnets and links copied to ClickHouse."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
 		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
@@ -126,14 +124,8 @@ func (m *Mirror) run(ctx context.Context, ready func()) (err error) {
 	}
 }
 
-// round copies all pending changes, unless Postgres may have people again who were erased: copies of them would stay on the disk of
-// ClickHouse until an erasure is repeated.
+// round copies all pending changes.
 func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) error {
-	if open, err := m.gate.Look(ctx); err != nil {
-		return err
-	} else if !open {
-		return gate.ErrClosed
-	}
 	if !*prepared {
 		mine, err := m.prepare(ctx, conn)
 		if err != nil || !mine {

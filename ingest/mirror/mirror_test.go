@@ -15,7 +15,6 @@ import (
 
 	"lodestone/ingest/mirror"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/gate"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/test/enginetest"
 )
@@ -85,22 +84,6 @@ const (
 	generic = "SELECT arrayStringConcat(arraySort(groupArray(concat(slug, '/', toString(submissions)))), ' ') FROM analytics.generic_links"
 	access  = "SELECT arrayStringConcat(arraySort(groupArray(concat(toString(access_link_id), '/', ifNull(email, 'none'), '/', toString(is_active), '/', ifNull(toString(generic_link_id), 'none'), '/', source))), ' ') FROM analytics.access_links"
 )
-
-// A Postgres that may have people again who were erased is not copied.
-func TestARestoredPostgresIsNotCopied(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'Guide')", uuid.New(), r.account)
-	r.exec("UPDATE erasure_comparison SET written_by = '3'")
-	log := &warnings{logged: make(chan string, 100)}
-	m := mirror.New(mirror.Config{Interval: 100 * time.Millisecond}, mirror.Deps{ClickHouse: r.store, Postgres: r.pool, Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
-	require.NoError(t, m.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, m.Stop(context.Background())) })
-	require.Contains(t, <-log.logged, "log of erasures")
-	r.await("", magnets)
-	require.NoError(t, gate.New(r.pool, slog.New(slog.DiscardHandler)).Compare(t.Context(), func() error { return nil }))
-	r.await("Guide/0/0", magnets)
-}
 
 // warnings passes on what is logged.
 type warnings struct{ logged chan string }

@@ -59,8 +59,6 @@ type Deps struct {
 	// Unavailable knows errors, besides those of Postgres, that say that an engine cannot be
 	// reached at the moment: they are answered with 503.
 	Unavailable []func(error) bool
-	// Gate decides whether anything is answered at the moment: its error is the answer to every request. nil: always.
-	Gate func(ctx context.Context) error
 	// Beats returns the beats of a stream, and the function that ends them; nil: one each 15 seconds.
 	Beats func() (beats <-chan time.Time, stop func())
 }
@@ -79,7 +77,6 @@ type API struct {
 	addresses   *clientaddr.Finder
 	idempotency *idempotency.Store
 	unavailable []func(error) bool
-	gate        func(ctx context.Context) error // nil: always open
 	openapi     *Description
 	schemas     *jsonschema.Set
 	document    func() *document // rendered at its first request
@@ -106,7 +103,6 @@ func New(d Deps) *API {
 		addresses:   cmp.Or(d.Addresses, clientaddr.New(nil, "")),
 		idempotency: d.Idempotency,
 		unavailable: append([]func(error) bool{postgres.IsUnavailable}, d.Unavailable...),
-		gate:        d.Gate,
 		schemas:     jsonschema.NewSet(),
 		streams:     &streams{ended: make(chan struct{})},
 		newBeats:    d.Beats,

@@ -54,12 +54,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(cause) //nolint:forbidigo // an answer cut short must not look whole: net/http breaks the connection
 		}
 	}()
-	if a.gate != nil {
-		if err := a.gate(r.Context()); err != nil {
-			a.WriteProblem(out, r, err)
-			return
-		}
-	}
 	pattern, p := a.route(r)
 	if p != nil {
 		if err := a.limitKnown(out, r); err != nil {

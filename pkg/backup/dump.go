@@ -16,9 +16,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// notCopied are the tables that say something of the servers that are backed up: whether Postgres
-// was compared with the log of erasures, and what it was restored from.
-var notCopied = []string{"erasure_comparison", "restored"}
+// notCopied are the tables that say something of the servers that are backed up: what Postgres was restored from.
+var notCopied = []string{"restored"}
 
 // The tables of Postgres and their columns. What is unlogged (salts, counts) is left out as well.
 const tablesToCopy = `

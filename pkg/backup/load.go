@@ -56,8 +56,7 @@ func requireAlone(ctx context.Context, pool *postgres.Pool) error {
 	return nil
 }
 
-// load brings the tables of a backup into an empty database, in one transaction that also pauses mails, messages and webhooks, and closes
-// the gate until the log of erasures was compared.
+// load brings the tables of a backup into an empty database, in one transaction that also pauses mails, messages and webhooks.
 func load(ctx context.Context, pool *postgres.Pool, from place, m Manifest) error {
 	if _, err := pool.MigrateTo(ctx, m.Postgres.Schema); err != nil {
 		return fmt.Errorf("restore Postgres: %w", err)
@@ -128,7 +127,7 @@ func readWhole(ctx context.Context, pool *postgres.Pool, m Manifest) error {
 func settle(ctx context.Context, q *store.Queries, m Manifest) error {
 	return errors.Join(
 		q.RecordRestored(ctx, store.RecordRestoredParams{Backup: m.Name, TakenAt: m.PostgresAt}),
-		q.ForgetComparison(ctx), q.CompareCopiesNow(ctx), q.ForgetCaughtUp(ctx), q.EndUserSessions(ctx),
+		q.CompareCopiesNow(ctx), q.ForgetCaughtUp(ctx), q.EndUserSessions(ctx),
 	)
 }
 

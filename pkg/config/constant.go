@@ -34,6 +34,7 @@ var constants = []string{
 	"--viewer-openings-per-hour",
 	"--webhook-concurrency",
 	"--webhook-endpoint-concurrency",
+	"--webhook-keep",
 	"--webhook-max-endpoints",
 	"--webhook-timeout",
 }

@@ -44,7 +44,6 @@ func TestDotsOfCarriers(t *testing.T) {
 		require.NoError(t, err, good)
 		require.Equal(t, good, a.Text)
 		require.Equal(t, strings.ToLower(good), a.Key)
-		require.True(t, email.Mentions("Sent to "+good+".", a.Key), good)
 	}
 	for _, bad := range []string{".jo@docomo.ne.jp", "..@docomo.ne.jp", "j o..@docomo.ne.jp", "jo..doe@notdocomo.ne.jp", "jo..doe@docomo.ne.jp.example", "jo.@docomo..ne.jp", `jo."..@docomo.ne.jp`} {
 		_, err := email.Parse(bad)
@@ -134,8 +133,6 @@ func TestComposedAndDecomposedAreOnePerson(t *testing.T) {
 		require.Equal(t, a.Key, b.Key)
 		require.Equal(t, a.Mailbox(), b.Mailbox())
 		require.Equal(t, a.Key, email.Key(decomposed))
-		require.True(t, email.Mentions("Mail to <"+decomposed+"> failed.", a.Key), decomposed)
-		require.True(t, email.MentionsJSON([]byte(`{"to":"`+decomposed+`"}`), a.Key), decomposed)
 		local, _, _ := strings.Cut(decomposed, "@")
 		require.Contains(t, a.Key, email.Normal(local))
 	}

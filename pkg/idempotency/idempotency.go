@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -26,7 +25,6 @@ import (
 
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/service"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
@@ -40,15 +38,12 @@ const (
 	// sealing is the purpose that answers are sealed for. The context is the id of the claim.
 	sealing = "answers"
 
-	purgeEvery = time.Hour
 	// settleTimeout bounds what follows an operation: its own time may be over by then.
 	settleTimeout = 5 * time.Second
 )
 
-// Store keeps keys and answers in Postgres. It is safe for concurrent use, and a service: while it
-// runs, it removes keys that are too old.
+// Store keeps keys and answers in Postgres. It is safe for concurrent use.
 type Store struct {
-	*service.Loop
 	queries *store.Queries
 	tokens  *token.Ring
 	log     *slog.Logger
@@ -61,11 +56,9 @@ type Deps struct {
 	Log      *slog.Logger
 }
 
-// New returns a store. It works without being started, but then removes nothing.
+// New returns a store.
 func New(d Deps) *Store {
-	s := &Store{queries: store.New(d.Postgres.Unscoped()), tokens: d.Tokens, log: d.Log}
-	s.Loop = service.NewLoop("idempotency keys", s.run)
-	return s
+	return &Store{queries: store.New(d.Postgres.Unscoped()), tokens: d.Tokens, log: d.Log}
 }
 
 // Request is one that came with a key.
@@ -80,15 +73,6 @@ type Request struct {
 
 // owner returns what a key is stored under.
 func (r Request) owner() string { return r.Operation + " " + r.Caller }
-
-// operation returns the operation of what owner returned.
-func operation(owner string) string {
-	name, _, _ := strings.Cut(owner, " ")
-	return name
-}
-
-// keys returns the key and what stands for it once Forget was called for it.
-func (r Request) keys() []string { return []string{r.Key, hashed(r.Key)} }
 
 // Answer is the stored part of an answer.
 type Answer struct {
@@ -126,7 +110,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 	for {
 		c := &Claim{store: s, request: r, id: uuid.New()}
 		inserted, err := s.queries.ClaimIdempotencyKey(ctx, store.ClaimIdempotencyKeyParams{
-			AccountID: r.Account, Operation: r.owner(), Key: r.Key, Hashed: hashed(r.Key), Request: r.Hash[:], Claim: c.id,
+			AccountID: r.Account, Operation: r.owner(), Key: r.Key, Request: r.Hash[:], Claim: c.id,
 			Seconds: (r.Timeout + settleTimeout).Seconds(),
 		})
 		if err != nil {
@@ -143,7 +127,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 			continue // removed meanwhile
 		}
 		taken, err := s.queries.TakeOverIdempotencyKey(ctx, store.TakeOverIdempotencyKeyParams{
-			AccountID: r.Account, Operation: r.owner(), Keys: r.keys(), Claim: old, Request: r.Hash[:], NewClaim: c.id,
+			AccountID: r.Account, Operation: r.owner(), Key: r.Key, Claim: old, Request: r.Hash[:], NewClaim: c.id,
 			Seconds: (r.Timeout + settleTimeout).Seconds(), KeepSeconds: Keep.Seconds(),
 		})
 		if err != nil {
@@ -158,7 +142,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Claim, *Answer, error) {
 // find returns the answer that a key has, or the claim that may be taken over, or why neither. It
 // returns nothing if the key is not there.
 func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID, err error) {
-	k, err := s.queries.FindIdempotencyKey(ctx, store.FindIdempotencyKeyParams{AccountID: r.Account, Operation: r.owner(), Keys: r.keys(), KeepSeconds: Keep.Seconds()})
+	k, err := s.queries.FindIdempotencyKey(ctx, store.FindIdempotencyKeyParams{AccountID: r.Account, Operation: r.owner(), Key: r.Key, KeepSeconds: Keep.Seconds()})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, uuid.Nil, nil
@@ -169,7 +153,7 @@ func (s *Store) find(ctx context.Context, r Request) (_ *Answer, free uuid.UUID,
 	case !bytes.Equal(k.Request, r.Hash[:]):
 		return nil, uuid.Nil, problem.Invalid(problem.Field{Field: "Idempotency-Key", Message: "was used with another request: give a new key"})
 	case k.Answered && k.Sealed == nil:
-		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key succeeded, and its answer is not kept: it held a secret, or what it was about was erased.")
+		return nil, uuid.Nil, problem.New(problem.Conflict, "A request with this Idempotency-Key succeeded, and its answer is not kept: it held a secret.")
 	case k.Answered:
 		body, err := s.tokens.Open(sealing, k.Sealed, k.Claim[:])
 		if err != nil {
@@ -196,7 +180,7 @@ func lost() error {
 func (c *Claim) Context(ctx context.Context) context.Context {
 	return postgres.WithFirst(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		marked, err := store.New(tx).MarkIdempotencyKey(ctx, store.MarkIdempotencyKeyParams{
-			AccountID: c.request.Account, Operation: c.request.owner(), Keys: c.request.keys(), Claim: c.id,
+			AccountID: c.request.Account, Operation: c.request.owner(), Key: c.request.Key, Claim: c.id,
 		})
 		if err != nil {
 			return fmt.Errorf("mark idempotency key: %w", err)
@@ -220,7 +204,7 @@ func (c *Claim) Finish(ctx context.Context, a Answer) {
 	}
 	if err == nil {
 		err = c.store.queries.AnswerIdempotencyKey(ctx, store.AnswerIdempotencyKeyParams{
-			AccountID: c.request.Account, Operation: c.request.owner(), Keys: c.request.keys(), Claim: c.id,
+			AccountID: c.request.Account, Operation: c.request.owner(), Key: c.request.Key, Claim: c.id,
 			Status: int32(a.Status), Header: header, Sealed: sealed,
 		})
 	}
@@ -235,33 +219,9 @@ func (c *Claim) Release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	err := c.store.queries.ReleaseIdempotencyKey(ctx, store.ReleaseIdempotencyKeyParams{
-		AccountID: c.request.Account, Operation: c.request.owner(), Keys: c.request.keys(), Claim: c.id,
+		AccountID: c.request.Account, Operation: c.request.owner(), Key: c.request.Key, Claim: c.id,
 	})
 	if err != nil {
 		c.store.log.Warn("cannot give back an idempotency key: it is free when its claim has run out", "operation", c.request.Operation, "error", err)
 	}
-}
-
-func (s *Store) run(ctx context.Context, ready func()) error {
-	ready()
-	tick := time.NewTicker(purgeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			if err := s.purge(ctx); err != nil {
-				s.log.Warn("cannot remove old idempotency keys", "error", err)
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// purge removes expired keys.
-func (s *Store) purge(ctx context.Context) error {
-	if err := s.queries.RemoveExpiredIdempotencyKeys(ctx, Keep.Seconds()); err != nil {
-		return fmt.Errorf("remove old idempotency keys: %w", err)
-	}
-	return nil
 }

@@ -256,23 +256,6 @@ func TestConcurrent(t *testing.T) {
 	require.Equal(t, 5, effects(t, pool, id))
 }
 
-func TestPurge(t *testing.T) {
-	t.Parallel()
-	s, pool := open(t)
-	id := account(t, pool)
-	for _, key := range []string{"old", "new"} {
-		claim, _, err := s.Begin(t.Context(), request(id, key, "a"))
-		require.NoError(t, err)
-		claim.Finish(t.Context(), Answer{Status: 201})
-	}
-	_, err := pool.Unscoped().Exec(t.Context(), `UPDATE idempotency_keys SET claimed_at = now() - interval '25 hours' WHERE key = 'old'`)
-	require.NoError(t, err)
-	require.NoError(t, s.purge(t.Context()))
-	var left string
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT string_agg(key, ',') FROM idempotency_keys`).Scan(&left))
-	require.Equal(t, "new", left)
-}
-
 func TestKeyForm(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"a", strings.Repeat("x", 255), `"quoted"`, "0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "with space"} {

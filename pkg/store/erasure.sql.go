@@ -54,32 +54,6 @@ func (q *Queries) AwaitWriters(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-const changeJob = `-- name: ChangeJob :exec
-UPDATE river_job SET args = $1::jsonb WHERE id = $2
-`
-
-type ChangeJobParams struct {
-	Args []byte
-	ID   int64
-}
-
-func (q *Queries) ChangeJob(ctx context.Context, arg ChangeJobParams) error {
-	_, err := q.db.Exec(ctx, changeJob, arg.Args, arg.ID)
-	return err
-}
-
-const clockTime = `-- name: ClockTime :one
-SELECT clock_timestamp()::timestamptz
-`
-
-// The time of this database, also within a transaction.
-func (q *Queries) ClockTime(ctx context.Context) (time.Time, error) {
-	row := q.db.QueryRow(ctx, clockTime)
-	var column_1 time.Time
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const continueErasureLook = `-- name: ContinueErasureLook :exec
 UPDATE erasure_look SET began_at = $1::timestamptz, after = $2
 `
@@ -94,68 +68,23 @@ func (q *Queries) ContinueErasureLook(ctx context.Context, arg ContinueErasureLo
 	return err
 }
 
-const countDeliveries = `-- name: CountDeliveries :one
-SELECT count(*) FROM webhook_deliveries
-WHERE (access_link_id = ANY ($1::uuid[]) OR submission_id = ANY ($2::uuid[])) AND body_sealed IS NOT NULL
-`
-
-type CountDeliveriesParams struct {
-	AccessLinkIDs []uuid.UUID
-	SubmissionIDs []uuid.UUID
-}
-
-func (q *Queries) CountDeliveries(ctx context.Context, arg CountDeliveriesParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countDeliveries, arg.AccessLinkIDs, arg.SubmissionIDs)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const countOfLinks = `-- name: CountOfLinks :one
-SELECT (SELECT count(*) FROM webhook_deliveries d
-        WHERE (d.access_link_id = ANY ($1::uuid[]) OR d.submission_id = ANY ($1::uuid[])) AND d.body_sealed IS NOT NULL) AS deliveries,
-    (SELECT count(*) FROM river_job j
-        WHERE j.args ->> 'access_link_id' = ANY ($1::uuid[]::text[]) AND concat(j.args ->> 'user_agent', j.args ->> 'language', j.args ->> 'country') <> '') AS reports
-`
-
-type CountOfLinksRow struct {
-	Deliveries int64
-	Reports    int64
-}
-
-// What is stored of access links and submissions that are gone: messages to webhooks with a body, and downloads that wait to be reported with what they say
-// about the visitor.
-func (q *Queries) CountOfLinks(ctx context.Context, ids []uuid.UUID) (CountOfLinksRow, error) {
-	row := q.db.QueryRow(ctx, countOfLinks, ids)
-	var i CountOfLinksRow
-	err := row.Scan(&i.Deliveries, &i.Reports)
-	return i, err
-}
-
 const countPerson = `-- name: CountPerson :one
 SELECT (SELECT count(*) FROM submissions s WHERE s.email_key IN ($1::text, normalize($1::text, NFD))) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = $1::text) AS access_links,
-    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN ($1::text, normalize($1::text, NFD))) AS verifications,
-    (SELECT count(*) FROM idempotency_keys k WHERE position($1::text IN lower(k.key)) > 0) AS request_keys
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN ($1::text, normalize($1::text, NFD))) AS verifications
 `
 
 type CountPersonRow struct {
 	Submissions   int64
 	AccessLinks   int64
 	Verifications int64
-	RequestKeys   int64
 }
 
 // What is stored of an address, in all accounts.
 func (q *Queries) CountPerson(ctx context.Context, emailKey string) (CountPersonRow, error) {
 	row := q.db.QueryRow(ctx, countPerson, emailKey)
 	var i CountPersonRow
-	err := row.Scan(
-		&i.Submissions,
-		&i.AccessLinks,
-		&i.Verifications,
-		&i.RequestKeys,
-	)
+	err := row.Scan(&i.Submissions, &i.AccessLinks, &i.Verifications)
 	return i, err
 }
 
@@ -300,33 +229,6 @@ func (q *Queries) ErasureLook(ctx context.Context) (ErasureLookRow, error) {
 	return i, err
 }
 
-const erasuresCompared = `-- name: ErasuresCompared :one
-SELECT erasures_compared()::boolean
-`
-
-// Whether crud has compared this server, and what was restored into it, with the log of erasures.
-func (q *Queries) ErasuresCompared(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, erasuresCompared)
-	var column_1 bool
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
-const forgetAnswer = `-- name: ForgetAnswer :exec
-UPDATE idempotency_keys SET sealed = NULL WHERE account_id = $1 AND claim = $2 AND sealed IS NOT NULL
-`
-
-type ForgetAnswerParams struct {
-	AccountID uuid.UUID
-	Claim     uuid.UUID
-}
-
-// Not scoped, as AnswersOfAccount.
-func (q *Queries) ForgetAnswer(ctx context.Context, arg ForgetAnswerParams) error {
-	_, err := q.db.Exec(ctx, forgetAnswer, arg.AccountID, arg.Claim)
-	return err
-}
-
 const forgetErasureLook = `-- name: ForgetErasureLook :exec
 UPDATE erasure_look SET looked_at = NULL, began_at = NULL, after = '00000000-0000-0000-0000-000000000000'
 `
@@ -411,56 +313,6 @@ func (q *Queries) InsertErasure(ctx context.Context, arg InsertErasureParams) (i
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const isReadSince = `-- name: IsReadSince :one
-SELECT EXISTS (SELECT FROM pg_stat_get_activity(NULL) AS a
-    WHERE a.datid = (SELECT own.datid FROM pg_stat_get_activity(pg_backend_pid()) AS own)
-        AND a.backend_xmin IS NOT NULL AND a.xact_start < $1::timestamptz)
-`
-
-// Whether a transaction of this database is open that began before a time: VACUUM keeps the rows that it may read.
-// The rows are those of pg_stat_activity.
-func (q *Queries) IsReadSince(ctx context.Context, at time.Time) (bool, error) {
-	row := q.db.QueryRow(ctx, isReadSince, at)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const jobsOfAccount = `-- name: JobsOfAccount :many
-SELECT id, args FROM river_job WHERE kind = $1 AND created_at <= $2::timestamptz ORDER BY id
-`
-
-type JobsOfAccountParams struct {
-	Kind  string
-	Until time.Time
-}
-
-type JobsOfAccountRow struct {
-	ID   int64
-	Args []byte
-}
-
-// The jobs of a kind that wait for the account, and those that have ended and are not removed yet, of transactions that began until a time.
-func (q *Queries) JobsOfAccount(ctx context.Context, arg JobsOfAccountParams) ([]JobsOfAccountRow, error) {
-	rows, err := q.db.Query(ctx, jobsOfAccount, arg.Kind, arg.Until)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []JobsOfAccountRow
-	for rows.Next() {
-		var i JobsOfAccountRow
-		if err := rows.Scan(&i.ID, &i.Args); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const knownErasures = `-- name: KnownErasures :many
@@ -667,6 +519,16 @@ func (q *Queries) PersonNow(ctx context.Context, arg PersonNowParams) (PersonNow
 	return i, err
 }
 
+const pruneJobs = `-- name: PruneJobs :exec
+DELETE FROM river_job WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8)
+`
+
+// Whatever state they are in: what is older has been tried for days.
+func (q *Queries) PruneJobs(ctx context.Context, seconds float64) error {
+	_, err := q.db.Exec(ctx, pruneJobs, seconds)
+	return err
+}
+
 const recordAccountErasure = `-- name: RecordAccountErasure :exec
 INSERT INTO erasures (id, account_id, person_id, erased_at, removed)
 VALUES ($1, $2, '00000000-0000-0000-0000-000000000000', $3, '{}')
@@ -682,26 +544,6 @@ type RecordAccountErasureParams struct {
 // The erasure of an account whole, which has the id of the account. Of an account that a restore brought back, it is pending again.
 func (q *Queries) RecordAccountErasure(ctx context.Context, arg RecordAccountErasureParams) error {
 	_, err := q.db.Exec(ctx, recordAccountErasure, arg.ID, arg.AccountID, arg.ErasedAt)
-	return err
-}
-
-const recordErasuresCompared = `-- name: RecordErasuresCompared :exec
-INSERT INTO erasure_comparison (server_started, written_by) VALUES ($1::timestamptz, pg_current_xact_id()::xid::text)
-ON CONFLICT (one) DO UPDATE SET server_started = EXCLUDED.server_started, written_by = EXCLUDED.written_by
-`
-
-// The time is the one at which the server had started before it was compared.
-func (q *Queries) RecordErasuresCompared(ctx context.Context, serverStarted time.Time) error {
-	_, err := q.db.Exec(ctx, recordErasuresCompared, serverStarted)
-	return err
-}
-
-const removeJob = `-- name: RemoveJob :exec
-DELETE FROM river_job WHERE id = $1
-`
-
-func (q *Queries) RemoveJob(ctx context.Context, id int64) error {
-	_, err := q.db.Exec(ctx, removeJob, id)
 	return err
 }
 
@@ -735,17 +577,6 @@ func (q *Queries) ReopenErasures(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const serverStarted = `-- name: ServerStarted :one
-SELECT pg_postmaster_start_time()::timestamptz
-`
-
-func (q *Queries) ServerStarted(ctx context.Context) (time.Time, error) {
-	row := q.db.QueryRow(ctx, serverStarted)
-	var column_1 time.Time
-	err := row.Scan(&column_1)
-	return column_1, err
 }
 
 const someErasedLinks = `-- name: SomeErasedLinks :many
@@ -840,11 +671,24 @@ func (q *Queries) VacuumAll(ctx context.Context) error {
 	return err
 }
 
-const vacuumPeople = `-- name: VacuumPeople :exec
-VACUUM (ANALYZE) submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic
+const vacuumDue = `-- name: VacuumDue :one
+SELECT (EXISTS (SELECT FROM erasures WHERE erased_at > clock_timestamp() - make_interval(secs => $1::float8))
+    AND coalesce(pg_stat_get_last_vacuum_time('access_links'::regclass), '-infinity') < clock_timestamp() - interval '1 day')::boolean
 `
 
-// Removes deleted rows, of statistics as well, and renews these.
+// Whether a person was erased within the last days, and a day has passed without a VACUUM of the tables that had the person.
+func (q *Queries) VacuumDue(ctx context.Context, seconds float64) (bool, error) {
+	row := q.db.QueryRow(ctx, vacuumDue, seconds)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const vacuumPeople = `-- name: VacuumPeople :exec
+VACUUM (ANALYZE, SKIP_LOCKED) submissions, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links
+`
+
+// Removes deleted rows, of statistics as well, and renews these. Another process may be at it: its tables are left out.
 func (q *Queries) VacuumPeople(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, vacuumPeople)
 	return err

@@ -7,14 +7,13 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 )
 
 const answerIdempotencyKey = `-- name: AnswerIdempotencyKey :exec
 UPDATE idempotency_keys SET took_effect = true, answered_at = now(), status = $3::integer, header = $4, sealed = $5
-WHERE account_id = $1 AND operation = $2 AND key = ANY ($6::text[]) AND claim = $7
+WHERE account_id = $1 AND operation = $2 AND key = $6 AND claim = $7
 `
 
 type AnswerIdempotencyKeyParams struct {
@@ -23,7 +22,7 @@ type AnswerIdempotencyKeyParams struct {
 	Status    int32
 	Header    []byte
 	Sealed    []byte
-	Keys      []string
+	Key       string
 	Claim     uuid.UUID
 }
 
@@ -34,7 +33,7 @@ func (q *Queries) AnswerIdempotencyKey(ctx context.Context, arg AnswerIdempotenc
 		arg.Status,
 		arg.Header,
 		arg.Sealed,
-		arg.Keys,
+		arg.Key,
 		arg.Claim,
 	)
 	return err
@@ -42,8 +41,7 @@ func (q *Queries) AnswerIdempotencyKey(ctx context.Context, arg AnswerIdempotenc
 
 const claimIdempotencyKey = `-- name: ClaimIdempotencyKey :execrows
 INSERT INTO idempotency_keys (account_id, operation, key, request, claim, claimed_at, given_up_at)
-SELECT $1, $2, $3, $4, $5, now(), now() + make_interval(secs => $6::float8)
-WHERE NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.account_id = $1 AND k.operation = $2 AND k.key = $7::text)
+VALUES ($1, $2, $3, $4, $5, now(), now() + make_interval(secs => $6::float8))
 ON CONFLICT DO NOTHING
 `
 
@@ -54,10 +52,8 @@ type ClaimIdempotencyKeyParams struct {
 	Request   []byte
 	Claim     uuid.UUID
 	Seconds   float64
-	Hashed    string
 }
 
-// A key that names a person who was erased is there as a hash of it. The other statements look for both.
 func (q *Queries) ClaimIdempotencyKey(ctx context.Context, arg ClaimIdempotencyKeyParams) (int64, error) {
 	result, err := q.db.Exec(ctx, claimIdempotencyKey,
 		arg.AccountID,
@@ -66,7 +62,6 @@ func (q *Queries) ClaimIdempotencyKey(ctx context.Context, arg ClaimIdempotencyK
 		arg.Request,
 		arg.Claim,
 		arg.Seconds,
-		arg.Hashed,
 	)
 	if err != nil {
 		return 0, err
@@ -77,14 +72,14 @@ func (q *Queries) ClaimIdempotencyKey(ctx context.Context, arg ClaimIdempotencyK
 const findIdempotencyKey = `-- name: FindIdempotencyKey :one
 SELECT request, claim, took_effect, (answered_at IS NOT NULL)::boolean AS answered, (given_up_at < now())::boolean AS given_up,
     (claimed_at < now() - make_interval(secs => $3::float8))::boolean AS expired, status, header, sealed
-FROM idempotency_keys WHERE account_id = $1 AND operation = $2 AND key = ANY ($4::text[])
+FROM idempotency_keys WHERE account_id = $1 AND operation = $2 AND key = $4
 `
 
 type FindIdempotencyKeyParams struct {
 	AccountID   uuid.UUID
 	Operation   string
 	KeepSeconds float64
-	Keys        []string
+	Key         string
 }
 
 type FindIdempotencyKeyRow struct {
@@ -104,7 +99,7 @@ func (q *Queries) FindIdempotencyKey(ctx context.Context, arg FindIdempotencyKey
 		arg.AccountID,
 		arg.Operation,
 		arg.KeepSeconds,
-		arg.Keys,
+		arg.Key,
 	)
 	var i FindIdempotencyKeyRow
 	err := row.Scan(
@@ -121,37 +116,14 @@ func (q *Queries) FindIdempotencyKey(ctx context.Context, arg FindIdempotencyKey
 	return i, err
 }
 
-const hashIdempotencyKey = `-- name: HashIdempotencyKey :exec
-UPDATE idempotency_keys SET key = $5 WHERE account_id = $1 AND operation = $2 AND key = $3 AND claim = $4
-`
-
-type HashIdempotencyKeyParams struct {
-	AccountID uuid.UUID
-	Operation string
-	Key       string
-	Claim     uuid.UUID
-	Hashed    string
-}
-
-func (q *Queries) HashIdempotencyKey(ctx context.Context, arg HashIdempotencyKeyParams) error {
-	_, err := q.db.Exec(ctx, hashIdempotencyKey,
-		arg.AccountID,
-		arg.Operation,
-		arg.Key,
-		arg.Claim,
-		arg.Hashed,
-	)
-	return err
-}
-
 const markIdempotencyKey = `-- name: MarkIdempotencyKey :execrows
-UPDATE idempotency_keys SET took_effect = true WHERE account_id = $1 AND operation = $2 AND key = ANY ($3::text[]) AND claim = $4
+UPDATE idempotency_keys SET took_effect = true WHERE account_id = $1 AND operation = $2 AND key = $3 AND claim = $4
 `
 
 type MarkIdempotencyKeyParams struct {
 	AccountID uuid.UUID
 	Operation string
-	Keys      []string
+	Key       string
 	Claim     uuid.UUID
 }
 
@@ -159,7 +131,7 @@ func (q *Queries) MarkIdempotencyKey(ctx context.Context, arg MarkIdempotencyKey
 	result, err := q.db.Exec(ctx, markIdempotencyKey,
 		arg.AccountID,
 		arg.Operation,
-		arg.Keys,
+		arg.Key,
 		arg.Claim,
 	)
 	if err != nil {
@@ -171,15 +143,15 @@ func (q *Queries) MarkIdempotencyKey(ctx context.Context, arg MarkIdempotencyKey
 const releaseIdempotencyKey = `-- name: ReleaseIdempotencyKey :exec
 WITH used AS (
     UPDATE idempotency_keys u SET given_up_at = now() - interval '1 second'
-    WHERE u.account_id = $1 AND u.operation = $2 AND u.key = ANY ($3::text[]) AND u.claim = $4 AND u.took_effect
+    WHERE u.account_id = $1 AND u.operation = $2 AND u.key = $3 AND u.claim = $4 AND u.took_effect
 )
-DELETE FROM idempotency_keys d WHERE d.account_id = $1 AND d.operation = $2 AND d.key = ANY ($3::text[]) AND d.claim = $4 AND NOT d.took_effect
+DELETE FROM idempotency_keys d WHERE d.account_id = $1 AND d.operation = $2 AND d.key = $3 AND d.claim = $4 AND NOT d.took_effect
 `
 
 type ReleaseIdempotencyKeyParams struct {
 	AccountID uuid.UUID
 	Operation string
-	Keys      []string
+	Key       string
 	Claim     uuid.UUID
 }
 
@@ -188,7 +160,7 @@ func (q *Queries) ReleaseIdempotencyKey(ctx context.Context, arg ReleaseIdempote
 	_, err := q.db.Exec(ctx, releaseIdempotencyKey,
 		arg.AccountID,
 		arg.Operation,
-		arg.Keys,
+		arg.Key,
 		arg.Claim,
 	)
 	return err
@@ -203,52 +175,10 @@ func (q *Queries) RemoveExpiredIdempotencyKeys(ctx context.Context, keepSeconds 
 	return err
 }
 
-const requestKeysOfAccount = `-- name: RequestKeysOfAccount :many
-SELECT operation, key, claim, claimed_at FROM idempotency_keys WHERE account_id = $1 AND claimed_at <= $2::timestamptz ORDER BY claimed_at, operation, key
-`
-
-type RequestKeysOfAccountParams struct {
-	AccountID uuid.UUID
-	Until     time.Time
-}
-
-type RequestKeysOfAccountRow struct {
-	Operation string
-	Key       string
-	Claim     uuid.UUID
-	ClaimedAt time.Time
-}
-
-// The keys of an account, until a time. Not scoped, as AnswersOfAccount.
-func (q *Queries) RequestKeysOfAccount(ctx context.Context, arg RequestKeysOfAccountParams) ([]RequestKeysOfAccountRow, error) {
-	rows, err := q.db.Query(ctx, requestKeysOfAccount, arg.AccountID, arg.Until)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []RequestKeysOfAccountRow
-	for rows.Next() {
-		var i RequestKeysOfAccountRow
-		if err := rows.Scan(
-			&i.Operation,
-			&i.Key,
-			&i.Claim,
-			&i.ClaimedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const takeOverIdempotencyKey = `-- name: TakeOverIdempotencyKey :execrows
 UPDATE idempotency_keys SET request = $3, claim = $4, claimed_at = now(), given_up_at = now() + make_interval(secs => $5::float8),
     took_effect = false, answered_at = NULL, status = NULL, header = NULL, sealed = NULL
-WHERE account_id = $1 AND operation = $2 AND key = ANY ($6::text[]) AND claim = $7
+WHERE account_id = $1 AND operation = $2 AND key = $6 AND claim = $7
   AND (claimed_at < now() - make_interval(secs => $8::float8) OR NOT took_effect AND given_up_at < now())
 `
 
@@ -258,7 +188,7 @@ type TakeOverIdempotencyKeyParams struct {
 	Request     []byte
 	NewClaim    uuid.UUID
 	Seconds     float64
-	Keys        []string
+	Key         string
 	Claim       uuid.UUID
 	KeepSeconds float64
 }
@@ -271,7 +201,7 @@ func (q *Queries) TakeOverIdempotencyKey(ctx context.Context, arg TakeOverIdempo
 		arg.Request,
 		arg.NewClaim,
 		arg.Seconds,
-		arg.Keys,
+		arg.Key,
 		arg.Claim,
 		arg.KeepSeconds,
 	)

@@ -274,8 +274,6 @@ type WebhookDelivery struct {
 	Attempts      []byte
 	CreatedAt     time.Time
 	SettledAt     *time.Time
-	AccessLinkID  *uuid.UUID
-	SubmissionID  *uuid.UUID
 	BodySealed    []byte
 }
 

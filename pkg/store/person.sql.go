@@ -59,43 +59,6 @@ func (q *Queries) AccessLinksOfPerson(ctx context.Context, emailKey string) ([]A
 	return items, nil
 }
 
-const answersOfAccount = `-- name: AnswersOfAccount :many
-SELECT operation, claim, claimed_at, sealed FROM idempotency_keys WHERE account_id = $1 AND sealed IS NOT NULL ORDER BY claimed_at, operation, key
-`
-
-type AnswersOfAccountRow struct {
-	Operation string
-	Claim     uuid.UUID
-	ClaimedAt time.Time
-	Sealed    []byte
-}
-
-// The answers that are kept for repeated requests. Not scoped: an operation has nothing to do with the answers to others.
-func (q *Queries) AnswersOfAccount(ctx context.Context, accountID uuid.UUID) ([]AnswersOfAccountRow, error) {
-	rows, err := q.db.Query(ctx, answersOfAccount, accountID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AnswersOfAccountRow
-	for rows.Next() {
-		var i AnswersOfAccountRow
-		if err := rows.Scan(
-			&i.Operation,
-			&i.Claim,
-			&i.ClaimedAt,
-			&i.Sealed,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const auditOfPerson = `-- name: AuditOfPerson :many
 SELECT id, at, action, object_id, actor, user_id, session_id, key_id, request_id FROM audit_log
 WHERE object_id = ANY ($1::uuid[]) OR lower(actor) = $2::text
@@ -149,55 +112,6 @@ func (q *Queries) AuditOfPerson(ctx context.Context, arg AuditOfPersonParams) ([
 	return items, nil
 }
 
-const deliveriesOfPerson = `-- name: DeliveriesOfPerson :many
-SELECT id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries
-WHERE access_link_id = ANY ($1::uuid[]) OR submission_id = ANY ($2::uuid[])
-ORDER BY created_at, id
-`
-
-type DeliveriesOfPersonParams struct {
-	AccessLinkIDs []uuid.UUID
-	SubmissionIDs []uuid.UUID
-}
-
-func (q *Queries) DeliveriesOfPerson(ctx context.Context, arg DeliveriesOfPersonParams) ([]WebhookDelivery, error) {
-	rows, err := q.db.Query(ctx, deliveriesOfPerson, arg.AccessLinkIDs, arg.SubmissionIDs)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WebhookDelivery
-	for rows.Next() {
-		var i WebhookDelivery
-		if err := rows.Scan(
-			&i.ID,
-			&i.AccountID,
-			&i.EndpointID,
-			&i.EventID,
-			&i.Kind,
-			&i.State,
-			&i.Reason,
-			&i.Tries,
-			&i.NextAttemptAt,
-			&i.Claim,
-			&i.ClaimedUntil,
-			&i.Attempts,
-			&i.CreatedAt,
-			&i.SettledAt,
-			&i.AccessLinkID,
-			&i.SubmissionID,
-			&i.BodySealed,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const downloadsOfPerson = `-- name: DownloadsOfPerson :many
 SELECT id, account_id, session_id, event_id, served, started_at, completed_at FROM downloads WHERE session_id = ANY ($1::uuid[]) ORDER BY started_at, id
 `
@@ -230,47 +144,6 @@ func (q *Queries) DownloadsOfPerson(ctx context.Context, sessionIds []uuid.UUID)
 	return items, nil
 }
 
-const noticesOfPerson = `-- name: NoticesOfPerson :many
-SELECT session_id, access_link_id, news, send, recorded_at, settled_at FROM reading_notices
-WHERE access_link_id = ANY ($1::uuid[]) ORDER BY recorded_at, session_id
-`
-
-type NoticesOfPersonRow struct {
-	SessionID    uuid.UUID
-	AccessLinkID uuid.UUID
-	News         []string
-	Send         string
-	RecordedAt   time.Time
-	SettledAt    *time.Time
-}
-
-func (q *Queries) NoticesOfPerson(ctx context.Context, accessLinkIds []uuid.UUID) ([]NoticesOfPersonRow, error) {
-	rows, err := q.db.Query(ctx, noticesOfPerson, accessLinkIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NoticesOfPersonRow
-	for rows.Next() {
-		var i NoticesOfPersonRow
-		if err := rows.Scan(
-			&i.SessionID,
-			&i.AccessLinkID,
-			&i.News,
-			&i.Send,
-			&i.RecordedAt,
-			&i.SettledAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const personID = `-- name: PersonID :one
 SELECT person_id($1::uuid, $2::text)::uuid AS person_id
 `
@@ -286,43 +159,6 @@ func (q *Queries) PersonID(ctx context.Context, arg PersonIDParams) (uuid.UUID, 
 	var person_id uuid.UUID
 	err := row.Scan(&person_id)
 	return person_id, err
-}
-
-const queueOfAccount = `-- name: QueueOfAccount :many
-SELECT id, args, state::text AS state, created_at FROM river_job WHERE kind = $1 ORDER BY id
-`
-
-type QueueOfAccountRow struct {
-	ID        int64
-	Args      []byte
-	State     string
-	CreatedAt time.Time
-}
-
-// The mails or chat messages of the account that wait, and those that were sent or given up and are not removed yet.
-func (q *Queries) QueueOfAccount(ctx context.Context, kind string) ([]QueueOfAccountRow, error) {
-	rows, err := q.db.Query(ctx, queueOfAccount, kind)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []QueueOfAccountRow
-	for rows.Next() {
-		var i QueueOfAccountRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Args,
-			&i.State,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const sessionsOfPerson = `-- name: SessionsOfPerson :many

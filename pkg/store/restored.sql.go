@@ -148,15 +148,6 @@ func (q *Queries) ForgetCaughtUp(ctx context.Context) error {
 	return err
 }
 
-const forgetComparison = `-- name: ForgetComparison :exec
-DELETE FROM erasure_comparison
-`
-
-func (q *Queries) ForgetComparison(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, forgetComparison)
-	return err
-}
-
 const groupsOnRecord = `-- name: GroupsOnRecord :many
 SELECT topic_id, topic, consumer_group FROM topic_groups
 `

@@ -74,7 +74,7 @@ func (q *Queries) LinkTokensByKey(ctx context.Context) ([]LinkTokensByKeyRow, er
 }
 
 const sealedMessages = `-- name: SealedMessages :many
-SELECT id, body_sealed FROM webhook_deliveries WHERE body_sealed IS NOT NULL AND id > $1 ORDER BY id LIMIT $2
+SELECT id, body_sealed FROM webhook_deliveries WHERE id > $1 ORDER BY id LIMIT $2
 `
 
 type SealedMessagesParams struct {

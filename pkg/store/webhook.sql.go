@@ -113,7 +113,7 @@ func (q *Queries) GetWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint
 }
 
 const getWebhookDelivery = `-- name: GetWebhookDelivery :one
-SELECT id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries WHERE endpoint_id = $1 AND id = $2
+SELECT id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, body_sealed FROM webhook_deliveries WHERE endpoint_id = $1 AND id = $2
 `
 
 type GetWebhookDeliveryParams struct {
@@ -139,8 +139,6 @@ func (q *Queries) GetWebhookDelivery(ctx context.Context, arg GetWebhookDelivery
 		&i.Attempts,
 		&i.CreatedAt,
 		&i.SettledAt,
-		&i.AccessLinkID,
-		&i.SubmissionID,
 		&i.BodySealed,
 	)
 	return i, err
@@ -191,25 +189,21 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 }
 
 const insertWebhookDeliveries = `-- name: InsertWebhookDeliveries :exec
-INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, access_link_id, submission_id)
+INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed)
 SELECT unnest($1::uuid[]), $2, unnest($3::uuid[]),
-    unnest($4::uuid[]), $5, unnest($6::bytea[]),
-    nullif(unnest($7::uuid[]), '00000000-0000-0000-0000-000000000000'),
-    nullif(unnest($8::uuid[]), '00000000-0000-0000-0000-000000000000')
+    unnest($4::uuid[]), $5, unnest($6::bytea[])
 `
 
 type InsertWebhookDeliveriesParams struct {
-	IDs           []uuid.UUID
-	AccountID     uuid.UUID
-	EndpointIDs   []uuid.UUID
-	EventIDs      []uuid.UUID
-	Kind          string
-	BodiesSealed  [][]byte
-	AccessLinkIDs []uuid.UUID
-	SubmissionIDs []uuid.UUID
+	IDs          []uuid.UUID
+	AccountID    uuid.UUID
+	EndpointIDs  []uuid.UUID
+	EventIDs     []uuid.UUID
+	Kind         string
+	BodiesSealed [][]byte
 }
 
-// The arrays are parallel. A zero id says that there is none.
+// The arrays are parallel.
 func (q *Queries) InsertWebhookDeliveries(ctx context.Context, arg InsertWebhookDeliveriesParams) error {
 	_, err := q.db.Exec(ctx, insertWebhookDeliveries,
 		arg.IDs,
@@ -218,8 +212,6 @@ func (q *Queries) InsertWebhookDeliveries(ctx context.Context, arg InsertWebhook
 		arg.EventIDs,
 		arg.Kind,
 		arg.BodiesSealed,
-		arg.AccessLinkIDs,
-		arg.SubmissionIDs,
 	)
 	return err
 }
@@ -248,7 +240,7 @@ func (q *Queries) InsertWebhookSecret(ctx context.Context, arg InsertWebhookSecr
 const insertWebhookTest = `-- name: InsertWebhookTest :one
 INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, claim, claimed_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7::uuid, $8::timestamptz)
-RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
+RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, body_sealed
 `
 
 type InsertWebhookTestParams struct {
@@ -290,15 +282,13 @@ func (q *Queries) InsertWebhookTest(ctx context.Context, arg InsertWebhookTestPa
 		&i.Attempts,
 		&i.CreatedAt,
 		&i.SettledAt,
-		&i.AccessLinkID,
-		&i.SubmissionID,
 		&i.BodySealed,
 	)
 	return i, err
 }
 
 const listWebhookDeliveries = `-- name: ListWebhookDeliveries :many
-SELECT id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed FROM webhook_deliveries
+SELECT id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, body_sealed FROM webhook_deliveries
 WHERE endpoint_id = $1
     AND ($2::text IS NULL OR state = $2)
     AND ($3::timestamptz IS NULL
@@ -347,8 +337,6 @@ func (q *Queries) ListWebhookDeliveries(ctx context.Context, arg ListWebhookDeli
 			&i.Attempts,
 			&i.CreatedAt,
 			&i.SettledAt,
-			&i.AccessLinkID,
-			&i.SubmissionID,
 			&i.BodySealed,
 		); err != nil {
 			return nil, err
@@ -409,8 +397,8 @@ func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]W
 
 const replayWebhookDelivery = `-- name: ReplayWebhookDelivery :one
 UPDATE webhook_deliveries SET state = 'pending', reason = NULL, tries = 0, next_attempt_at = now(), settled_at = NULL
-WHERE endpoint_id = $1 AND id = $2 AND body_sealed IS NOT NULL
-RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
+WHERE endpoint_id = $1 AND id = $2
+RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, body_sealed
 `
 
 type ReplayWebhookDeliveryParams struct {
@@ -418,7 +406,7 @@ type ReplayWebhookDeliveryParams struct {
 	ID         uuid.UUID
 }
 
-// Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on, one whose body was erased is not found.
+// Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on.
 func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDeliveryParams) (WebhookDelivery, error) {
 	row := q.db.QueryRow(ctx, replayWebhookDelivery, arg.EndpointID, arg.ID)
 	var i WebhookDelivery
@@ -437,8 +425,6 @@ func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDe
 		&i.Attempts,
 		&i.CreatedAt,
 		&i.SettledAt,
-		&i.AccessLinkID,
-		&i.SubmissionID,
 		&i.BodySealed,
 	)
 	return i, err

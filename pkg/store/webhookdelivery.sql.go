@@ -29,7 +29,7 @@ WITH chosen AS (
 UPDATE webhook_deliveries d SET claim = gen_random_uuid(), claimed_until = $1::timestamptz
 FROM chosen, webhook_endpoints e
 WHERE d.id = chosen.id AND e.id = d.endpoint_id
-RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.access_link_id, d.submission_id, d.body_sealed, e.url, e.url_sealed
+RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.body_sealed, e.url, e.url_sealed
 `
 
 type ClaimWebhookDeliveriesParams struct {
@@ -78,8 +78,6 @@ func (q *Queries) ClaimWebhookDeliveries(ctx context.Context, arg ClaimWebhookDe
 			&i.WebhookDelivery.Attempts,
 			&i.WebhookDelivery.CreatedAt,
 			&i.WebhookDelivery.SettledAt,
-			&i.WebhookDelivery.AccessLinkID,
-			&i.WebhookDelivery.SubmissionID,
 			&i.WebhookDelivery.BodySealed,
 			&i.Url,
 			&i.UrlSealed,
@@ -209,8 +207,8 @@ func (q *Queries) LockDueWebhooks(ctx context.Context, arg LockDueWebhooksParams
 
 const pruneWebhookDeliveries = `-- name: PruneWebhookDeliveries :execrows
 DELETE FROM webhook_deliveries WHERE id IN (
-    SELECT id FROM webhook_deliveries WHERE settled_at < $1::timestamptz
-    ORDER BY settled_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
+    SELECT id FROM webhook_deliveries WHERE created_at < $1::timestamptz
+    ORDER BY created_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
 `
 
 type PruneWebhookDeliveriesParams struct {
@@ -292,7 +290,7 @@ UPDATE webhook_deliveries SET
     attempts = (CASE WHEN jsonb_array_length(attempts) >= $5::integer THEN attempts - 0 ELSE attempts END)
         || $6::jsonb
 WHERE id = $7 AND claim = $8::uuid
-RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, access_link_id, submission_id, body_sealed
+RETURNING id, account_id, endpoint_id, event_id, kind, state, reason, tries, next_attempt_at, claim, claimed_until, attempts, created_at, settled_at, body_sealed
 `
 
 type SettleWebhookDeliveryParams struct {
@@ -334,8 +332,6 @@ func (q *Queries) SettleWebhookDelivery(ctx context.Context, arg SettleWebhookDe
 		&i.Attempts,
 		&i.CreatedAt,
 		&i.SettledAt,
-		&i.AccessLinkID,
-		&i.SubmissionID,
 		&i.BodySealed,
 	)
 	return i, err

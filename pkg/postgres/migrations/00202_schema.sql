@@ -268,6 +268,8 @@ CREATE TABLE idempotency_keys (
     sealed      bytea,                -- null: the answer is not kept, because it holds a secret
     PRIMARY KEY (account_id, operation, key)
 ) WITH (fillfactor = 70);
+-- A key may name a person. The statistics of an emptied table stay, so there are none of it.
+ALTER TABLE idempotency_keys ALTER COLUMN key SET STATISTICS 0;
 CREATE INDEX idempotency_keys_oldest ON idempotency_keys (claimed_at);
 
 -- Over how many partitions the keys of each topic are distributed: as many as it had when a process first met it. Kafka may get more, which are
@@ -438,6 +440,8 @@ CREATE TABLE river_job (
     CONSTRAINT queue_length CHECK (char_length(queue) > 0 AND char_length(queue) < 128),
     CONSTRAINT kind_length CHECK (char_length(kind) > 0 AND char_length(kind) < 128)
 );
+-- A download to be reported has the browser of its reader. The statistics of an emptied table stay, so there are none of it.
+ALTER TABLE river_job ALTER COLUMN args SET STATISTICS 0;
 CREATE INDEX river_job_kind ON river_job (kind);
 CREATE INDEX river_job_state_and_finalized_at_index ON river_job (state, finalized_at) WHERE finalized_at IS NOT NULL;
 CREATE INDEX river_job_prioritized_fetching_index ON river_job (state, queue, priority, scheduled_at, id);
@@ -523,18 +527,13 @@ CREATE TABLE webhook_deliveries (
     attempts        jsonb NOT NULL DEFAULT '[]', -- the last ones, the oldest first
     created_at      timestamptz(3) NOT NULL DEFAULT now(),
     settled_at      timestamptz(3),
-    access_link_id  uuid,                        -- what it is about; null: nothing of the kind
-    submission_id   uuid,                        -- likewise
-    body_sealed     bytea,                       -- what is sent and signed, to the byte; null: what it is about was deleted
-    FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoints (account_id, id) ON DELETE CASCADE,
-    CONSTRAINT webhook_deliveries_body CHECK (body_sealed IS NOT NULL OR state <> 'pending')
+    body_sealed     bytea NOT NULL,              -- what is sent and signed, to the byte
+    FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoints (account_id, id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries (account_id, endpoint_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_attempt_at) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_claimed ON webhook_deliveries (endpoint_id) WHERE claim IS NOT NULL;
-CREATE INDEX webhook_deliveries_settled ON webhook_deliveries (settled_at) WHERE settled_at IS NOT NULL;
-CREATE INDEX webhook_deliveries_access_link ON webhook_deliveries (access_link_id) WHERE access_link_id IS NOT NULL;
-CREATE INDEX webhook_deliveries_submission ON webhook_deliveries (submission_id) WHERE submission_id IS NOT NULL;
+CREATE INDEX webhook_deliveries_oldest ON webhook_deliveries (created_at);
 
 -- Each is served to anybody who knows its id, and never changes: another picture has another id.
 CREATE TABLE pictures (
@@ -689,27 +688,6 @@ CREATE TABLE event_usage_rounds (
     single  boolean PRIMARY KEY DEFAULT true CHECK (single), -- there is one row
     done_at timestamptz NOT NULL
 );
-
--- erase_deliveries takes the bodies, and what endpoints answered, from the deliveries about the rows that were deleted. One that waits or
--- is being sent is given up: it ends without a claim, so that whoever sends it cannot add an answer. The argument is the column that names the rows.
--- The statement is planned each time: one deletion is of one row, the next of 100,000.
--- +goose StatementBegin
-CREATE FUNCTION erase_deliveries() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-BEGIN
-    EXECUTE format('
-        UPDATE webhook_deliveries d SET
-            body_sealed = NULL,
-            state = CASE d.state WHEN ''pending'' THEN ''failed'' ELSE d.state END,
-            reason = CASE d.state WHEN ''pending'' THEN ''The link or submission that it is about was deleted.'' ELSE d.reason END,
-            settled_at = CASE d.state WHEN ''pending'' THEN clock_timestamp() ELSE d.settled_at END,
-            next_attempt_at = NULL, claim = NULL, claimed_until = NULL,
-            attempts = (SELECT coalesce(jsonb_agg(a.one || ''{"response": null, "sealed_response": null}'' ORDER BY a.number), ''[]'')
-                FROM jsonb_array_elements(d.attempts) WITH ORDINALITY AS a (one, number))
-        FROM deleted WHERE d.account_id = deleted.account_id AND d.%I = deleted.id AND d.body_sealed IS NOT NULL', TG_ARGV[0]);
-    RETURN NULL;
-END
-$$;
--- +goose StatementEnd
 
 -- +goose StatementBegin
 CREATE FUNCTION take_source() RETURNS trigger LANGUAGE plpgsql
@@ -1008,20 +986,6 @@ CREATE TABLE erased_links (
 CREATE INDEX erased_links_noted ON erased_links (noted_at);
 CREATE INDEX erased_links_erasure ON erased_links (erasure_id);
 
--- That this database was compared with the log of erasures (--erasure-log), so that a restored one serves no one who was erased. A server
--- on restored files, or another one, has started at another time; a row that a dump brought is not of the transaction that it names.
-CREATE TABLE erasure_comparison (
-    one            boolean PRIMARY KEY DEFAULT true CHECK (one), -- there is one row
-    server_started timestamptz NOT NULL,
-    written_by     text NOT NULL                                 -- the transaction
-);
-
--- +goose StatementBegin
-CREATE FUNCTION erasures_compared() RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (SELECT FROM erasure_comparison c WHERE c.server_started = pg_postmaster_start_time() AND c.written_by = c.xmin::text)
-$$;
--- +goose StatementEnd
-
 -- Access links and submissions that were deleted, with the person whose they were: their events stay, and an erasure has to find them.
 CREATE TABLE deleted_links (
     id         uuid PRIMARY KEY, -- of an access link or a submission
@@ -1254,8 +1218,6 @@ CREATE TRIGGER note_revoked AFTER UPDATE OF active ON generic_links FOR EACH ROW
 CREATE TRIGGER note_revoked_deleted AFTER DELETE ON generic_links
     REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION note_revoked_deleted();
 
-CREATE TRIGGER erase_deliveries AFTER DELETE ON submissions
-    REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION erase_deliveries('submission_id');
 CREATE TRIGGER note_made AFTER INSERT ON submissions
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_entities();
 CREATE TRIGGER note_deleted AFTER DELETE ON submissions
@@ -1275,8 +1237,6 @@ CREATE TRIGGER note_made AFTER INSERT ON access_links
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_entities();
 CREATE TRIGGER note_deleted AFTER DELETE ON access_links
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_entities();
-CREATE TRIGGER erase_deliveries AFTER DELETE ON access_links
-    REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION erase_deliveries('access_link_id');
 CREATE TRIGGER take_source BEFORE INSERT ON access_links FOR EACH ROW
     WHEN (NEW.submission_id IS NOT NULL) EXECUTE FUNCTION take_source();
 CREATE TRIGGER note_changed AFTER UPDATE ON access_links FOR EACH ROW
@@ -1312,7 +1272,6 @@ CREATE TRIGGER note_revoked_deleted AFTER DELETE ON chat_channels
 
 INSERT INTO river_migration (line, version) SELECT 'main', generate_series(1, 8);
 INSERT INTO entity_copy DEFAULT VALUES;
-INSERT INTO erasure_comparison (server_started, written_by) VALUES (pg_postmaster_start_time(), pg_current_xact_id()::xid::text);
 INSERT INTO store_pulse DEFAULT VALUES;
 INSERT INTO revocation_log (newest) VALUES ('');
 INSERT INTO erasure_look DEFAULT VALUES;

@@ -10,10 +10,6 @@ SELECT s.email_key FROM submissions s WHERE s.account_id = sqlc.arg(account_id) 
 UNION
 SELECT a.email_key FROM access_links a WHERE a.account_id = sqlc.arg(account_id) AND person_id(a.account_id, a.email_key) = sqlc.arg(person_id)::uuid;
 
--- name: ClockTime :one
--- The time of this database, also within a transaction.
-SELECT clock_timestamp()::timestamptz;
-
 -- name: AwaitWriters :exec
 -- Waits for the transactions that have added rows of an account, which hold its row for their references. It keeps no lock.
 SELECT FROM accounts WHERE id = $1 FOR UPDATE;
@@ -39,10 +35,6 @@ SELECT id FROM access_links WHERE email_key = sqlc.arg(email_key) AND (created_a
 SELECT count(DISTINCT s.id) AS sessions, count(d.id) AS downloads
 FROM sessions s LEFT JOIN downloads d ON d.account_id = s.account_id AND d.session_id = s.id
 WHERE s.access_link_id = ANY (sqlc.arg(access_link_ids)::uuid[]);
-
--- name: CountDeliveries :one
-SELECT count(*) FROM webhook_deliveries
-WHERE (access_link_id = ANY (sqlc.arg(access_link_ids)::uuid[]) OR submission_id = ANY (sqlc.arg(submission_ids)::uuid[])) AND body_sealed IS NOT NULL;
 
 -- name: EraseAccessLinks :exec
 DELETE FROM access_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
@@ -70,30 +62,18 @@ SELECT e.*, (SELECT count(*) FROM erased_links l WHERE l.erasure_id = e.id) AS l
 -- Which of the ids are on record.
 SELECT id FROM erasures WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
--- name: JobsOfAccount :many
--- The jobs of a kind that wait for the account, and those that have ended and are not removed yet, of transactions that began until a time.
-SELECT id, args FROM river_job WHERE kind = sqlc.arg(kind) AND created_at <= sqlc.arg(until)::timestamptz ORDER BY id;
+-- name: PruneJobs :exec
+-- Whatever state they are in: what is older has been tried for days.
+DELETE FROM river_job WHERE created_at < clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8);
 
--- name: RemoveJob :exec
-DELETE FROM river_job WHERE id = $1;
-
--- name: ChangeJob :exec
-UPDATE river_job SET args = sqlc.arg(args)::jsonb WHERE id = sqlc.arg(id);
-
--- name: ForgetAnswer :exec
--- Not scoped, as AnswersOfAccount.
-UPDATE idempotency_keys SET sealed = NULL WHERE account_id = $1 AND claim = $2 AND sealed IS NOT NULL;
-
--- name: IsReadSince :one
--- Whether a transaction of this database is open that began before a time: VACUUM keeps the rows that it may read.
--- The rows are those of pg_stat_activity.
-SELECT EXISTS (SELECT FROM pg_stat_get_activity(NULL) AS a
-    WHERE a.datid = (SELECT own.datid FROM pg_stat_get_activity(pg_backend_pid()) AS own)
-        AND a.backend_xmin IS NOT NULL AND a.xact_start < sqlc.arg(at)::timestamptz);
+-- name: VacuumDue :one
+-- Whether a person was erased within the last days, and a day has passed without a VACUUM of the tables that had the person.
+SELECT (EXISTS (SELECT FROM erasures WHERE erased_at > clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8))
+    AND coalesce(pg_stat_get_last_vacuum_time('access_links'::regclass), '-infinity') < clock_timestamp() - interval '1 day')::boolean;
 
 -- name: VacuumPeople :exec
--- Removes deleted rows, of statistics as well, and renews these.
-VACUUM (ANALYZE) submissions, access_links, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic;
+-- Removes deleted rows, of statistics as well, and renews these. Another process may be at it: its tables are left out.
+VACUUM (ANALYZE, SKIP_LOCKED) submissions, verifications, webhook_deliveries, idempotency_keys, user_sessions, river_job, pg_statistic, access_links;
 
 -- name: VacuumAll :exec
 VACUUM (ANALYZE);
@@ -136,16 +116,7 @@ SELECT person_id(a.id, sqlc.arg(email_key)::text)::uuid FROM (SELECT id FROM acc
 -- What is stored of an address, in all accounts.
 SELECT (SELECT count(*) FROM submissions s WHERE s.email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD))) AS submissions,
     (SELECT count(*) FROM access_links a WHERE a.email_key = sqlc.arg(email_key)::text) AS access_links,
-    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD))) AS verifications,
-    (SELECT count(*) FROM idempotency_keys k WHERE position(sqlc.arg(email_key)::text IN lower(k.key)) > 0) AS request_keys;
-
--- name: CountOfLinks :one
--- What is stored of access links and submissions that are gone: messages to webhooks with a body, and downloads that wait to be reported with what they say
--- about the visitor.
-SELECT (SELECT count(*) FROM webhook_deliveries d
-        WHERE (d.access_link_id = ANY (sqlc.arg(ids)::uuid[]) OR d.submission_id = ANY (sqlc.arg(ids)::uuid[])) AND d.body_sealed IS NOT NULL) AS deliveries,
-    (SELECT count(*) FROM river_job j
-        WHERE j.args ->> 'access_link_id' = ANY (sqlc.arg(ids)::uuid[]::text[]) AND concat(j.args ->> 'user_agent', j.args ->> 'language', j.args ->> 'country') <> '') AS reports;
+    (SELECT count(*) FROM verifications v JOIN submissions s ON s.id = v.submission_id WHERE s.email_key IN (sqlc.arg(email_key)::text, normalize(sqlc.arg(email_key)::text, NFD))) AS verifications;
 
 -- name: LinksOfPeople :many
 -- What was erased of people, and what was deleted of them before.
@@ -161,18 +132,6 @@ DELETE FROM users u WHERE EXISTS (SELECT FROM memberships m WHERE m.user_id = u.
 
 -- name: DeleteAccount :execrows
 DELETE FROM accounts WHERE id = $1;
-
--- name: ErasuresCompared :one
--- Whether crud has compared this server, and what was restored into it, with the log of erasures.
-SELECT erasures_compared()::boolean;
-
--- name: ServerStarted :one
-SELECT pg_postmaster_start_time()::timestamptz;
-
--- name: RecordErasuresCompared :exec
--- The time is the one at which the server had started before it was compared.
-INSERT INTO erasure_comparison (server_started, written_by) VALUES (sqlc.arg(server_started)::timestamptz, pg_current_xact_id()::xid::text)
-ON CONFLICT (one) DO UPDATE SET server_started = EXCLUDED.server_started, written_by = EXCLUDED.written_by;
 
 -- name: ErasureLook :one
 -- How far the look for events of erased people is, and the time of this database.

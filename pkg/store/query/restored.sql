@@ -45,9 +45,6 @@ UPDATE accounts SET digest_until = greatest(digest_until, sqlc.arg(before)::time
 -- The mirror compares all copies at its next look.
 UPDATE entity_copy SET compared_at = '-infinity';
 
--- name: ForgetComparison :exec
-DELETE FROM erasure_comparison;
-
 -- name: ForgetCaughtUp :exec
 -- Sessions are not over before what a restored ClickHouse lacks is stored again.
 DELETE FROM counter_state;

@@ -8,7 +8,7 @@ CROSS JOIN LATERAL (SELECT a.id, a.token_key, a.token_sealed FROM access_links A
     WHERE a.token_key = k.token_key AND a.token_sealed IS NOT NULL ORDER BY a.id DESC LIMIT sqlc.arg(row_limit)) AS s;
 
 -- name: SealedMessages :many
-SELECT id, body_sealed FROM webhook_deliveries WHERE body_sealed IS NOT NULL AND id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit);
+SELECT id, body_sealed FROM webhook_deliveries WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit);
 
 -- Everything else that is sealed under a token key, which is little: with the purpose and the context that belong to each.
 -- name: SealedSecrets :many

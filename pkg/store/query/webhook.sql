@@ -5,12 +5,10 @@ SELECT id FROM webhook_endpoints
 WHERE account_id = sqlc.arg(account_id) AND is_active AND sqlc.arg(kind)::text = ANY (kinds);
 
 -- name: InsertWebhookDeliveries :exec
--- The arrays are parallel. A zero id says that there is none.
-INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed, access_link_id, submission_id)
+-- The arrays are parallel.
+INSERT INTO webhook_deliveries (id, account_id, endpoint_id, event_id, kind, body_sealed)
 SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), unnest(sqlc.arg(endpoint_ids)::uuid[]),
-    unnest(sqlc.arg(event_ids)::uuid[]), sqlc.arg(kind), unnest(sqlc.arg(bodies_sealed)::bytea[]),
-    nullif(unnest(sqlc.arg(access_link_ids)::uuid[]), '00000000-0000-0000-0000-000000000000'),
-    nullif(unnest(sqlc.arg(submission_ids)::uuid[]), '00000000-0000-0000-0000-000000000000');
+    unnest(sqlc.arg(event_ids)::uuid[]), sqlc.arg(kind), unnest(sqlc.arg(bodies_sealed)::bytea[]);
 
 -- name: CountWebhooks :one
 SELECT count(*) FROM webhook_endpoints;
@@ -90,7 +88,7 @@ SELECT count(*) FROM webhook_deliveries
 WHERE endpoint_id = sqlc.arg(endpoint_id) AND (sqlc.narg(state)::text IS NULL OR state = sqlc.narg(state));
 
 -- name: ReplayWebhookDelivery :one
--- Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on, one whose body was erased is not found.
+-- Makes a delivery due, with all its retries ahead of it. One that is being attempted goes on.
 UPDATE webhook_deliveries SET state = 'pending', reason = NULL, tries = 0, next_attempt_at = now(), settled_at = NULL
-WHERE endpoint_id = $1 AND id = $2 AND body_sealed IS NOT NULL
+WHERE endpoint_id = $1 AND id = $2
 RETURNING *;

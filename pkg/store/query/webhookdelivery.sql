@@ -108,8 +108,8 @@ WHERE d.id IN (
 
 -- name: PruneWebhookDeliveries :execrows
 DELETE FROM webhook_deliveries WHERE id IN (
-    SELECT id FROM webhook_deliveries WHERE settled_at < sqlc.arg(before)::timestamptz
-    ORDER BY settled_at LIMIT sqlc.arg(row_limit)::bigint FOR UPDATE SKIP LOCKED);
+    SELECT id FROM webhook_deliveries WHERE created_at < sqlc.arg(before)::timestamptz
+    ORDER BY created_at LIMIT sqlc.arg(row_limit)::bigint FOR UPDATE SKIP LOCKED);
 
 -- name: PruneWebhookSecrets :execrows
 DELETE FROM webhook_secrets WHERE expires_at < sqlc.arg(before)::timestamptz;

@@ -2,7 +2,6 @@ package enginetest
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
@@ -235,22 +233,7 @@ func MigratedPostgres(t testing.TB) *postgres.Pool {
 // MigratedPostgresURL returns the address of such a database.
 func MigratedPostgresURL(t testing.TB) string {
 	t.Helper()
-	url := copyDatabase(t, templateDatabase)
-	adopt(t, url)
-	return url
-}
-
-// adopt makes a copied database one of its server: a new one has no person who was erased, and the copy's record is of another server.
-func adopt(t testing.TB, url string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = conn.Exec(t.Context(), "UPDATE erasure_comparison SET server_started = pg_postmaster_start_time(), written_by = pg_current_xact_id()::xid::text")
-	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	return copyDatabase(t, templateDatabase)
 }
 
 // sharedDatabase is opened once in a test process.

@@ -41,9 +41,7 @@ func RunPostgres(t testing.TB) (server *engine.Postgres, url string, stop func()
 	}
 	server = NewPostgres(t, dir)
 	stop = Run(t, server)
-	url = databaseURL(t, server, templateDatabase)
-	adopt(t, url)
-	return server, url, stop
+	return server, databaseURL(t, server, templateDatabase), stop
 }
 
 // copyCluster makes dir the directory of a stopped PostgreSQL with templateDatabase.
