@@ -18,7 +18,7 @@ type Release struct {
 
 // firstSchema stands for a release as long as there is no tag: the commit of the first migrations, which a database of an older one does not
 // lead to.
-const firstSchema = "f19cee9483ec92c63ce6382ca5b80c2eadc21ae6"
+const firstSchema = "ebab41e5c68a9132944f33fe045048b77af55c39"
 
 // The folders of migrations, from the root.
 var migrations = []string{"pkg/postgres/migrations", "pkg/clickhouse/migrations"}
