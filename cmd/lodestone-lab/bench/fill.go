@@ -291,7 +291,7 @@ func (o insertOptions) suite() suite {
 }
 
 // measure measures what ClickHouse spends on an insert by its rows, until all are merged: what an insert costs whatever its size, and what
-// a row costs. lodestone-lab size reckons with both.
+// a row costs. docs/scaling.md reckons with both.
 func (o insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
 	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1)
 	if err != nil {
