@@ -30,11 +30,10 @@ type Command struct {
 	Steps    []string      `name:"steps" help:"Inject these faults, in this order, and end."`
 	Only     []string      `name:"only" help:"Choose from these faults only."`
 	List     bool          `name:"list" help:"List the faults and end."`
-	Cluster  bool          `name:"cluster" help:"Run two ClickHouse shards, two query processes, PgBouncer and files in an S3 server, and add the faults of such a cluster."`
+	Cluster  bool          `name:"cluster" help:"Run two ClickHouse shards, two query processes and PgBouncer, and add the faults of such a cluster."`
 	Mutant   string        `name:"mutant" help:"Break this rule in the programs, to see that the run finds out."`
 	Mutants  bool          `name:"mutants" help:"Break one rule after the other, each in a short run or the tests of its package, and fail if one is not noticed. Nothing else is done."`
 	Dir      string        `name:"dir" help:"Directory for data, logs and the ledger; a temporary one, which is removed after success, if empty."`
-	Report   string        `name:"report" help:"File to write the report to as well."`
 }
 
 var errFound = errors.New("the run found something wrong")
@@ -70,17 +69,12 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	if err := buildPrograms(ctx, programs, c.Mutant); err != nil {
 		return err
 	}
-	if c.Cluster {
-		if err := buildBucket(ctx, programs); err != nil {
-			return err
-		}
-	}
 	r, err := chaos(ctx, options{
 		Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Steps: c.Steps, Only: c.Only,
 		Pause: 2 * time.Second, Recover: 5 * time.Minute, Dir: dir, Programs: programs, Log: log,
 	})
 	if r != nil {
-		err = errors.Join(err, c.publish(r))
+		err = errors.Join(err, r.write(os.Stdout))
 	}
 	if err == nil && !r.ok() {
 		err = fmt.Errorf("%w (--seed %d); data and logs are in %s", errFound, c.Seed, dir)
@@ -89,17 +83,6 @@ func (c *Command) Run(ctx context.Context) (err error) {
 		err = engine.RemoveDir(dir)
 	}
 	return err
-}
-
-func (c *Command) publish(r *report) error {
-	if err := r.write(os.Stdout); err != nil || c.Report == "" {
-		return err
-	}
-	file, err := os.Create(c.Report)
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.write(file), file.Close())
 }
 
 // buildPrograms compiles the programs as `make build` does, but that their clocks can be moved, and with the rule broken that a
@@ -146,18 +129,6 @@ func compile(ctx context.Context, sources overlay.Sources, dir string, names ...
 		}
 	}
 	return nil
-}
-
-// buildBucket compiles the S3 server of a cluster.
-func buildBucket(ctx context.Context, dir string) error {
-	root, err := overlay.Root(ctx)
-	if err != nil {
-		return err
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
-	return overlay.Build(ctx, filepath.Join(root, "cmd", "lodestone-lab"), filepath.Join(dir, "bucket"), "./chaos/machine/bucket")
 }
 
 var errUnnoticed = errors.New("the run does not notice it")

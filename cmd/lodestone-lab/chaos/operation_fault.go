@@ -46,7 +46,6 @@ func allFaults() []fault { return slices.Concat(faults(), operationFaults()) }
 
 // operations is what the operations of a soak leave for each other and for the check.
 type operations struct {
-	files   int    // of the reader, at the newest backup
 	gone    *link  // of the person who was erased
 	address string // theirs
 	figures []string
@@ -98,12 +97,10 @@ func first(in *regexp.Regexp, printed string) string {
 
 // backUp backs up and checks what was written.
 func backUp(ctx context.Context, s *scene) error {
-	files := s.reader.uploads() // those that are uploaded meanwhile may be in it or not
 	printed, err := s.output(ctx, "backup", s.backups())
 	if err != nil {
 		return err
 	}
-	s.operations.files = files
 	s.note("backed up in %s, %s bytes", first(took, printed), first(size, printed))
 	s.operations.figuref("backup: %s, %s bytes", first(took, printed), first(size, printed))
 	return s.command(ctx, "backup", "check", s.backups())
@@ -167,7 +164,6 @@ func restoreBoth(ctx context.Context, s *scene) error {
 	if err := errors.Join(emptied(ctx, s.postgres, filepath.Join(s.dir, "postgres")), emptied(ctx, s.shards[0], filepath.Join(s.dir, shardName(0)))); err != nil {
 		return err
 	}
-	s.reader.forget(s.operations.files)
 	begin := time.Now()
 	printed, err := s.output(ctx, "restore", s.backups())
 	if err != nil {

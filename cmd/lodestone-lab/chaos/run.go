@@ -176,9 +176,6 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	sampling, stopSampling := context.WithCancel(ctx)
 	var sampler sync.WaitGroup
 	sampler.Go(func() { r.sample(sampling, w) })
-	if w.reader != nil {
-		sampler.Go(func() { w.reader.run(sampling) })
-	}
 	if o.Watch != nil {
 		sampler.Go(func() { o.Watch(sampling, func() Look { return w.look() }) })
 	}

@@ -67,10 +67,8 @@ type world struct {
 	collectors []*machine.Process
 	consumers  []*machine.Process // of those, the first ones run all the time
 	queries    []*machine.Process // of a cluster or a soak
-	site       *machine.Process   // likewise: lead magnets and their files
-	bucket     *machine.Process   // of a cluster: the S3 server with these files
-	bucketEnv  []string
-	reader     *reader // of a cluster or a soak
+	site       *machine.Process   // of a soak: lead magnets, links and people
+	reader     *reader            // of a cluster or a soak
 	operations operations
 	doing      atomic.Value // the name of the fault, a string
 	own        []string     // the environment of commands that no fault is to reach
@@ -108,7 +106,7 @@ func (w *world) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.own, w.bucketEnv = env["direct"], env["bucket"]
+	w.own = env["direct"]
 	if err := w.command(ctx, "migrate"); err != nil {
 		return err
 	}
@@ -119,12 +117,10 @@ func (w *world) start(ctx context.Context) error {
 }
 
 func (w *world) startEngines(ctx context.Context) error {
-	var err error
-	if w.clocks, err = machine.NewClocks(ctx, w.dir, w.log); err != nil {
-		return err
-	}
+	w.clocks = machine.NewClocks(w.dir)
 	cache := os.Getenv("LODESTONE_ENGINE_CACHE")
 	if cache == "" {
+		var err error
 		if cache, err = install.DefaultCache(); err != nil {
 			return err
 		}
@@ -142,7 +138,7 @@ func (w *world) startEngines(ctx context.Context) error {
 	if err := w.makeShards(runtime, installer); err != nil {
 		return err
 	}
-	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
+	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime(""), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
 	listener := func(name, from string) apachekafka.Listener {
 		return apachekafka.Listener{Name: name, Advertise: func(node int, listening string) (string, error) {
 			return w.network.Add(from+"-kafka"+strconv.Itoa(node), listening)
@@ -384,9 +380,6 @@ func (w *world) stop() error {
 		all.Go(func() error { p.Stop(30 * time.Second); return nil })
 	}
 	err := all.Wait()
-	if w.bucket != nil {
-		w.bucket.Stop(5 * time.Second)
-	}
 	if w.direct != nil {
 		w.direct.Close()
 	}
