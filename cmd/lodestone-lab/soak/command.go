@@ -33,7 +33,7 @@ type Command struct {
 	WarmUp   time.Duration `name:"warm-up" help:"Time after a start, a fault or an operation from which memory has to be flat. Default: a twentieth of the duration."`
 	Steps    []string      `name:"steps" help:"Do these, one after the other, instead of everything."`
 	Dir      string        `name:"dir" help:"Directory for data, logs and the ledger; a temporary one, which is removed after success, if empty."`
-	Out      string        `name:"out" default:"." help:"Directory for the report, the samples as soak.csv and the plot as soak.svg."`
+	Out      string        `name:"out" default:"." help:"Directory for the samples, as soak.csv."`
 }
 
 var errFound = errors.New("the soak found something wrong")
@@ -83,7 +83,7 @@ func (c *Command) Run(ctx context.Context) (err error) {
 		}
 	}
 	// PostgreSQL, which is another user if we are root, passes through.
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711), os.MkdirAll(c.Out, 0o755)); err != nil { //nolint:gosec // as above; reports are no secret
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711), os.MkdirAll(c.Out, 0o755)); err != nil { //nolint:gosec // as above; samples are no secret
 		return err
 	}
 	programs, err := build(ctx, dir)
@@ -145,7 +145,7 @@ func (c *Command) run(ctx context.Context, dir, programs string, steps []chaos.S
 	return r, err
 }
 
-// publish prints the report and writes it beside the samples and the plot.
+// publish prints the report and writes the samples.
 func (c *Command) publish(ctx context.Context, r *result) error {
 	text, err := c.report(ctx, r)
 	if err != nil {
@@ -156,11 +156,7 @@ func (c *Command) publish(ctx context.Context, r *result) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		r.samples.write(file), file.Close(),
-		os.WriteFile(filepath.Join(c.Out, "soak.svg"), []byte(r.samples.plot()), 0o644), //nolint:gosec // it is no secret
-		os.WriteFile(filepath.Join(c.Out, "soak.md"), []byte(text), 0o644),              //nolint:gosec // as above
-	)
+	return errors.Join(r.samples.write(file), file.Close())
 }
 
 // report is markdown for docs/soak.md.

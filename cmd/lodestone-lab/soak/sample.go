@@ -23,30 +23,15 @@ type sample struct {
 	descriptors int
 }
 
-// mark is the begin of a step.
-type mark struct {
-	at   time.Duration
-	name string
-}
-
 // samples is what all processes used in a run.
-type samples struct {
-	all   []sample
-	marks []mark
-	every time.Duration
-}
+type samples struct{ all []sample }
 
 // watch samples the processes until ctx ends.
 func (s *samples) watch(ctx context.Context, every time.Duration, look func() chaos.Look) {
-	begin, tick, before := time.Now(), time.NewTicker(every), ""
+	begin, tick := time.Now(), time.NewTicker(every)
 	defer tick.Stop()
-	s.every = every
 	for {
 		now, at := look(), time.Since(begin)
-		if now.Step != "" && now.Step != before {
-			s.marks = append(s.marks, mark{at, now.Step})
-		}
-		before = now.Step
 		for _, r := range now.Running {
 			if r.PID == 0 {
 				continue
