@@ -301,13 +301,13 @@ func (m Metered) share() (mebibytes float64, err error) {
 
 // Machine is where the figures come from.
 type Machine struct {
-	CPU     string `json:"cpu"`
-	Cores   int    `json:"cores"`
-	Memory  string `json:"memory"`
-	System  string `json:"system"`
-	Go      string `json:"go"`
-	Version string `json:"version"` // of Lodestone
-	Load    string `json:"load"`    // average of 1, 5 and 15 minutes before the first run
+	CPU     string
+	Cores   int
+	Memory  string
+	System  string
+	Go      string
+	Version string // of Lodestone
+	Load    string // average of 1, 5 and 15 minutes before the first run
 }
 
 // String is the machine in one line.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -20,21 +18,21 @@ import (
 
 // sqlOptions are the settings of this suite alone.
 type sqlOptions struct {
-	Rows      int64  `name:"sql-rows" default:"10000000" help:"Events in the table, of one year."`
-	Links     int    `name:"sql-links" default:"1000" help:"Access links of each address whose summary is asked for."`
-	Questions string `name:"sql-questions" placeholder:"FILE" default:"docs/sql.md" help:"Document with the questions in SQL that are timed."`
+	Rows int64 `name:"sql-rows" default:"10000000" help:"Events in the table, of one year."`
 }
 
 func (o sqlOptions) suite() suite {
-	return suite{name: "sql", cases: []string{emailCase, questionsCase, besideCase}, run: o.run}
+	return suite{name: "sql", cases: []string{emailCase, besideCase}, run: o.run}
 }
 
 // The cases of the suite.
 const (
-	emailCase     = "sql/email"
-	questionsCase = "sql/questions"
-	besideCase    = "sql/beside"
+	emailCase  = "sql/email"
+	besideCase = "sql/beside"
 )
+
+// The addresses whose summaries are asked for, and the access links of each.
+const addresses, linksOfAddress = 10, 1_000
 
 // sqlBench is what the cases share.
 type sqlBench struct {
@@ -47,19 +45,14 @@ type sqlBench struct {
 }
 
 func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
-	if e.clickhouse == nil {
-		b.Sayf("sql: left out: its SQL user is one of the ClickHouse that is started here, and --clickhouse-url names another")
-		return nil
-	}
 	rows := o.Rows
 	if b.Quick {
 		rows = min(rows, 500_000)
 	}
-	const addresses = 10
 	s := &sqlBench{Bench: b, sqlOptions: o, e: e, events: pastYear(b.Seed, rows), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	s.Rows = rows
 	defer s.http.CloseIdleConnections()
-	if s.queried, err = b.startQueried(ctx, e, s.events, rows, addresses, o.Links); err != nil {
+	if s.queried, err = b.startQueried(ctx, e, s.events, rows, addresses, linksOfAddress); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop(context.WithoutCancel(ctx))) }()
@@ -68,7 +61,7 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 			return fmt.Errorf("add what the events are about: %w", err)
 		}
 	}
-	return errors.Join(s.email(ctx), s.questions(ctx), s.beside(ctx))
+	return errors.Join(s.email(ctx), s.beside(ctx))
 }
 
 // email measures the summary of addresses with many access links, at random times, each from the time at which it was due.
@@ -82,7 +75,7 @@ func (s *sqlBench) email(ctx context.Context) error {
 	seed := s.Seed
 	return s.Measure(ctx, Case{
 		Name: emailCase, Warm: 1,
-		Title: fmt.Sprintf("GET /analytics/email of %d addresses with %d access links each, in turn, in the largest account, %d a second at random times", len(s.emails), s.Links, rate),
+		Title: fmt.Sprintf("GET /analytics/email of %d addresses with %d access links each, in turn, in the largest account, %d a second at random times", len(s.emails), linksOfAddress, rate),
 		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) {
 			seed++ // other times in each run
 			took, err := openLoop(ctx, seed, rate, requests, func(ctx context.Context, _ int) error {
@@ -93,40 +86,7 @@ func (s *sqlBench) email(ctx context.Context) error {
 			sample.AddLatencies(latenciesOf(took))
 			return sample, err
 		}}},
-		Targets: []Target{{What: "p99 ≤ 30 ms", Value: Latency(0.99), Max: 30}},
 	})
-}
-
-var sqlQuestion = regexp.MustCompile("(?s)\n### ([^\n]+\\?)\n.*?```sql\n(.*?)```")
-
-// questions times each question of the document, asked by the SQL user over all accounts.
-func (s *sqlBench) questions(ctx context.Context) error {
-	const runs = 3 // they are many, and take their time
-	if !s.Wanted(questionsCase) {
-		return nil
-	}
-	text, err := os.ReadFile(s.Questions)
-	if err != nil {
-		return fmt.Errorf("read the questions (--sql-questions): %w", err)
-	}
-	c := Case{Name: questionsCase, Title: fmt.Sprintf("the questions of docs/sql.md, asked over all accounts: %s events", number(float64(s.Rows))), Runs: min(runs, s.Runs)}
-	for _, q := range sqlQuestion.FindAllStringSubmatch(string(text), -1) {
-		c.Sides = append(c.Sides, Side{Name: q[1], Run: func(ctx context.Context) (Sample, error) {
-			begin, answered := time.Now(), 1.0
-			if err := s.analyse(ctx, q[2]); err != nil {
-				if ctx.Err() != nil {
-					return nil, err
-				}
-				answered = 0 // it took more than the user may have
-				s.Sayf("%s: %v", q[1], err)
-			}
-			return Sample{"seconds": time.Since(begin).Seconds(), "answered": answered}, nil
-		}})
-	}
-	if len(c.Sides) == 0 {
-		return fmt.Errorf("there are no questions in %s (--sql-questions)", s.Questions)
-	}
-	return s.Measure(ctx, c)
 }
 
 // analyse asks as the SQL user. An answer comes when it is complete, so that an error within one is seen, and a
@@ -212,13 +172,6 @@ func (s *sqlBench) beside(ctx context.Context) (err error) {
 		Title: fmt.Sprintf("%d events a second through collector and consumer, and GET /analytics, %d a second, both at random times, beside %d people who ask heavy SQL queries one after another, and without",
 			besideEvents, besideAsks, analysts),
 		Sides: []Side{side("beside SQL", analysts), side(alone, 0)},
-		Targets: []Target{
-			{What: "p50 ≤ 2 × that alone", Value: Latency(0.5), Against: alone, Max: 2},
-			{What: "p99 ≤ 2.5 × that alone", Value: Latency(0.99), Against: alone, Max: 2.5},
-			{What: "the events are taken as fast as they are sent", Value: Rate, Min: 0.98 * besideEvents},
-			{What: "and stored as fast as alone (≥ 95 %)", Value: stored, Against: alone, Min: 0.95},
-			clickhouseMemory, queryMemory, consumerMemory, collectorMemory,
-		},
 		Show: []string{Rate, stored, collectorP99, Latency(0.5), Latency(0.9), Latency(0.99), asked, refused,
 			Peak("clickhouse"), Peak("query"), Peak("consumer"), Peak("collector"), Peak("postgres")},
 	})
