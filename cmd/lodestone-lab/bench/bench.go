@@ -67,7 +67,8 @@ func newBench(s Settings) (*Bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the program that is measured for its version (--program; make build): %w", err)
 	}
-	machine, err := ThisMachine(strings.TrimPrefix(strings.TrimSpace(string(version)), "lodestone "))
+	name, _, _ := strings.Cut(strings.TrimPrefix(string(version), "lodestone "), "\n")
+	machine, err := ThisMachine(name)
 	if err != nil {
 		return nil, err
 	}

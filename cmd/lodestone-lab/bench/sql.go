@@ -56,11 +56,6 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop(context.WithoutCancel(ctx))) }()
-	for _, query := range sqlEntities {
-		if err := s.store.Exec(ctx, query); err != nil {
-			return fmt.Errorf("add what the events are about: %w", err)
-		}
-	}
 	return errors.Join(s.email(ctx), s.beside(ctx))
 }
 
@@ -97,29 +92,6 @@ func (s *sqlBench) analyse(ctx context.Context, query string) error {
 		err = fmt.Errorf("the SQL user gets %d %s: %.200s", r.status, http.StatusText(r.status), r.body)
 	}
 	return err
-}
-
-// sqlEntities add lead magnets, links and landing-page views that fit the events.
-var sqlEntities = []string{
-	`INSERT INTO lodestone.lead_magnets (id, account_id, title, page_count, file_version, created_at, version)
-	SELECT lead_magnet_id, any(account_id), concat('Guide ', substring(toString(lead_magnet_id), 1, 13)), max(page), max(magnet_version), min(created_at) - INTERVAL 1 DAY, 1
-	FROM lodestone.events GROUP BY lead_magnet_id`,
-	`INSERT INTO lodestone.magnet_versions (account_id, lead_magnet_id, magnet_version, page_count, version)
-	SELECT account_id, lead_magnet_id, magnet_version, max(page), 1 FROM lodestone.events WHERE magnet_version > 0 GROUP BY account_id, lead_magnet_id, magnet_version`,
-	`INSERT INTO lodestone.generic_links (id, account_id, lead_magnet_id, slug, active, submission_count, created_at, version)
-	SELECT generic_link_id, any(account_id), any(lead_magnet_id), concat('guide-', toString(generic_link_id)), true, uniqExact(access_link_id), min(created_at) - INTERVAL 1 DAY, 1
-	FROM lodestone.events WHERE generic_link_id != toUUID('00000000-0000-0000-0000-000000000000') GROUP BY generic_link_id`,
-	`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, utm_source, utm_campaign, is_active, created_at, version)
-	SELECT access_link_id, any(account_id), any(lead_magnet_id), nullIf(any(generic_link_id), toUUID('00000000-0000-0000-0000-000000000000')), access_link_id,
-		['', 'newsletter', 'linkedin'][1 + cityHash64(access_link_id) % 3], ['', 'spring'][1 + cityHash64(access_link_id) % 2], true, min(created_at) - INTERVAL 1 HOUR, 1
-	FROM lodestone.events GROUP BY access_link_id`,
-	`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, utm_source, utm_campaign, submitted_at, version)
-	SELECT id, account_id, lead_magnet_id, assumeNotNull(generic_link_id), utm_source, utm_campaign, created_at, 1
-	FROM lodestone.access_links FINAL WHERE generic_link_id IS NOT NULL`,
-	`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, ip_hash, user_agent, agent_names, origin, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
-	SELECT account_id, lead_magnet_id, generic_link_id, event_id, ['', 'https://www.linkedin.com/', 'https://www.google.com/', 'https://t.co/'][1 + cityHash64(event_id) % 4],
-		'https://docs.example.com/l/guide', ip_hash, user_agent, agent_names, origin, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
-	FROM lodestone.events WHERE cityHash64(event_id) % 8 = 0 AND generic_link_id != toUUID('00000000-0000-0000-0000-000000000000')`,
 }
 
 const (
