@@ -77,7 +77,7 @@ func (o collectOptions) measure(ctx context.Context, b *Bench, e *Engines) (err 
 
 // start starts the collector with ordinary settings, which include a spool, and the limits.
 func (c *collectBench) start(ctx context.Context) error {
-	listen, err := FreeAddress()
+	listen, err := probe.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -293,7 +293,7 @@ func (p *parcel) renew() []producer.Record {
 
 // startLimit starts a limit's server. records says how many records it writes a request; 0: none.
 func (b *Bench) startLimit(ctx context.Context, e *Engines, name string, records int) (*Process, string, error) {
-	address, err := FreeAddress()
+	address, err := probe.FreeAddress()
 	if err != nil {
 		return nil, "", err
 	}

@@ -48,7 +48,7 @@ type pipeline struct {
 // startPipeline starts collector and consumer with ordinary settings.
 func (b *Bench) startPipeline(ctx context.Context, e *Engines) (p *pipeline, err error) {
 	p = &pipeline{}
-	if p.collector, err = FreeAddress(); err != nil {
+	if p.collector, err = probe.FreeAddress(); err != nil {
 		return nil, err
 	}
 	for _, one := range [][]string{

@@ -174,7 +174,7 @@ func emptyTables(ctx context.Context, store driver.Conn) error {
 // startBroker starts the embedded broker in a process of its own, so that its use is measured apart from
 // what its clients use.
 func (b *Bench) startBroker(ctx context.Context, e *Engines) (*Process, error) {
-	address, err := FreeAddress()
+	address, err := probe.FreeAddress()
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/cmd/lodestone-lab/bench/traffic"
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
@@ -204,7 +205,7 @@ const queryTimeout = 50 * time.Second
 
 // startQuery starts the query service, with limits of requests that are never reached. The caller stops the process.
 func (b *Bench) startQuery(ctx context.Context, e *Engines) (p *Process, base string, err error) {
-	address, err := FreeAddress()
+	address, err := probe.FreeAddress()
 	if err != nil {
 		return nil, "", err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
 )
 
@@ -67,7 +65,7 @@ func (b *Bench) Start(ctx context.Context, name, program string, env []string, p
 // Lodestone starts a process of Lodestone on the engines, with ordinary settings but for those given, as
 // "NAME=value" without the prefix. It returns when the process is ready. The caller stops it.
 func (b *Bench) Lodestone(ctx context.Context, e *Engines, command string, settings ...string) (*Process, error) {
-	admin, err := FreeAddress()
+	admin, err := probe.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -119,25 +117,6 @@ func cleanEnvironment() []string {
 		}
 	}
 	return all
-}
-
-// Ports for what the bench starts lie between those of engines and those that the system gives to whoever
-// asks for any, so that no other program takes one between its choice and its use: the bench itself opens hundreds of
-// connections, and much else may run beside it.
-const (
-	firstPort = 32_001
-	lastPort  = 32_767
-)
-
-var ports = engine.NewPorts(firstPort, lastPort)
-
-// FreeAddress returns an address of this machine that is not listened on, and that it has not returned lately.
-func FreeAddress() (string, error) {
-	port, err := ports.Free()
-	if err != nil {
-		return "", err
-	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }
 
 // ready asks an admin address whether its process can do its work.

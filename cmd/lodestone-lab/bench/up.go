@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/service"
 )
 
@@ -47,7 +48,7 @@ type upRun struct {
 func (u *upRun) start(ctx context.Context) (*Process, time.Duration, error) {
 	var ports [3]string
 	for i := range ports {
-		address, err := FreeAddress()
+		address, err := probe.FreeAddress()
 		if err != nil {
 			return nil, 0, err
 		}

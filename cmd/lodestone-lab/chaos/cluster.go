@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lodestone/cmd/lodestone-lab/chaos/machine"
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/engine/pgbouncer"
@@ -166,7 +167,7 @@ func (w *world) serves(env map[string][]string, name string, through func(name, 
 	if err := through(name, "consumer"); err != nil {
 		return "", err
 	}
-	if listen, err = freeAddress(); err != nil {
+	if listen, err = probe.FreeAddress(); err != nil {
 		return "", err
 	}
 	env[name] = append(env[name], "LODESTONE_LISTEN="+listen, "LODESTONE_LIMIT_REQUESTS_PER_MINUTE=100000", "LODESTONE_LIMIT_ANALYTICS_QUERY_PER_MINUTE=100000")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -215,7 +214,7 @@ func (w *world) environments() (map[string][]string, error) {
 		for _, proxy := range w.network.Names(kind + "-kafka") {
 			seeds = append(seeds, w.network.Address(proxy))
 		}
-		if w.admins[name], err = freeAddress(); err != nil {
+		if w.admins[name], err = probe.FreeAddress(); err != nil {
 			return err
 		}
 		env[name] = append([]string{
@@ -231,7 +230,7 @@ func (w *world) environments() (map[string][]string, error) {
 		if err := through(name, "collector"); err != nil {
 			return nil, err
 		}
-		listen, err := freeAddress()
+		listen, err := probe.FreeAddress()
 		if err != nil {
 			return nil, err
 		}
@@ -277,15 +276,6 @@ func host(address string) string {
 		return ""
 	}
 	return u.Host
-}
-
-// freeAddress returns one that the system gives to no outgoing connection while its process is down.
-func freeAddress() (string, error) {
-	port, err := engine.FreePort()
-	if err != nil {
-		return "", err
-	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }
 
 // command runs a command of lodestone. Its error has what it printed.
