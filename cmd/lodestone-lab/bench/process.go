@@ -267,17 +267,6 @@ func (m Metered) resident() (bytes uint64) {
 	return bytes + shared
 }
 
-// share is the resident memory of a process and its living descendants in MiB, each page that several of them have counted once.
-func (m Metered) share() (mebibytes float64, err error) {
-	tree, err := m.tree()
-	for _, p := range tree {
-		if roll, err := p.ProcSMapsRollup(); err == nil { // else it has ended since
-			mebibytes += float64(roll.Pss) / (1 << 20)
-		}
-	}
-	return mebibytes, err
-}
-
 // Machine is where the figures come from.
 type Machine struct {
 	CPU     string

@@ -83,7 +83,7 @@ func (u *upRun) run(ctx context.Context) (s Sample, err error) {
 	if err = errors.Join(err, watchErr); err != nil {
 		return nil, err
 	}
-	s = Sample{readyTime: took.Seconds(), restCPU: 100 * use["up"].CPU.Seconds() / restFor.Seconds()}
-	s[restBytes], err = p.Metered().share()
-	return s, err
+	return Sample{
+		readyTime: took.Seconds(), restCPU: 100 * use["up"].CPU.Seconds() / restFor.Seconds(), restBytes: float64(use["up"].Peak) / (1 << 20),
+	}, nil
 }
