@@ -24,16 +24,17 @@ import (
 
 const root = "../../.."
 
-// firstSchema stands for a release as long as there is no tag: the commit of the first migrations, which a database of an
-// older one does not lead to.
-const firstSchema = "2f1ec5561d849ff4dc6f72d6a8ba708a116b58c5"
-
-// previous returns the revision to upgrade from: the one that UPGRADE_FROM names, else the newest tag below this commit.
+// previous returns the revision to upgrade from: the one that UPGRADE_FROM names, else the newest tag below this commit. As long as there is no
+// tag it is the commit of the first migration, which a database of an older one does not lead to.
 func previous(t *testing.T) string {
 	t.Helper()
 	tags := git(t, "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname")
 	newest, _, _ := strings.Cut(tags, "\n")
-	return cmp.Or(os.Getenv("UPGRADE_FROM"), newest, firstSchema)
+	migrations, err := filepath.Glob(filepath.Join(root, "pkg/postgres/migrations/*.sql"))
+	require.NoError(t, err)
+	require.NotEmpty(t, migrations)
+	first := git(t, "log", "-1", "--no-renames", "--diff-filter=A", "--format=%H", "--", "pkg/postgres/migrations/"+filepath.Base(migrations[0]))
+	return cmp.Or(os.Getenv("UPGRADE_FROM"), newest, first)
 }
 
 // git returns what a git command prints. A clone without history or tags makes it fail.
