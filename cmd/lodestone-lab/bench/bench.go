@@ -153,8 +153,6 @@ type Case struct {
 	Warm int
 	// Runs is how often each side runs; 0: as the settings say.
 	Runs int
-	// Show are the values to print, in this order; empty: all.
-	Show []string
 }
 
 // Side is one of the things that a case compares.
@@ -197,7 +195,7 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	if b.Quick {
 		runs = min(runs, quickRuns)
 	}
-	result := &Result{Name: c.Name, Title: c.Title, Show: c.Show}
+	result := &Result{Name: c.Name, Title: c.Title}
 	for _, s := range c.Sides {
 		result.Sides = append(result.Sides, &SideResult{Name: s.Name})
 	}

@@ -79,7 +79,7 @@ func TestACaseIsATable(t *testing.T) {
 		Sides: []Side{counting("system", &order, 9, 1234, 617, 400), counting("limit", &order, 9, 2468, 1234, 400)},
 	}))
 	require.Equal(t, []string{"limit", "system", "system", "limit", "limit", "system", "system", "limit"}, order)
-	for _, line := range []string{"| | events/s |", "| system | 617 |", "| limit | 1,234 |", "| beside limit | 0.50 (0.50–1.00) |"} {
+	for _, line := range []string{"| | system | limit | beside limit |", "| events/s | 617 | 1,234 | 0.50 (0.50–1.00) |"} {
 		require.Contains(t, out.String(), "\n"+line+"\n")
 	}
 	broken := errors.New("broken")

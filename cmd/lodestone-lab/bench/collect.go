@@ -124,8 +124,6 @@ func (c *collectBench) often() (long time.Duration, runs int) {
 	return c.options.Time / 2, 3 * c.Runs
 }
 
-var shownOfLoad = []string{Rate, CPU("server"), CPU("kafka"), CPU("client"), Latency(0.5), Latency(0.99), Peak("server")}
-
 // ones is a closed loop of requests of one event each.
 func (c *collectBench) ones() load {
 	m := newMessages(c.Seed, c.engines.Tokens)
@@ -136,7 +134,7 @@ func (c *collectBench) ones() load {
 func (c *collectBench) single(ctx context.Context) error {
 	long, runs := c.often()
 	return c.Measure(ctx, Case{
-		Name: c.engines.on(singleCase), Title: "collector, one event a request, acknowledged, 512 keep-alive connections", Warm: 2, Runs: runs, Show: shownOfLoad,
+		Name: c.engines.on(singleCase), Title: "collector, one event a request, acknowledged, 512 keep-alive connections", Warm: 2, Runs: runs,
 		Sides: []Side{
 			c.side(system, system, long, c.ones), c.side(ackLimit, ackLimit, long, c.ones), c.side(bareLimit, bareLimit, long, c.ones),
 		},
@@ -152,7 +150,7 @@ func (c *collectBench) batches(ctx context.Context) error {
 	}
 	return c.Measure(ctx, Case{
 		Name: c.engines.on(batchCase), Title: fmt.Sprintf("collector, 100 events a request, acknowledged, %d keep-alive connections", batchConnections),
-		Warm: 2, Runs: runs, Show: shownOfLoad,
+		Warm: 2, Runs: runs,
 		Sides: []Side{c.side(system, system, long, batches), c.side(ackLimit, ackLimit+" (batch)", long, batches)},
 	})
 }
@@ -166,7 +164,7 @@ func (c *collectBench) latency(ctx context.Context) error {
 	var highest float64 // events a second, of what was found before, or of a run
 	if r := c.results[c.engines.on(singleCase)]; r != nil {
 		rates, _ := r.Sides[0].values(Rate)
-		highest = median(rates)
+		highest = medianOf(rates)
 	} else {
 		s, err := c.side(system, system, 2*c.options.Time, c.ones).Run(ctx)
 		if err != nil {
@@ -180,7 +178,7 @@ func (c *collectBench) latency(ctx context.Context) error {
 		return l
 	}
 	return c.Measure(ctx, Case{
-		Name: name, Title: "collector, one event a request at half the highest rate, open loop, from the time at which it was to be sent", Warm: 1, Show: shownOfLoad,
+		Name: name, Title: "collector, one event a request at half the highest rate, open loop, from the time at which it was to be sent", Warm: 1,
 		Sides: []Side{c.side(system, system, c.options.Time, half), c.side(ackLimit, ackLimit, c.options.Time, half)},
 	})
 }

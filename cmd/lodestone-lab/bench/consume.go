@@ -80,7 +80,6 @@ func (o consumeOptions) measureOn(ctx context.Context, b *Bench, e *Engines, par
 		Title: fmt.Sprintf("Kafka to ClickHouse exactly once, %s rows in %d partitions, beside ch-go that inserts the same rows from memory", number(float64(o.Rows)), partitions),
 		Warm:  1,
 		Sides: []Side{{Name: "consumer", Run: d.consume}, {Name: chGo, Run: d.insert}},
-		Show:  []string{Rate, storedRate, bothCPU, CPU("consumer"), CPU(chGo), CPU("clickhouse"), CPU("kafka"), CPU("postgres"), blockRows, Peak("consumer"), Peak("clickhouse")},
 	})
 }
 

@@ -151,9 +151,6 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 		Name:  e.on(endToEndCase),
 		Title: fmt.Sprintf("from the acknowledgement of an event until GET /api/v1/analytics has it, while %s events/s are sent", number(float64(o.Rate))),
 		Sides: []Side{{Name: "pipeline", Run: run}},
-		Show: []string{Rate, Latency(0.5), Latency(0.9), Latency(0.99), collectorP99, insertRate,
-			CPU("collector"), CPU("kafka"), CPU("consumer"), CPU("clickhouse"), CPU("query"), CPU("client"),
-			Peak("collector"), Peak("kafka"), Peak("consumer"), Peak("clickhouse"), Peak("query"), Peak("postgres")},
 	})
 }
 

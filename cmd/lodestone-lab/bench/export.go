@@ -103,7 +103,6 @@ func (x *exportRun) caseOf(f fileFormat) Case {
 			{Name: "export", Run: x.side(f, x.export)},
 			{Name: bareExport, Run: x.side(f, x.bare)},
 		},
-		Show: []string{Rate, fileRate, CPU("query"), CPU("clickhouse"), Peak("query"), aboveRest, Peak("clickhouse")},
 	}
 }
 

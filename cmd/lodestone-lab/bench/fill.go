@@ -324,6 +324,5 @@ func (insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err err
 		Name:  insertCase,
 		Title: "inserts of one partition into ClickHouse, by their rows, until everything is merged",
 		Sides: sides,
-		Show:  []string{blockRows, insertCPU, CPU("clickhouse"), Peak("clickhouse"), Rate},
 	})
 }

@@ -15,7 +15,6 @@ type Result struct {
 	Name, Title string
 	Sides       []*SideResult
 	Took        time.Duration
-	Show        []string
 }
 
 // SideResult is the runs of one side, in their order.
@@ -24,43 +23,43 @@ type SideResult struct {
 	Runs []Sample
 }
 
-// markdown is a table: the medians of the runs, a side a line, and below them the ratios to each limit, run by run, with their
+// markdown is a table with a line a value: the medians of the runs of each side, and the ratios to each limit, run by run, with their
 // least and greatest.
 func (r *Result) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**`%s`**: %s; %d runs a side, %.0f s\n\n", r.Name, r.Title, len(r.Sides[0].Runs), r.Took.Seconds())
-	names := r.shown()
-	fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
-	line := func(head string, cell func(name string) string) {
-		fmt.Fprintf(&b, "| %s", head)
-		for _, name := range names {
-			b.WriteString(" | " + cell(name))
-		}
-		b.WriteString(" |\n")
-	}
+	fmt.Fprintf(&b, "\n**`%s`**: %s; %d runs a side, %.0f s\n\n|", r.Name, r.Title, len(r.Sides[0].Runs), r.Took.Seconds())
+	all := Sample{}
 	for _, s := range r.Sides {
-		line(s.Name, func(name string) string {
-			if values, ok := s.values(name); ok {
-				return number(median(values))
-			}
-			return ""
-		})
+		fmt.Fprintf(&b, " | %s", s.Name)
+		for _, run := range s.Runs {
+			maps.Copy(all, run)
+		}
 	}
 	for _, limit := range r.Sides[1:] {
-		line("beside "+limit.Name, func(name string) string {
-			ratios, ok := r.Sides[0].values(name)
-			against, both := limit.values(name)
-			if !ok || !both {
-				return ""
-			}
-			for i := range ratios {
-				if against[i] == 0 {
-					return ""
+		fmt.Fprintf(&b, " | beside %s", limit.Name)
+	}
+	fmt.Fprintf(&b, " |\n|---|%s\n", strings.Repeat("--:|", 2*len(r.Sides)-1))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "| %s", name)
+		own, ok := r.Sides[0].values(name)
+		ratios := ""
+		for i, s := range r.Sides {
+			median, ratio := "", ""
+			if values, has := s.values(name); has {
+				median = number(medianOf(values))
+				if ok && i > 0 && slices.Min(values) > 0 {
+					for run := range values {
+						values[run] = own[run] / values[run]
+					}
+					ratio = fmt.Sprintf("%s (%s–%s)", number(medianOf(values)), number(slices.Min(values)), number(slices.Max(values)))
 				}
-				ratios[i] /= against[i]
 			}
-			return fmt.Sprintf("%s (%s–%s)", number(median(ratios)), number(slices.Min(ratios)), number(slices.Max(ratios)))
-		})
+			fmt.Fprintf(&b, " | %s", median)
+			if i > 0 {
+				ratios += " | " + ratio
+			}
+		}
+		fmt.Fprintf(&b, "%s |\n", ratios)
 	}
 	return b.String()
 }
@@ -96,21 +95,7 @@ func (s *SideResult) values(name string) ([]float64, bool) {
 	return all, len(all) > 0
 }
 
-// shown are the values of a case to print.
-func (r *Result) shown() []string {
-	if len(r.Show) > 0 {
-		return r.Show
-	}
-	all := Sample{}
-	for _, s := range r.Sides {
-		for _, run := range s.Runs {
-			maps.Copy(all, run)
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-func median(values []float64) float64 {
+func medianOf(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) == 0 {
 		return 0

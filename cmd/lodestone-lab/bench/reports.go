@@ -152,7 +152,6 @@ func (o reportOptions) measureReport(ctx context.Context, b *Bench, e *Engines, 
 			maps.Copy(s, size)
 			return s, err
 		}}},
-		Show: []string{Latency(0.5), Latency(0.9), Latency(0.99), CPU("query"), CPU("clickhouse"), Peak("clickhouse"), tableBytes, allBytes},
 	})
 }
 

@@ -144,8 +144,6 @@ func (s *sqlBench) beside(ctx context.Context) (err error) {
 		Title: fmt.Sprintf("%d events a second through collector and consumer, and GET /analytics, %d a second, both at random times, beside %d people who ask heavy SQL queries one after another, and without",
 			besideEvents, besideAsks, analysts),
 		Sides: []Side{side("beside SQL", analysts), side(alone, 0)},
-		Show: []string{Rate, stored, collectorP99, Latency(0.5), Latency(0.9), Latency(0.99), asked, refused,
-			Peak("clickhouse"), Peak("query"), Peak("consumer"), Peak("collector"), Peak("postgres")},
 	})
 }
 
