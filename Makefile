@@ -239,10 +239,10 @@ chaos: bin/lodestone-lab ## Break everything for half an hour under load, and co
 soak: web bin/lodestone-lab ## Run an installation for two hours at 10,000 events/s; kill, back up and restore it, and erase a person meanwhile (SOAK="--duration 30m --rate 3000")
 	@bin/lodestone-lab soak $(SOAK)
 
-upgrade: web ## Upgrade an installation from the newest release, and from an older schema, and roll it back, under load (UPGRADE_FROM=v0.1.0 alone; UPGRADE_EVENTS=50000 in each step)
+upgrade: web ## Upgrade an installation from the newest release and roll it back, under load (UPGRADE_FROM=v0.1.0; UPGRADE_EVENTS=50000 in each step)
 	@cd $(LAB) && UPGRADE_EVENTS=$${UPGRADE_EVENTS:-20000} go test -count=1 -timeout 40m -v -run '^TestUpgradeAndRollback$$' ./upgrade
 
-test-cluster: bin/lodestone-lab ## The same on two ClickHouse shards, with PgBouncer, two query processes and files in S3 (CLUSTER="--duration 10m")
+test-cluster: bin/lodestone-lab ## The same on two ClickHouse shards, with PgBouncer and two query processes (CLUSTER="--duration 10m")
 	@bin/lodestone-lab chaos --cluster $(CLUSTER)
 
 bench: build bin/lodestone-lab ## Measure everything on the embedded and on the real Kafka (BENCH="collect --only one/512")

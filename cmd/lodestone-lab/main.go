@@ -14,16 +14,13 @@ import (
 
 	"lodestone/cmd/lodestone-lab/bench"
 	"lodestone/cmd/lodestone-lab/chaos"
-	"lodestone/cmd/lodestone-lab/sizing"
-	"lodestone/cmd/lodestone-lab/soak"
 	"lodestone/pkg/config"
 )
 
 type commands struct {
-	Bench bench.Command  `cmd:"" help:"Measure this machine's Lodestone against the limits of its parts."`
-	Chaos chaos.Command  `cmd:"" help:"Try to make Lodestone lose or double an event."`
-	Soak  soak.Command   `cmd:"" help:"Run an installation for hours, and kill, back up and restore it meanwhile; its memory has to stay flat."`
-	Size  sizing.Command `cmd:"" help:"Print the machines that a number of events a day needs, and simulate them."`
+	Bench bench.Command     `cmd:"" help:"Measure this machine's Lodestone against the limits of its parts."`
+	Chaos chaos.Command     `cmd:"" help:"Try to make Lodestone lose or double an event."`
+	Soak  chaos.SoakCommand `cmd:"" help:"Run an installation for hours, and kill, back up and restore it meanwhile; its memory has to stay flat."`
 }
 
 func main() {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// InsertTime is how long an insert of a few rows takes without its merges, until one is measured: docs/decisions/012-inserts-of-one-partition.md.
-const InsertTime = 20 * time.Millisecond
+// assumedInsertTime is how long an insert of a few rows takes without its merges, until one is measured: docs/decisions/012-inserts-of-one-partition.md.
+const assumedInsertTime = 20 * time.Millisecond
 
 const (
 	// maxInsertTime limits what one insert counts. One that waited for more than its turn would make blocks old long after that.
@@ -46,19 +46,19 @@ func (p *pace) mean() time.Duration {
 	if mean := p.insert.Load(); mean > 0 {
 		return time.Duration(mean)
 	}
-	return InsertTime
+	return assumedInsertTime
 }
 
-// AgeOf returns the age of blocks of a consumer of which so many partitions have records, when an insert of a few rows takes so long. Blocks
+// ageOf returns the age of blocks of a consumer of which so many partitions have records, when an insert of a few rows takes so long. Blocks
 // differ from it by a quarter.
-func (c Config) AgeOf(partitions int, insert time.Duration) time.Duration {
+func (c Config) ageOf(partitions int, insert time.Duration) time.Duration {
 	return max(c.BlockAge, min(time.Duration(partitions)*insert/insertsAtATime, maxSharedAge))
 }
 
 // blockAge is how old the block may get that is not full. Its end may depend on time, since it is announced, so its age may change at any
 // moment.
 func (f *blockBuilder) blockAge() time.Duration {
-	return max(f.cfg.BlockAge, time.Duration(f.spread*float64(f.cfg.AgeOf(int(f.pace.busy.Load()), f.pace.mean()))))
+	return max(f.cfg.BlockAge, time.Duration(f.spread*float64(f.cfg.ageOf(int(f.pace.busy.Load()), f.pace.mean()))))
 }
 
 // begun notes that the block has its first record.

@@ -3,8 +3,8 @@
 //
 // A Case is one thing that is measured. It has sides: the first is the system, as a user runs it; the
 // others are limits, which do only what has to be done. Bench.Measure runs the sides in turn
-// (A B, B A, A B, …), so that a machine that grows slower meets both, and judges each Target by the
-// median of the ratios of runs that stood side by side.
+// (A B, B A, A B, …), so that a machine that grows slower meets both, and prints the medians, and those of the ratios of runs
+// that stood side by side.
 //
 // A Sample holds named values; the name has the unit (Rate, Latency(0.99), CPU("collector"),
 // Peak("collector"), or any text such as "bytes/event"). Watch meters processes while a run lasts.
@@ -17,7 +17,7 @@
 // To add a suite: a file with its cases and fooOptions with a method `suite() suite`, a field in
 // Command and in allCommand (command.go).
 //
-// Nothing here is asserted: targets are met or not, and the report says which.
+// Nothing here is asserted: docs/performance.md has what each case should reach.
 package bench
 
 import (
@@ -38,7 +38,7 @@ import (
 	"lodestone/pkg/engine"
 )
 
-// Bench is one execution: its settings, its directory, and the report that it fills.
+// Bench is one execution: its settings, its directory, and what it found.
 type Bench struct {
 	Settings
 
@@ -47,14 +47,14 @@ type Bench struct {
 	// Log receives what a person should know while it runs.
 	Log *slog.Logger
 
-	progress io.Writer
-	self     string // this program
-	program  string // the one that is measured
-	report   *Report
+	out, progress io.Writer
+	self          string // this program
+	program       string // the one that is measured
+	results       map[string]*Result
 }
 
 // newBench returns a bench with a directory of its own, which close removes.
-func newBench(s Settings, progress io.Writer) (*Bench, error) {
+func newBench(s Settings) (*Bench, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find the own program: %w", err)
@@ -67,7 +67,8 @@ func newBench(s Settings, progress io.Writer) (*Bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the program that is measured for its version (--program; make build): %w", err)
 	}
-	machine, err := ThisMachine(strings.TrimPrefix(strings.TrimSpace(string(version)), "lodestone "))
+	name, _, _ := strings.Cut(strings.TrimPrefix(string(version), "lodestone "), "\n")
+	machine, err := ThisMachine(name)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +79,11 @@ func newBench(s Settings, progress io.Writer) (*Bench, error) {
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL, another user if root runs this, passes through
 		return nil, errors.Join(err, engine.RemoveDir(dir))
 	}
-	return &Bench{
-		Settings: s, Dir: dir, progress: progress, self: self, program: program, Log: newLog(progress),
-		report: &Report{Machine: machine, Runs: s.Runs, Seed: s.Seed, Quick: s.Quick, Began: time.Now().UTC().Truncate(time.Second)},
-	}, nil
+	b := &Bench{
+		Settings: s, Dir: dir, out: os.Stdout, progress: os.Stderr, self: self, program: program, Log: newLog(os.Stderr), results: map[string]*Result{},
+	}
+	fmt.Fprintf(b.out, "\n`lodestone-lab %s`: %s, seed %d; %s\n", strings.Join(os.Args[1:], " "), time.Now().UTC().Format("2 January 2006 15:04 MST"), s.Seed, machine)
+	return b, nil
 }
 
 func newLog(w io.Writer) *slog.Logger {
@@ -117,8 +119,7 @@ func (b *Bench) run(ctx context.Context, all []options) error {
 			}
 		}
 	}
-	b.report.Took = time.Since(b.report.Began).Round(time.Second).String()
-	return errors.Join(append(failed, b.report.write(os.Stdout), b.report.save(b.JSON))...)
+	return errors.Join(failed...)
 }
 
 func (b *Bench) runSuite(ctx context.Context, s suite, kafka string) (err error) {
@@ -148,14 +149,10 @@ type Case struct {
 	Title string
 	// Sides: the first is the system, the others are its limits.
 	Sides []Side
-	// Targets are what the system should reach.
-	Targets []Target
 	// Warm is how often each side runs before, without being counted.
 	Warm int
 	// Runs is how often each side runs; 0: as the settings say.
 	Runs int
-	// Show are the values to print, in this order; empty: all. The report's file has all in any case.
-	Show []string
 }
 
 // Side is one of the things that a case compares.
@@ -164,26 +161,6 @@ type Side struct {
 	// Run is one run. It is called from one goroutine.
 	Run func(ctx context.Context) (Sample, error)
 }
-
-// Target is what a case should reach: an absolute value, or a ratio.
-type Target struct {
-	// What is the target in words: "≥ 90 % of fasthttp + producer".
-	What string
-	// Value names the value of the first side that is judged.
-	Value string
-	// Against names the side that the value is divided by, run by run; "": the value stands alone.
-	Against string
-	// Min and Max bound the median; 0: no bound.
-	Min, Max float64
-}
-
-// Memory that processes may hold, in whichever case they run.
-var (
-	clickhouseMemory = Target{What: "ClickHouse ≤ 2 GiB", Value: Peak("clickhouse"), Max: 2048}
-	queryMemory      = Target{What: "query ≤ 100 MiB", Value: Peak("query"), Max: 100}
-	consumerMemory   = Target{What: "consumer ≤ 250 MiB", Value: Peak("consumer"), Max: 250}
-	collectorMemory  = Target{What: "collector ≤ 100 MiB", Value: Peak("collector"), Max: 100}
-)
 
 // Sample is what one run found: values by their names, which have the unit in them.
 type Sample map[string]float64
@@ -218,7 +195,7 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 	if b.Quick {
 		runs = min(runs, quickRuns)
 	}
-	result := &Result{Name: c.Name, Title: c.Title, Show: c.Show}
+	result := &Result{Name: c.Name, Title: c.Title}
 	for _, s := range c.Sides {
 		result.Sides = append(result.Sides, &SideResult{Name: s.Name})
 	}
@@ -241,15 +218,8 @@ func (b *Bench) Measure(ctx context.Context, c Case) error {
 			}
 		}
 	}
-	for _, t := range b.judged(c.Targets) {
-		verdict, err := judge(t, result)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.Name, err)
-		}
-		result.Targets = append(result.Targets, verdict)
-	}
-	result.Took = time.Since(begin).Seconds()
-	b.report.Results = append(b.report.Results, result)
-	b.Sayf("%s", result.markdown())
-	return b.report.save(b.JSON) // now, too: the run may be cut off
+	result.Took = time.Since(begin)
+	b.results[c.Name] = result
+	_, err := io.WriteString(b.out, result.markdown())
+	return err
 }

@@ -22,8 +22,7 @@ import (
 
 // collectOptions are the settings of this suite alone.
 type collectOptions struct {
-	Time             time.Duration `name:"collect-time" default:"2s" help:"How long each run of the collector and of its limits is measured; half as long where ratios are judged, and three times as often."`
-	BatchConnections int           `name:"collect-batch-connections" default:"128" help:"Connections that send batches of 100 events to the collector."`
+	Time time.Duration `name:"collect-time" default:"2s" help:"How long each run of the collector and of its limits is measured; half as long where sides are compared, and three times as often."`
 }
 
 // The cases of the suite.
@@ -33,6 +32,7 @@ const (
 	ackLatencyCase   = "collect/" + anyKafka + "/latency"
 	batchEvents      = 100
 	singleConnection = 512
+	batchConnections = 128
 )
 
 func (o collectOptions) suite() suite {
@@ -77,7 +77,7 @@ func (o collectOptions) measure(ctx context.Context, b *Bench, e *Engines) (err 
 
 // start starts the collector with ordinary settings, which include a spool, and the limits.
 func (c *collectBench) start(ctx context.Context) error {
-	listen, err := FreeAddress()
+	listen, err := probe.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (c *collectBench) side(name, server string, long time.Duration, l func() lo
 	}}
 }
 
-// often is how long runs are where ratios are judged, and how many a case has: where memory and caches are shared with other
+// often is how long runs are where sides are compared, and how many a case has: where memory and caches are shared with other
 // machines, their speed changes by half within seconds, so the sides of a pair have to run close to each other,
 // and only the median of many pairs can be trusted.
 func (c *collectBench) often() (long time.Duration, runs int) {
@@ -123,11 +123,6 @@ func (c *collectBench) often() (long time.Duration, runs int) {
 	}
 	return c.options.Time / 2, 3 * c.Runs
 }
-
-var (
-	shownOfLoad    = []string{Rate, CPU("server"), CPU("kafka"), CPU("client"), Latency(0.5), Latency(0.99), Peak("server")}
-	fullLoadMemory = Target{What: "collector ≤ 100 MiB under full load", Value: Peak("server"), Max: 100}
-)
 
 // ones is a closed loop of requests of one event each.
 func (c *collectBench) ones() load {
@@ -138,17 +133,12 @@ func (c *collectBench) ones() load {
 // single is one event a request from 512 browsers.
 func (c *collectBench) single(ctx context.Context) error {
 	long, runs := c.often()
-	one := Case{
-		Name: c.engines.on(singleCase), Title: "collector, one event a request, acknowledged, 512 keep-alive connections", Warm: 2, Runs: runs, Show: shownOfLoad,
+	return c.Measure(ctx, Case{
+		Name: c.engines.on(singleCase), Title: "collector, one event a request, acknowledged, 512 keep-alive connections", Warm: 2, Runs: runs,
 		Sides: []Side{
 			c.side(system, system, long, c.ones), c.side(ackLimit, ackLimit, long, c.ones), c.side(bareLimit, bareLimit, long, c.ones),
 		},
-		Targets: []Target{{What: "≥ 90 % of fasthttp + the same producer", Value: Rate, Against: ackLimit, Min: 0.9}, fullLoadMemory},
-	}
-	if c.engines.Kafka == Embedded {
-		one.Targets = append(one.Targets, Target{What: "≥ 60 % of a bare fasthttp handler", Value: Rate, Against: bareLimit, Min: 0.6})
-	}
-	return c.Measure(ctx, one)
+	})
 }
 
 // batches is what servers send for their visitors.
@@ -156,17 +146,13 @@ func (c *collectBench) batches(ctx context.Context) error {
 	long, runs := c.often()
 	batches := func() load {
 		m := newMessages(c.Seed, c.engines.Tokens)
-		return load{connections: c.options.BatchConnections, request: func() request { return m.batch(batchEvents) }}
+		return load{connections: batchConnections, request: func() request { return m.batch(batchEvents) }}
 	}
-	batch := Case{
-		Name: c.engines.on(batchCase), Title: fmt.Sprintf("collector, 100 events a request, acknowledged, %d keep-alive connections", c.options.BatchConnections),
-		Warm: 2, Runs: runs, Show: shownOfLoad, Targets: []Target{fullLoadMemory},
+	return c.Measure(ctx, Case{
+		Name: c.engines.on(batchCase), Title: fmt.Sprintf("collector, 100 events a request, acknowledged, %d keep-alive connections", batchConnections),
+		Warm: 2, Runs: runs,
 		Sides: []Side{c.side(system, system, long, batches), c.side(ackLimit, ackLimit+" (batch)", long, batches)},
-	}
-	if c.engines.Kafka == Embedded {
-		batch.Targets = append(batch.Targets, Target{What: "≥ 250,000 events/s", Value: Rate, Min: 250_000})
-	}
-	return c.Measure(ctx, batch)
+	})
 }
 
 // latency is requests of one event at random times, half as many as the collector takes.
@@ -176,9 +162,9 @@ func (c *collectBench) latency(ctx context.Context) error {
 		return nil
 	}
 	var highest float64 // events a second, of what was found before, or of a run
-	if r := c.report.Result(c.engines.on(singleCase)); r != nil {
+	if r := c.results[c.engines.on(singleCase)]; r != nil {
 		rates, _ := r.Sides[0].values(Rate)
-		highest = median(rates)
+		highest = medianOf(rates)
 	} else {
 		s, err := c.side(system, system, 2*c.options.Time, c.ones).Run(ctx)
 		if err != nil {
@@ -192,12 +178,8 @@ func (c *collectBench) latency(ctx context.Context) error {
 		return l
 	}
 	return c.Measure(ctx, Case{
-		Name: name, Title: "collector, one event a request at half the highest rate, open loop, from the time at which it was to be sent", Warm: 1, Show: shownOfLoad,
+		Name: name, Title: "collector, one event a request at half the highest rate, open loop, from the time at which it was to be sent", Warm: 1,
 		Sides: []Side{c.side(system, system, c.options.Time, half), c.side(ackLimit, ackLimit, c.options.Time, half)},
-		Targets: []Target{
-			{What: "p50 ≤ 3 ms", Value: Latency(0.5), Max: 3},
-			{What: "p99 ≤ 15 ms", Value: Latency(0.99), Max: 15},
-		},
 	})
 }
 
@@ -309,7 +291,7 @@ func (p *parcel) renew() []producer.Record {
 
 // startLimit starts a limit's server. records says how many records it writes a request; 0: none.
 func (b *Bench) startLimit(ctx context.Context, e *Engines, name string, records int) (*Process, string, error) {
-	address, err := FreeAddress()
+	address, err := probe.FreeAddress()
 	if err != nil {
 		return nil, "", err
 	}

@@ -17,17 +17,14 @@ import (
 	"lodestone/cmd/lodestone-lab/bench/traffic"
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/config"
 	"lodestone/pkg/event"
 	"lodestone/pkg/service"
 )
 
 // consumeOptions are the settings of this suite alone.
 type consumeOptions struct {
-	Rows        int64   `name:"consume-rows" default:"2000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`
-	Partitions  []int32 `name:"consume-partitions" default:"4,12" help:"Partitions of the topic, a case each."`
-	BlockRows   int     `name:"consume-block-rows" default:"100000" help:"Maximum of rows of one insert, of the consumer and of its limit."`
-	Connections int     `name:"consume-connections" default:"4" help:"Connections that the limit inserts by at the same time."`
+	Rows       int64   `name:"consume-rows" default:"2000000" help:"Events that Kafka is filled with for each run of the consumer, and that are in the memory of its limit."`
+	Partitions []int32 `name:"consume-partitions" default:"4,12" help:"Partitions of the topic, a case each."`
 }
 
 func (o consumeOptions) suite() suite {
@@ -47,12 +44,14 @@ const (
 	blockRows  = "rows/insert"
 	storedRate = "events/s until stored" // merged or not
 	chGo       = "ch-go"
+
+	insertsAtOnce = 4 // connections of the limit
 )
 
 // measure measures the consumer with each number of partitions.
 //
 // A side's time and processor time go on until ClickHouse has merged what it was sent, so that both have had the same done for as many
-// rows. The rate up to the time at which the last row is stored is judged as well.
+// rows.
 func (o consumeOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
 	options := o
 	if b.Quick {
@@ -70,7 +69,7 @@ func (o consumeOptions) measure(ctx context.Context, b *Bench, e *Engines) error
 }
 
 func (o consumeOptions) measureOn(ctx context.Context, b *Bench, e *Engines, partitions int32) (err error) {
-	d := &drain{b: b, e: e, consumeOptions: o, partitions: partitions}
+	d := &drain{b: b, e: e, rows: o.Rows, blockRows: 100_000, partitions: partitions}
 	if d.store, err = clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1); err != nil {
 		return err
 	}
@@ -81,36 +80,26 @@ func (o consumeOptions) measureOn(ctx context.Context, b *Bench, e *Engines, par
 		Title: fmt.Sprintf("Kafka to ClickHouse exactly once, %s rows in %d partitions, beside ch-go that inserts the same rows from memory", number(float64(o.Rows)), partitions),
 		Warm:  1,
 		Sides: []Side{{Name: "consumer", Run: d.consume}, {Name: chGo, Run: d.insert}},
-		Targets: []Target{
-			{What: "≥ 65 % of ch-go alone", Value: Rate, Against: chGo, Min: 0.65},
-			{What: "≥ 65 % of ch-go alone, until the last row is stored, merged or not", Value: storedRate, Against: chGo, Min: 0.65},
-			{What: "CPU a row, client and server, ≤ 1.5 × ch-go alone", Value: bothCPU, Against: chGo, Max: 1.5},
-			consumerMemory,
-			clickhouseMemory,
-		},
-		Show: []string{Rate, storedRate, bothCPU, CPU("consumer"), CPU(chGo), CPU("clickhouse"), CPU("kafka"), CPU("postgres"), blockRows, Peak("consumer"), Peak("clickhouse")},
 	})
 }
 
 // drain runs the consumer and its limit, each from an empty table to one that holds every row.
 type drain struct {
-	b *Bench
-	e *Engines
-	consumeOptions
+	b          *Bench
+	e          *Engines
+	rows       int64
+	blockRows  int // of an insert, at most
 	partitions int32
-	store      driver.Conn      // to all shards
+	store      driver.Conn
 	blocks     []*traffic.Block // of the limit, in the order of inserting
 	used       int              // tables that were put aside
 }
 
 func (d *drain) close(ctx context.Context) error {
-	err := clickhouse.EachShard(d.store, func(shard driver.Conn) error {
-		err := emptyTables(ctx, shard)
-		for n := range d.used {
-			err = errors.Join(err, shard.Exec(ctx, fmt.Sprintf("DROP TABLE lodestone.events_%d SYNC", n+1)))
-		}
-		return err
-	})
+	err := emptyTables(ctx, d.store)
+	for n := range d.used {
+		err = errors.Join(err, d.store.Exec(ctx, fmt.Sprintf("DROP TABLE lodestone.events_%d SYNC", n+1)))
+	}
 	return errors.Join(err, d.store.Close())
 }
 
@@ -120,19 +109,17 @@ func (d *drain) close(ctx context.Context) error {
 func (d *drain) newTable(ctx context.Context) error {
 	d.used++
 	aside := fmt.Sprintf("lodestone.events_%d", d.used)
-	return clickhouse.EachShard(d.store, func(shard driver.Conn) error {
-		for _, statement := range []string{
-			"DROP TABLE IF EXISTS " + aside + " SYNC", // of a bench that was killed
-			"CREATE TABLE " + aside + " AS lodestone.events",
-			"EXCHANGE TABLES lodestone.events AND " + aside,
-			"SYSTEM STOP MERGES " + aside,
-		} {
-			if err := shard.Exec(ctx, statement); err != nil {
-				return fmt.Errorf("begin with an empty table: %w", err)
-			}
+	for _, statement := range []string{
+		"DROP TABLE IF EXISTS " + aside + " SYNC", // of a bench that was killed
+		"CREATE TABLE " + aside + " AS lodestone.events",
+		"EXCHANGE TABLES lodestone.events AND " + aside,
+		"SYSTEM STOP MERGES " + aside,
+	} {
+		if err := d.store.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("begin with an empty table: %w", err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // consume is a run of the consumer: a topic that is full, a table that is empty, a process that has just
@@ -141,10 +128,10 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 	if err := errors.Join(d.newTable(ctx), d.e.makeTopics(ctx, d.b, d.partitions)); err != nil {
 		return nil, err
 	}
-	if err := d.e.fill(ctx, d.b.Seed, d.Rows); err != nil {
+	if err := d.e.fill(ctx, d.b.Seed, d.rows); err != nil {
 		return nil, err
 	}
-	p, err := d.b.Lodestone(ctx, d.e, "consumer", "CONSUMER_GROUP=bench-"+uuid.NewString(), "CONSUMER_BLOCK_ROWS="+strconv.Itoa(d.BlockRows))
+	p, err := d.b.Lodestone(ctx, d.e, "consumer", "CONSUMER_GROUP=bench-"+uuid.NewString(), "CONSUMER_BLOCK_ROWS="+strconv.Itoa(d.blockRows))
 	if err != nil {
 		return nil, err
 	}
@@ -195,9 +182,9 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 func (d *drain) fillBlocks() {
 	log := traffic.NewLog(uuid.New(), int(d.partitions))
 	filling := make([]*traffic.Block, d.partitions)
-	events := backlog(d.b.Seed, d.Rows)
+	events := backlog(d.b.Seed, d.rows)
 	var e event.Event
-	for range d.Rows {
+	for range d.rows {
 		events.Next(&e)
 		partition, offset := log.Place(e.AccessLinkID)
 		block := filling[partition]
@@ -207,7 +194,7 @@ func (d *drain) fillBlocks() {
 			d.blocks = append(d.blocks, block)
 		}
 		block.Append(&e, log.Topic, partition, offset)
-		if block.Rows() == d.BlockRows {
+		if block.Rows() == d.blockRows {
 			filling[partition] = nil
 		}
 	}
@@ -230,14 +217,14 @@ func (d *drain) insert(ctx context.Context) (s Sample, err error) {
 	}
 	begin, token := time.Now(), uuid.NewString()
 	all, allCtx := errgroup.WithContext(ctx)
-	for first := range d.Connections {
+	for first := range insertsAtOnce {
 		all.Go(func() (err error) {
 			conn, err := ch.Dial(allCtx, options)
 			if err != nil {
 				return fmt.Errorf("connect to ClickHouse: %w", err)
 			}
 			defer func() { err = errors.Join(err, conn.Close()) }()
-			for n := first; n < len(d.blocks); n += d.Connections {
+			for n := first; n < len(d.blocks); n += insertsAtOnce {
 				input := d.blocks[n].Input()
 				if err := conn.Do(allCtx, ch.Query{Body: input.Into("events"), Input: input, Settings: []ch.Setting{
 					{Key: "async_insert", Value: "0", Important: true},
@@ -268,14 +255,12 @@ func (d *drain) sample(ctx context.Context, stored, took time.Duration, use map[
 	if err := d.store.QueryRow(ctx, "SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
-	if int64(rows) != d.Rows || int64(places) != d.Rows {
-		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, d.Rows, places)
+	if int64(rows) != d.rows || int64(places) != d.rows {
+		return nil, fmt.Errorf("%d rows of %d are stored, with %d different places in the log", rows, d.rows, places)
 	}
-	s := Sample{Rate: float64(d.Rows) / took.Seconds(), storedRate: float64(d.Rows) / stored.Seconds(), blockRows: float64(d.Rows) / max(blocks, 1)}
-	s.AddUse(use, d.Rows)
-	if _, ours := use["clickhouse"]; ours { // else the sum would be the client's alone
-		s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
-	}
+	s := Sample{Rate: float64(d.rows) / took.Seconds(), storedRate: float64(d.rows) / stored.Seconds(), blockRows: float64(d.rows) / max(blocks, 1)}
+	s.AddUse(use, d.rows)
+	s[bothCPU] = s[CPU(client)] + s[CPU("clickhouse")]
 	return s, nil
 }
 
@@ -286,7 +271,7 @@ func (d *drain) awaitRows(ctx context.Context, p *Process, begin time.Time) erro
 	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)
 	defer cancel()
 	pause := 100 * time.Millisecond
-	for stored := int64(0); stored < d.Rows; {
+	for stored := int64(0); stored < d.rows; {
 		if err := service.Sleep(ctx, pause); err != nil {
 			return fmt.Errorf("wait for the rows: %w", err)
 		}
@@ -294,14 +279,14 @@ func (d *drain) awaitRows(ctx context.Context, p *Process, begin time.Time) erro
 		if stored, err = probe.Metric(ctx, p.Admin, "lodestone_consumer_rows_total"); err != nil {
 			return err
 		}
-		if share := float64(stored) / float64(d.Rows); share > 0 {
+		if share := float64(stored) / float64(d.rows); share > 0 {
 			pause = min(max(time.Duration(float64(time.Since(begin))*(1-share)/share/2), 10*time.Millisecond), 200*time.Millisecond)
 		}
 	}
 	return await(ctx, func() (bool, error) {
 		var rows uint64
 		err := d.store.QueryRow(ctx, "SELECT count() FROM lodestone.events").Scan(&rows)
-		return int64(rows) >= d.Rows, err
+		return int64(rows) >= d.rows, err
 	})
 }
 
@@ -313,12 +298,7 @@ func (d *drain) awaitMerges(ctx context.Context, begin time.Time) (took time.Dur
 	defer cancel()
 	for idle := 0; idle < looks; {
 		var merges uint64
-		if err := clickhouse.EachShard(d.store, func(shard driver.Conn) error {
-			var n uint64
-			err := shard.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = 'lodestone' AND table = 'events'").Scan(&n)
-			merges += n
-			return err
-		}); err != nil {
+		if err := d.store.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = 'lodestone' AND table = 'events'").Scan(&merges); err != nil {
 			return 0, fmt.Errorf("wait for the merges: %w", err)
 		}
 		if merges > 0 {
@@ -331,70 +311,6 @@ func (d *drain) awaitMerges(ctx context.Context, begin time.Time) (took time.Dur
 		}
 	}
 	return took, nil
-}
-
-// shardOptions are the settings of this suite alone.
-type shardOptions struct {
-	Rows       int64 `name:"shards-rows" default:"2000000" help:"Events that Kafka is filled with for each run of the consumer."`
-	Partitions int32 `name:"shards-partitions" default:"4" help:"Partitions of the topic."`
-}
-
-const shardsCase = "shards/" + anyKafka
-
-func (o shardOptions) suite() suite {
-	return suite{name: "shards", kafka: true, cases: []string{shardsCase}, run: o.measure}
-}
-
-// measure measures the consumer on two shards beside one server, all on the same machine: what a second shard costs Lodestone.
-func (o shardOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
-	if b.ClickHouseURL != "" || b.PostgresURL != "" {
-		return config.Invalid("--clickhouse-url", "is given", "this suite starts servers of its own")
-	}
-	both, err := e.startShards(ctx, b)
-	if err != nil {
-		return err
-	}
-	rows := o.Rows
-	if b.Quick {
-		rows = min(o.Rows, 200_000)
-	}
-	var sides []Side
-	var drains []*drain
-	defer func() {
-		for _, d := range drains {
-			err = errors.Join(err, d.close(context.WithoutCancel(ctx)))
-		}
-	}()
-	for _, on := range []struct {
-		name    string
-		engines *Engines
-	}{{"two shards", both}, {"one server", e}} {
-		if err := b.Once(ctx, on.engines, "migrate"); err != nil {
-			return err
-		}
-		d := &drain{b: b, e: on.engines, partitions: o.Partitions, consumeOptions: consumeOptions{Rows: rows, BlockRows: 100_000}}
-		if d.store, err = clickhouse.Open(clickhouse.Config{URL: on.engines.ClickHouseURL, Shards: on.engines.Shards}, 2); err != nil {
-			return err
-		}
-		drains = append(drains, d)
-		sides = append(sides, Side{Name: on.name, Run: func(ctx context.Context) (Sample, error) {
-			// Partitions of the run before are of topics that are gone, and of the other side's servers.
-			if err := e.forgetPlacements(ctx); err != nil {
-				return nil, err
-			}
-			return d.consume(ctx)
-		}})
-	}
-	return b.Measure(ctx, Case{
-		Name:  e.on(shardsCase),
-		Title: fmt.Sprintf("Kafka to two ClickHouse shards, %s rows in %d partitions, beside one server on the same machine", number(float64(rows)), o.Partitions),
-		Warm:  1,
-		Sides: sides,
-		Targets: []Target{
-			{What: "CPU of the consumer an event ≤ 1.05 × that on one server", Value: CPU("consumer"), Against: "one server", Max: 1.05},
-		},
-		Show: []string{Rate, storedRate, CPU("consumer"), CPU("clickhouse"), CPU("clickhouse 2"), blockRows, Peak("consumer")},
-	})
 }
 
 // on is the name of a case on this Kafka.

@@ -48,7 +48,7 @@ type pipeline struct {
 // startPipeline starts collector and consumer with ordinary settings.
 func (b *Bench) startPipeline(ctx context.Context, e *Engines) (p *pipeline, err error) {
 	p = &pipeline{}
-	if p.collector, err = FreeAddress(); err != nil {
+	if p.collector, err = probe.FreeAddress(); err != nil {
 		return nil, err
 	}
 	for _, one := range [][]string{
@@ -147,24 +147,10 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 		s.AddLatencies(latenciesOf(probes.took))
 		return s, nil
 	}
-	const second = 1000
-	slowest := 1.5 // seconds: the target of few partitions, and of hundreds
-	if o.Partitions >= 100 {
-		slowest = 10
-	}
 	return b.Measure(ctx, Case{
 		Name:  e.on(endToEndCase),
 		Title: fmt.Sprintf("from the acknowledgement of an event until GET /api/v1/analytics has it, while %s events/s are sent", number(float64(o.Rate))),
 		Sides: []Side{{Name: "pipeline", Run: run}},
-		Targets: []Target{
-			{What: "the events are taken as fast as they are sent", Value: Rate, Min: 0.98 * float64(o.Rate)},
-			{What: "p50 ≤ 1 s from acknowledgement to answer", Value: Latency(0.5), Max: second},
-			{What: fmt.Sprintf("p99 ≤ %g s from acknowledgement to answer", slowest), Value: Latency(0.99), Max: slowest * second},
-			collectorMemory, consumerMemory, queryMemory, clickhouseMemory,
-		},
-		Show: []string{Rate, Latency(0.5), Latency(0.9), Latency(0.99), collectorP99, insertRate,
-			CPU("collector"), CPU("kafka"), CPU("consumer"), CPU("clickhouse"), CPU("query"), CPU("client"),
-			Peak("collector"), Peak("kafka"), Peak("consumer"), Peak("clickhouse"), Peak("query"), Peak("postgres")},
 	})
 }
 

@@ -18,31 +18,25 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/cmd/lodestone-lab/probe"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/install"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/test/apachekafka"
 	"lodestone/pkg/token"
 )
 
-// Engines are what a suite runs on: started for it, or given by address and emptied. The schemas
+// Engines are what a suite runs on, started for it. The schemas
 // are up to date and the topics exist: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
 // many as `lodestone migrate` makes.
 type Engines struct {
-	// Kafka is Embedded, Real or Given.
+	// Kafka is Embedded or Real.
 	Kafka   string
 	Brokers []string
-	// Login is how clients log in to Kafka, if they have to.
-	Login []kgo.Opt
 	// ClickHouseURL is the native address.
 	ClickHouseURL, PostgresURL string
-	// Shards are the native addresses of all shards, "" if ClickHouseURL is that of the only server.
-	Shards string
-	// ClickHouseHTTP is the HTTP address with user and password, "" if it is not known.
+	// ClickHouseHTTP is the HTTP address with user and password.
 	ClickHouseHTTP string
 	// TokenKeys is the setting of the keys that sign tracking tokens, Tokens the same ready for use.
 	TokenKeys string
@@ -51,16 +45,15 @@ type Engines struct {
 	dir        string
 	started    []service.Service // in the order of starting
 	clickhouse *engine.ClickHouse
-	second     *engine.ClickHouse // of two shards
 	postgres   *engine.Postgres
 	apache     *apachekafka.Cluster
 	broker     *Process
 }
 
-// startEngines starts the engines that are not given, and empties those that are.
+// startEngines starts the engines.
 func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err error) {
 	keys := token.NewKeys(1)
-	e := &Engines{Kafka: kafka, Brokers: b.KafkaBrokers, ClickHouseURL: b.ClickHouseURL, ClickHouseHTTP: b.ClickHouseHTTP, PostgresURL: b.PostgresURL, TokenKeys: keys.Keys}
+	e := &Engines{Kafka: kafka, TokenKeys: keys.Keys}
 	if e.Tokens, err = keys.Ring(); err != nil {
 		return nil, err
 	}
@@ -82,10 +75,7 @@ func (b *Bench) startEngines(ctx context.Context, kafka string) (_ *Engines, err
 	if kafka == Embedded {
 		partitions = upPartitions
 	}
-	if err := e.makeTopics(ctx, b, partitions); err != nil {
-		return nil, err
-	}
-	return e, e.eraseRows(ctx)
+	return e, e.makeTopics(ctx, b, partitions)
 }
 
 // upPartitions is how many partitions `lodestone up` gives the topics of the embedded Kafka.
@@ -106,14 +96,10 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 		e.started = append(e.started, s) // stopping what did not start is harmless
 		all.Go(func() error { return s.Start(ctx) })
 	}
-	if e.ClickHouseURL == "" {
-		e.clickhouse = engine.NewClickHouse(engine.ClickHouseConfig{Runtime: runtime, Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
-		begin(e.clickhouse)
-	}
-	if e.PostgresURL == "" {
-		e.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime, Dir: filepath.Join(e.dir, "postgres"), Installer: installer})
-		begin(e.postgres)
-	}
+	e.clickhouse = engine.NewClickHouse(engine.ClickHouseConfig{Runtime: runtime, Dir: filepath.Join(e.dir, "clickhouse"), Installer: installer})
+	begin(e.clickhouse)
+	e.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime, Dir: filepath.Join(e.dir, "postgres"), Installer: installer})
+	begin(e.postgres)
 	switch e.Kafka {
 	case Real:
 		e.apache = apachekafka.New(apachekafka.Config{Runtime: runtime, Dir: filepath.Join(e.dir, "kafka"), AsShipped: true, Installer: installer})
@@ -127,12 +113,7 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 	if e.apache != nil {
 		e.Brokers = e.apache.Brokers()
 	}
-	if e.clickhouse != nil {
-		e.ClickHouseURL, e.ClickHouseHTTP = e.clickhouse.URL(), e.clickhouse.HTTPURL()
-	}
-	if e.postgres != nil {
-		e.PostgresURL = e.postgres.URL()
-	}
+	e.ClickHouseURL, e.ClickHouseHTTP, e.PostgresURL = e.clickhouse.URL(), e.clickhouse.HTTPURL(), e.postgres.URL()
 	return nil
 }
 
@@ -175,28 +156,6 @@ func (e *Engines) deleteTopics(ctx context.Context) error {
 	return nil
 }
 
-// eraseRows empties the databases that are given: the suite before has left its accounts and events there.
-func (e *Engines) eraseRows(ctx context.Context) (err error) {
-	if e.postgres == nil {
-		pool, err := postgres.Open(ctx, postgres.Config{URL: e.PostgresURL, MaxConns: 1})
-		if err != nil {
-			return err
-		}
-		defer pool.Close()
-		if _, err := pool.Unscoped().Exec(ctx, "TRUNCATE accounts CASCADE"); err != nil {
-			return fmt.Errorf("remove all accounts: %w", err)
-		}
-	}
-	if e.clickhouse != nil {
-		return nil
-	}
-	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1)
-	if err != nil {
-		return err
-	}
-	return errors.Join(emptyTables(ctx, store), store.Close())
-}
-
 // emptyTables removes all rows of ours, and with them what is remembered of tokens.
 func emptyTables(ctx context.Context, store driver.Conn) error {
 	var tables []string
@@ -215,7 +174,7 @@ func emptyTables(ctx context.Context, store driver.Conn) error {
 // startBroker starts the embedded broker in a process of its own, so that its use is measured apart from
 // what its clients use.
 func (b *Bench) startBroker(ctx context.Context, e *Engines) (*Process, error) {
-	address, err := FreeAddress()
+	address, err := probe.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -230,104 +189,22 @@ func (b *Bench) startBroker(ctx context.Context, e *Engines) (*Process, error) {
 
 // Environment is the settings by which processes of Lodestone reach the engines.
 func (e *Engines) Environment() []string {
-	all := []string{
+	return []string{
 		config.EnvPrefix + "_KAFKA_BROKERS=" + strings.Join(e.Brokers, ","),
 		config.EnvPrefix + "_CLICKHOUSE_URL=" + e.ClickHouseURL,
+		config.EnvPrefix + "_CLICKHOUSE_HTTP_URL=" + e.ClickHouseHTTP,
 		config.EnvPrefix + "_POSTGRES_URL=" + e.PostgresURL,
 		config.EnvPrefix + "_TOKEN_KEYS=" + e.TokenKeys,
 	}
-	if e.Shards != "" {
-		all = append(all, config.EnvPrefix+"_CLICKHOUSE_SHARDS="+e.Shards)
-	}
-	if e.ClickHouseHTTP != "" {
-		all = append(all, config.EnvPrefix+"_CLICKHOUSE_HTTP_URL="+e.ClickHouseHTTP)
-	}
-	return all
 }
 
-// Processes are the engines that were started here, for Watch: "kafka", "clickhouse", "postgres".
+// Processes are the engines, for Watch: "kafka", "clickhouse", "postgres".
 func (e *Engines) Processes() []Metered {
-	var all []Metered
-	if e.broker != nil {
-		all = append(all, e.broker.Metered())
-	}
+	all := []Metered{{Name: "clickhouse", PID: e.clickhouse.PID()}, {Name: "postgres", PID: e.postgres.PID()}}
 	if e.apache != nil {
-		all = append(all, Metered{Name: "kafka", PID: e.apache.PID(1)})
+		return append(all, Metered{Name: "kafka", PID: e.apache.PID(1)})
 	}
-	if e.clickhouse != nil {
-		all = append(all, Metered{Name: "clickhouse", PID: e.clickhouse.PID()})
-	}
-	if e.second != nil {
-		all = append(all, Metered{Name: "clickhouse 2", PID: e.second.PID()})
-	}
-	if e.postgres != nil {
-		all = append(all, Metered{Name: "postgres", PID: e.postgres.PID()})
-	}
-	return all
-}
-
-// startShards starts two ClickHouse shards, and returns these engines with both of them instead of one server. They stop with these.
-func (e *Engines) startShards(ctx context.Context, b *Bench) (*Engines, error) {
-	var addresses []string
-	for range 2 {
-		address, err := FreeAddress()
-		if err != nil {
-			return nil, err
-		}
-		addresses = append(addresses, address)
-	}
-	cache := b.Cache
-	if cache == "" {
-		var err error
-		if cache, err = install.DefaultCache(); err != nil {
-			return nil, err
-		}
-	}
-	both := *e
-	both.Shards, both.ClickHouseHTTP = strings.Join(addresses, ";"), ""
-	for i, address := range addresses {
-		dir := filepath.Join(e.dir, "shard"+strconv.Itoa(i+1))
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, "passwords.json"), []byte(`{"lodestone":"of both shards","analyst":"of the analyst"}`), 0o600); err != nil {
-			return nil, err
-		}
-		_, port, err := net.SplitHostPort(address)
-		if err != nil {
-			return nil, err
-		}
-		number, err := strconv.Atoi(port)
-		if err != nil {
-			return nil, err
-		}
-		server := engine.NewClickHouse(engine.ClickHouseConfig{
-			Runtime: engine.Runtime{Log: b.Log}, Dir: dir, TCPPort: number, Cluster: addresses, Installer: &install.Installer{Cache: cache, Log: b.Log},
-		})
-		e.started = append(e.started, server)
-		if err := server.Start(ctx); err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			both.clickhouse, both.ClickHouseURL = server, server.URL()
-		} else {
-			both.second = server
-		}
-	}
-	return &both, nil
-}
-
-// forgetPlacements removes what is on record of the shards of partitions.
-func (e *Engines) forgetPlacements(ctx context.Context) error {
-	pool, err := postgres.Open(ctx, postgres.Config{URL: e.PostgresURL, MaxConns: 1})
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	if _, err := pool.Unscoped().Exec(ctx, "DELETE FROM partition_placements"); err != nil {
-		return fmt.Errorf("forget where partitions are: %w", err)
-	}
-	return nil
+	return append(all, e.broker.Metered())
 }
 
 func (e *Engines) stop(ctx context.Context) error {

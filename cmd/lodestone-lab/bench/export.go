@@ -12,13 +12,11 @@ import (
 	"time"
 
 	"lodestone/cmd/lodestone-lab/bench/traffic"
-	"lodestone/pkg/config"
 )
 
 // exportOptions are the settings of this suite alone.
 type exportOptions struct {
-	Rows  int64   `name:"export-rows" default:"10000000" help:"How many events are stored while exports are measured."`
-	Share float64 `name:"export-share" default:"0.99" help:"Share of them that the account has whose events are exported: above 0, below 1."`
+	Rows int64 `name:"export-rows" default:"10000000" help:"How many events are stored while exports are measured."`
 }
 
 // fileFormat is a format of exports, and the one by which ClickHouse writes the same rows.
@@ -45,21 +43,18 @@ const (
 // exportThreads is how many threads of ClickHouse read an export, here and in query/export.
 const exportThreads = "2"
 
+// exportShare is the share of the events that the account has whose events are exported.
+const exportShare = 0.99
+
 // quickExport is how many events are stored at most with --quick.
 const quickExport = 1_000_000
 
 func (o exportOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
-	switch {
-	case e.ClickHouseHTTP == "":
-		return config.Invalid("--clickhouse-http-url", "is missing", "give the HTTP address of the ClickHouse of --clickhouse-url")
-	case o.Share <= 0 || o.Share >= 1:
-		return config.Invalid("--export-share", "is out of range", "give a share above 0 and below 1")
-	}
 	stored := o.Rows
 	if b.Quick {
 		stored = min(stored, quickExport)
 	}
-	events := traffic.New(traffic.Config{Seed: b.Seed, Events: stored, Largest: o.Share, Begin: time.Now().AddDate(-1, 0, 0), Span: 350 * 24 * time.Hour})
+	events := traffic.New(traffic.Config{Seed: b.Seed, Events: stored, Largest: exportShare, Begin: time.Now().AddDate(-1, 0, 0), Span: 350 * 24 * time.Hour})
 	q, err := b.startQueried(ctx, e, events, stored, 1, 1)
 	if err != nil {
 		return err
@@ -108,12 +103,6 @@ func (x *exportRun) caseOf(f fileFormat) Case {
 			{Name: "export", Run: x.side(f, x.export)},
 			{Name: bareExport, Run: x.side(f, x.bare)},
 		},
-		Targets: []Target{
-			{What: "≥ 0.7 of a client of ClickHouse", Value: Rate, Against: bareExport, Min: 0.7},
-			{What: "query ≤ 64 MiB above rest", Value: aboveRest, Max: 64},
-			clickhouseMemory,
-		},
-		Show: []string{Rate, fileRate, CPU("query"), CPU("clickhouse"), Peak("query"), aboveRest, Peak("clickhouse")},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/cmd/lodestone-lab/bench/traffic"
+	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
@@ -29,9 +30,9 @@ func backlog(seed uint64, n int64) *traffic.Generator {
 
 // fill writes a backlog to Kafka as fast as it takes it, keyed and compressed as the collector does.
 func (e *Engines) fill(ctx context.Context, seed uint64, n int64) error {
-	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(e.Brokers...),
+	client, err := kgo.NewClient(kgo.SeedBrokers(e.Brokers...),
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
-		kgo.ProducerBatchCompression(kgo.SnappyCompression())}, e.Login...)...)
+		kgo.ProducerBatchCompression(kgo.SnappyCompression()))
 	if err != nil {
 		return fmt.Errorf("make Kafka producer: %w", err)
 	}
@@ -204,7 +205,7 @@ const queryTimeout = 50 * time.Second
 
 // startQuery starts the query service, with limits of requests that are never reached. The caller stops the process.
 func (b *Bench) startQuery(ctx context.Context, e *Engines) (p *Process, base string, err error) {
-	address, err := FreeAddress()
+	address, err := probe.FreeAddress()
 	if err != nil {
 		return nil, "", err
 	}
@@ -275,15 +276,12 @@ func (q *queried) addLinks(ctx context.Context, e *Engines, emails, links int) e
 	return nil
 }
 
-// insertOptions are the settings of this suite alone.
-type insertOptions struct {
-	InsertRows []int `name:"insert-rows" default:"100,1000,10000,100000" help:"Rows of an insert, a side each."`
-}
+// insertOptions has no settings of this suite alone.
+type insertOptions struct{}
 
 const (
-	insertCase   = "insert"
-	insertCPU    = "CPU ms/insert clickhouse"
-	insertsAtOne = 4 // connections, as the consumer has at the same time
+	insertCase = "insert"
+	insertCPU  = "CPU ms/insert clickhouse"
 )
 
 func (o insertOptions) suite() suite {
@@ -291,8 +289,8 @@ func (o insertOptions) suite() suite {
 }
 
 // measure measures what ClickHouse spends on an insert by its rows, until all are merged: what an insert costs whatever its size, and what
-// a row costs. lodestone-lab size reckons with both.
-func (o insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
+// a row costs. docs/scaling.md reckons with both.
+func (insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
 	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1)
 	if err != nil {
 		return err
@@ -306,12 +304,12 @@ func (o insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err e
 		}
 		err = errors.Join(err, (&drain{store: store, used: used}).close(context.WithoutCancel(ctx)))
 	}()
-	for _, rows := range o.InsertRows {
+	for _, rows := range []int{100, 1_000, 10_000, 100_000} {
 		inserts := min(400, max(2_000_000/rows, 10))
 		if b.Quick {
 			inserts = max(inserts/10, 2)
 		}
-		d := &drain{b: b, e: e, partitions: 1, store: store, consumeOptions: consumeOptions{Rows: int64(inserts * rows), BlockRows: rows, Connections: insertsAtOne}}
+		d := &drain{b: b, e: e, partitions: 1, store: store, rows: int64(inserts * rows), blockRows: rows}
 		d.fillBlocks()
 		drains = append(drains, d)
 		sides = append(sides, Side{Name: fmt.Sprintf("%s rows", number(float64(rows))), Run: func(ctx context.Context) (Sample, error) {
@@ -326,6 +324,5 @@ func (o insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err e
 		Name:  insertCase,
 		Title: "inserts of one partition into ClickHouse, by their rows, until everything is merged",
 		Sides: sides,
-		Show:  []string{blockRows, insertCPU, CPU("clickhouse"), Peak("clickhouse"), Rate},
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/config"
-	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
 )
 
@@ -67,7 +65,7 @@ func (b *Bench) Start(ctx context.Context, name, program string, env []string, p
 // Lodestone starts a process of Lodestone on the engines, with ordinary settings but for those given, as
 // "NAME=value" without the prefix. It returns when the process is ready. The caller stops it.
 func (b *Bench) Lodestone(ctx context.Context, e *Engines, command string, settings ...string) (*Process, error) {
-	admin, err := FreeAddress()
+	admin, err := probe.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -119,25 +117,6 @@ func cleanEnvironment() []string {
 		}
 	}
 	return all
-}
-
-// Ports for what the bench starts lie between those of engines and those that the system gives to whoever
-// asks for any, so that no other program takes one between its choice and its use: the bench itself opens hundreds of
-// connections, and much else may run beside it.
-const (
-	firstPort = 32_001
-	lastPort  = 32_767
-)
-
-var ports = engine.NewPorts(firstPort, lastPort)
-
-// FreeAddress returns an address of this machine that is not listened on, and that it has not returned lately.
-func FreeAddress() (string, error) {
-	port, err := ports.Free()
-	if err != nil {
-		return "", err
-	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }
 
 // ready asks an admin address whether its process can do its work.
@@ -288,26 +267,15 @@ func (m Metered) resident() (bytes uint64) {
 	return bytes + shared
 }
 
-// share is the resident memory of a process and its living descendants in MiB, each page that several of them have counted once.
-func (m Metered) share() (mebibytes float64, err error) {
-	tree, err := m.tree()
-	for _, p := range tree {
-		if roll, err := p.ProcSMapsRollup(); err == nil { // else it has ended since
-			mebibytes += float64(roll.Pss) / (1 << 20)
-		}
-	}
-	return mebibytes, err
-}
-
 // Machine is where the figures come from.
 type Machine struct {
-	CPU     string `json:"cpu"`
-	Cores   int    `json:"cores"`
-	Memory  string `json:"memory"`
-	System  string `json:"system"`
-	Go      string `json:"go"`
-	Version string `json:"version"` // of Lodestone
-	Load    string `json:"load"`    // average of 1, 5 and 15 minutes before the first run
+	CPU     string
+	Cores   int
+	Memory  string
+	System  string
+	Go      string
+	Version string // of Lodestone
+	Load    string // average of 1, 5 and 15 minutes before the first run
 }
 
 // String is the machine in one line.

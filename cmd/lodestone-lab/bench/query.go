@@ -2,12 +2,10 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,22 +16,19 @@ import (
 // queryOptions are the settings of this suite alone.
 type queryOptions struct {
 	Rows     []int64 `name:"query-rows" default:"1000000,10000000" help:"How many events are stored while lists of them are measured, one after another. A hundred million take ten minutes and 12 GB."`
-	Rate     int     `name:"query-insert-rate" default:"4000" help:"Events a second that are inserted meanwhile."`
 	Requests int     `name:"query-requests" default:"3" help:"Requests for each filter and each pair of filters, in one run."`
-	Asked    float64 `name:"query-asked" default:"10" help:"Lists that are asked for a second, at random times."`
 }
 
 func (o queryOptions) suite() suite {
 	s := suite{name: "query", run: o.measure}
 	for _, n := range o.Rows {
-		s.cases = append(s.cases, firstPageCase(n), cursorCase(n))
+		s.cases = append(s.cases, firstPageCase(n))
 	}
 	return s
 }
 
-// The cases of a number of events that are stored.
+// firstPageCase is the case of a number of events that are stored.
 func firstPageCase(rows int64) string { return fmt.Sprintf("query/%d/first page", rows) }
-func cursorCase(rows int64) string    { return fmt.Sprintf("query/%d/cursor", rows) }
 
 func (o queryOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
 	options := o
@@ -41,7 +36,7 @@ func (o queryOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
 		options.Rows, options.Requests = o.Rows[:1], 1
 	}
 	for _, n := range options.Rows {
-		if !b.Wanted(firstPageCase(n)) && !b.Wanted(cursorCase(n)) {
+		if !b.Wanted(firstPageCase(n)) {
 			continue
 		}
 		if err := options.measureRows(ctx, b, e, n); err != nil {
@@ -63,6 +58,10 @@ type queryRun struct {
 	seed  uint64 // other times in each run
 	asked int    // lists so far
 }
+
+// insertedMeanwhile is how many events a second are inserted while lists and reports are measured, and listsAsked how many lists
+// are asked for in a second.
+const insertedMeanwhile, listsAsked = 4_000, 10
 
 // What else the first pages show.
 const (
@@ -86,9 +85,9 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 	if err != nil {
 		return err
 	}
-	stop := e.insertMeanwhile(ctx, events, o.Rate)
+	stop := e.insertMeanwhile(ctx, events, insertedMeanwhile)
 	defer func() { err = errors.Join(err, stop()) }()
-	return errors.Join(q.measureFirstPages(ctx, size), q.measureCursors(ctx))
+	return q.measureFirstPages(ctx, size)
 }
 
 // measureFirstPages asks for first pages as dashboards do, at random times: of everything, and by every filter and pair of filters. An empty
@@ -111,17 +110,6 @@ func (q *queryRun) measureFirstPages(ctx context.Context, size Sample) error {
 				return q.ask(ctx, slices.Repeat([]string{"from=2100-01-01"}, 40))
 			}},
 		},
-		Targets: []Target{
-			{What: "p50 ≤ 1.4 × that of an empty list", Value: Latency(0.5), Against: emptyList, Max: 1.4},
-			{What: "p50 ≤ 12 ms", Value: Latency(0.5), Max: 12},
-			{What: "p99 ≤ 60 ms", Value: Latency(0.99), Max: 60},
-			{What: "p50 ≤ 12 ms of the slowest filter or pair", Value: slowest, Max: 12},
-			{What: "table ≤ 60 bytes", Value: tableBytes, Max: 60},
-			{What: "with projections ≤ 130 bytes", Value: allBytes, Max: 130},
-			clickhouseMemory, queryMemory,
-		},
-		// Of ClickHouse's time, a request's is what is more than for an empty list: events are inserted and merged beside both.
-		Show: []string{Latency(0.5), Latency(0.9), Latency(0.99), slowest, CPU("query"), CPU("clickhouse"), Peak("query"), Peak("clickhouse"), tableBytes, allBytes},
 	})
 }
 
@@ -136,7 +124,7 @@ func (q *queryRun) ask(ctx context.Context, queries []string) (Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	took, err := openLoop(ctx, q.seed, q.Asked, len(queries), func(ctx context.Context, number int) error {
+	took, err := openLoop(ctx, q.seed, listsAsked, len(queries), func(ctx context.Context, number int) error {
 		_, _, err := get(ctx, q.http, q.base+"?"+fresh[number], q.key)
 		return err
 	})
@@ -152,7 +140,7 @@ func (q *queryRun) ask(ctx context.Context, queries []string) (Sample, error) {
 	s.AddLatencies(latenciesOf(took))
 	s.AddUse(use, int64(len(took)))
 	for _, all := range byQuery {
-		s[slowest] = max(s[slowest], median(all))
+		s[slowest] = max(s[slowest], medianOf(all))
 	}
 	return s, nil
 }
@@ -181,83 +169,6 @@ type listAnswer struct {
 		NextCursor *string `json:"next_cursor"`
 	} `json:"pagination"`
 }
-
-// measureCursors compares pages deep in lists with the first pages of the same lists: of everything, of a lead magnet with few events, and of
-// its bots.
-func (q *queryRun) measureCursors(ctx context.Context) error {
-	if !q.Wanted(cursorCase(q.rows)) {
-		return nil
-	}
-	const each = 24 // times a list is asked for at each of three depths, in one run: 216 requests, of which two are beyond p99
-	rare := strings.Join(q.picks[rareMagnet][:], "=")
-	var first, deep []string
-	for _, filter := range []string{"", rare, rare + "&bot=true"} {
-		for _, share := range []float64{0.01, 0.5, 0.99} {
-			cursor, err := q.cursorAfter(ctx, filter, share)
-			if err != nil {
-				return err
-			}
-			if cursor != "" { // else all its events are on one page
-				first, deep = append(first, filter), append(deep, filter+"&cursor="+url.QueryEscape(cursor))
-			}
-		}
-	}
-	oneByOne := func(queries []string, ask func(string) string) func(context.Context) (Sample, error) {
-		return func(ctx context.Context) (Sample, error) {
-			all := NewLatencies()
-			for _, query := range slices.Repeat(queries, each) {
-				_, took, err := get(ctx, q.http, q.base+"?"+ask(query), q.key)
-				if err != nil {
-					return nil, err
-				}
-				all.Add(took)
-			}
-			s := Sample{}
-			s.AddLatencies(all)
-			return s, nil
-		}
-	}
-	return q.Measure(ctx, Case{
-		Name: cursorCase(q.rows), Title: "pages by cursor, after 1 %, half and 99 % of a list, beside its first page, one at a time: all of the account's events, those of a rare lead magnet, and its bots",
-		Sides: []Side{
-			{Name: "deep page", Run: oneByOne(deep, func(query string) string { return query })},
-			{Name: "first page", Run: oneByOne(first, q.fresh)},
-		},
-		Targets: []Target{
-			{What: "as the first page (≤ 1.25 ×)", Value: Latency(0.5), Against: "first page", Max: 1.25},
-			{What: "p99 as the first page's (≤ 1.25 ×)", Value: Latency(0.99), Against: "first page", Max: 1.25},
-		},
-		Show: []string{Latency(0.5), Latency(0.9), Latency(0.99)},
-	})
-}
-
-// cursorAfter returns the cursor behind a share of a list; "" if the list has one page. Its bound in time is part of the list.
-func (q *queryRun) cursorAfter(ctx context.Context, filter string, share float64) (string, error) {
-	const size = 20
-	page := int64(1)
-	for {
-		var answer listAnswer
-		body, _, err := get(ctx, q.http, fmt.Sprintf("%s?%s&page=%d", q.base, filter, page), q.key)
-		if err == nil {
-			err = json.Unmarshal(body, &answer)
-		}
-		if err != nil {
-			return "", err
-		}
-		total := answer.Pagination.Total
-		switch wanted := max(1, min(1+int64(share*float64(total))/size, (total-1)/size)); {
-		case answer.Pagination.NextCursor == nil:
-			return "", nil
-		case page > 1 || wanted == 1:
-			return *answer.Pagination.NextCursor, nil
-		default:
-			page = wanted
-		}
-	}
-}
-
-// rareMagnet is the place of the rare lead magnet in what pickFilters returns.
-const rareMagnet = 3
 
 // pickFilters returns values for each filter: of the account's usual, rare and busiest ones.
 func (q *queryRun) pickFilters(ctx context.Context) ([][2]string, error) {

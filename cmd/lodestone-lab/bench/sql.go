@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -20,21 +18,21 @@ import (
 
 // sqlOptions are the settings of this suite alone.
 type sqlOptions struct {
-	Rows      int64  `name:"sql-rows" default:"10000000" help:"Events in the table, of one year."`
-	Links     int    `name:"sql-links" default:"1000" help:"Access links of each address whose summary is asked for."`
-	Questions string `name:"sql-questions" placeholder:"FILE" default:"docs/sql.md" help:"Document with the questions in SQL that are timed."`
+	Rows int64 `name:"sql-rows" default:"10000000" help:"Events in the table, of one year."`
 }
 
 func (o sqlOptions) suite() suite {
-	return suite{name: "sql", cases: []string{emailCase, questionsCase, besideCase}, run: o.run}
+	return suite{name: "sql", cases: []string{emailCase, besideCase}, run: o.run}
 }
 
 // The cases of the suite.
 const (
-	emailCase     = "sql/email"
-	questionsCase = "sql/questions"
-	besideCase    = "sql/beside"
+	emailCase  = "sql/email"
+	besideCase = "sql/beside"
 )
+
+// The addresses whose summaries are asked for, and the access links of each.
+const addresses, linksOfAddress = 10, 1_000
 
 // sqlBench is what the cases share.
 type sqlBench struct {
@@ -47,28 +45,18 @@ type sqlBench struct {
 }
 
 func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
-	if e.clickhouse == nil {
-		b.Sayf("sql: left out: its SQL user is one of the ClickHouse that is started here, and --clickhouse-url names another")
-		return nil
-	}
 	rows := o.Rows
 	if b.Quick {
 		rows = min(rows, 500_000)
 	}
-	const addresses = 10
 	s := &sqlBench{Bench: b, sqlOptions: o, e: e, events: pastYear(b.Seed, rows), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	s.Rows = rows
 	defer s.http.CloseIdleConnections()
-	if s.queried, err = b.startQueried(ctx, e, s.events, rows, addresses, o.Links); err != nil {
+	if s.queried, err = b.startQueried(ctx, e, s.events, rows, addresses, linksOfAddress); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop(context.WithoutCancel(ctx))) }()
-	for _, query := range sqlEntities {
-		if err := s.store.Exec(ctx, query); err != nil {
-			return fmt.Errorf("add what the events are about: %w", err)
-		}
-	}
-	return errors.Join(s.email(ctx), s.questions(ctx), s.beside(ctx))
+	return errors.Join(s.email(ctx), s.beside(ctx))
 }
 
 // email measures the summary of addresses with many access links, at random times, each from the time at which it was due.
@@ -82,7 +70,7 @@ func (s *sqlBench) email(ctx context.Context) error {
 	seed := s.Seed
 	return s.Measure(ctx, Case{
 		Name: emailCase, Warm: 1,
-		Title: fmt.Sprintf("GET /analytics/email of %d addresses with %d access links each, in turn, in the largest account, %d a second at random times", len(s.emails), s.Links, rate),
+		Title: fmt.Sprintf("GET /analytics/email of %d addresses with %d access links each, in turn, in the largest account, %d a second at random times", len(s.emails), linksOfAddress, rate),
 		Sides: []Side{{Name: "query", Run: func(ctx context.Context) (Sample, error) {
 			seed++ // other times in each run
 			took, err := openLoop(ctx, seed, rate, requests, func(ctx context.Context, _ int) error {
@@ -93,40 +81,7 @@ func (s *sqlBench) email(ctx context.Context) error {
 			sample.AddLatencies(latenciesOf(took))
 			return sample, err
 		}}},
-		Targets: []Target{{What: "p99 ≤ 30 ms", Value: Latency(0.99), Max: 30}},
 	})
-}
-
-var sqlQuestion = regexp.MustCompile("(?s)\n### ([^\n]+\\?)\n.*?```sql\n(.*?)```")
-
-// questions times each question of the document, asked by the SQL user over all accounts.
-func (s *sqlBench) questions(ctx context.Context) error {
-	const runs = 3 // they are many, and take their time
-	if !s.Wanted(questionsCase) {
-		return nil
-	}
-	text, err := os.ReadFile(s.Questions)
-	if err != nil {
-		return fmt.Errorf("read the questions (--sql-questions): %w", err)
-	}
-	c := Case{Name: questionsCase, Title: fmt.Sprintf("the questions of docs/sql.md, asked over all accounts: %s events", number(float64(s.Rows))), Runs: min(runs, s.Runs)}
-	for _, q := range sqlQuestion.FindAllStringSubmatch(string(text), -1) {
-		c.Sides = append(c.Sides, Side{Name: q[1], Run: func(ctx context.Context) (Sample, error) {
-			begin, answered := time.Now(), 1.0
-			if err := s.analyse(ctx, q[2]); err != nil {
-				if ctx.Err() != nil {
-					return nil, err
-				}
-				answered = 0 // it took more than the user may have
-				s.Sayf("%s: %v", q[1], err)
-			}
-			return Sample{"seconds": time.Since(begin).Seconds(), "answered": answered}, nil
-		}})
-	}
-	if len(c.Sides) == 0 {
-		return fmt.Errorf("there are no questions in %s (--sql-questions)", s.Questions)
-	}
-	return s.Measure(ctx, c)
 }
 
 // analyse asks as the SQL user. An answer comes when it is complete, so that an error within one is seen, and a
@@ -137,29 +92,6 @@ func (s *sqlBench) analyse(ctx context.Context, query string) error {
 		err = fmt.Errorf("the SQL user gets %d %s: %.200s", r.status, http.StatusText(r.status), r.body)
 	}
 	return err
-}
-
-// sqlEntities add lead magnets, links and landing-page views that fit the events.
-var sqlEntities = []string{
-	`INSERT INTO lodestone.lead_magnets (id, account_id, title, page_count, file_version, created_at, version)
-	SELECT lead_magnet_id, any(account_id), concat('Guide ', substring(toString(lead_magnet_id), 1, 13)), max(page), max(magnet_version), min(created_at) - INTERVAL 1 DAY, 1
-	FROM lodestone.events GROUP BY lead_magnet_id`,
-	`INSERT INTO lodestone.magnet_versions (account_id, lead_magnet_id, magnet_version, page_count, version)
-	SELECT account_id, lead_magnet_id, magnet_version, max(page), 1 FROM lodestone.events WHERE magnet_version > 0 GROUP BY account_id, lead_magnet_id, magnet_version`,
-	`INSERT INTO lodestone.generic_links (id, account_id, lead_magnet_id, slug, active, submission_count, created_at, version)
-	SELECT generic_link_id, any(account_id), any(lead_magnet_id), concat('guide-', toString(generic_link_id)), true, uniqExact(access_link_id), min(created_at) - INTERVAL 1 DAY, 1
-	FROM lodestone.events WHERE generic_link_id != toUUID('00000000-0000-0000-0000-000000000000') GROUP BY generic_link_id`,
-	`INSERT INTO lodestone.access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, utm_source, utm_campaign, is_active, created_at, version)
-	SELECT access_link_id, any(account_id), any(lead_magnet_id), nullIf(any(generic_link_id), toUUID('00000000-0000-0000-0000-000000000000')), access_link_id,
-		['', 'newsletter', 'linkedin'][1 + cityHash64(access_link_id) % 3], ['', 'spring'][1 + cityHash64(access_link_id) % 2], true, min(created_at) - INTERVAL 1 HOUR, 1
-	FROM lodestone.events GROUP BY access_link_id`,
-	`INSERT INTO lodestone.submissions (id, account_id, lead_magnet_id, generic_link_id, utm_source, utm_campaign, submitted_at, version)
-	SELECT id, account_id, lead_magnet_id, assumeNotNull(generic_link_id), utm_source, utm_campaign, created_at, 1
-	FROM lodestone.access_links FINAL WHERE generic_link_id IS NOT NULL`,
-	`INSERT INTO lodestone.link_views (account_id, lead_magnet_id, generic_link_id, event_id, referrer, url, ip_hash, user_agent, agent_names, origin, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset)
-	SELECT account_id, lead_magnet_id, generic_link_id, event_id, ['', 'https://www.linkedin.com/', 'https://www.google.com/', 'https://t.co/'][1 + cityHash64(event_id) % 4],
-		'https://docs.example.com/l/guide', ip_hash, user_agent, agent_names, origin, bot, created_at, received_at, kafka_topic_id, kafka_partition, kafka_offset
-	FROM lodestone.events WHERE cityHash64(event_id) % 8 = 0 AND generic_link_id != toUUID('00000000-0000-0000-0000-000000000000')`,
 }
 
 const (
@@ -212,15 +144,6 @@ func (s *sqlBench) beside(ctx context.Context) (err error) {
 		Title: fmt.Sprintf("%d events a second through collector and consumer, and GET /analytics, %d a second, both at random times, beside %d people who ask heavy SQL queries one after another, and without",
 			besideEvents, besideAsks, analysts),
 		Sides: []Side{side("beside SQL", analysts), side(alone, 0)},
-		Targets: []Target{
-			{What: "p50 ≤ 2 × that alone", Value: Latency(0.5), Against: alone, Max: 2},
-			{What: "p99 ≤ 2.5 × that alone", Value: Latency(0.99), Against: alone, Max: 2.5},
-			{What: "the events are taken as fast as they are sent", Value: Rate, Min: 0.98 * besideEvents},
-			{What: "and stored as fast as alone (≥ 95 %)", Value: stored, Against: alone, Min: 0.95},
-			clickhouseMemory, queryMemory, consumerMemory, collectorMemory,
-		},
-		Show: []string{Rate, stored, collectorP99, Latency(0.5), Latency(0.9), Latency(0.99), asked, refused,
-			Peak("clickhouse"), Peak("query"), Peak("consumer"), Peak("collector"), Peak("postgres")},
 	})
 }
 

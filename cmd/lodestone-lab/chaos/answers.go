@@ -1,38 +1,24 @@
 package chaos
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
-	"lodestone/cmd/lodestone-lab/overlay"
 	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/client"
 )
 
-// reader asks the processes of a cluster that serve the API: the query processes for reports, and the site for files, which it
-// also uploads.
+// reader asks the query processes of a cluster or a soak for reports.
 type reader struct {
 	queries []string          // addresses
-	site    string            // address
+	site    string            // address of the process of lead magnets, links and people
 	keys    map[string]string // by account
-
-	mu    sync.Mutex
-	files []uploaded
-	wrong []string // what should never be answered
 }
 
 // answers are the numbers of a report for an account: those of people.
@@ -46,12 +32,6 @@ type answers struct {
 // atLeast reports whether no number is smaller than before.
 func (a answers) atLeast(before answers) bool {
 	return a.Events >= before.Events && a.Readers >= before.Readers && a.Sessions >= before.Sessions && a.LinkViews >= before.LinkViews
-}
-
-// uploaded is a file that was acknowledged.
-type uploaded struct {
-	magnet, key string
-	sum         [sha256.Size]byte
 }
 
 func (r *reader) accounts() []string { return slices.Sorted(maps.Keys(r.keys)) }
@@ -108,86 +88,7 @@ func (r *reader) ask(ctx context.Context, account string, before answers, until 
 	return answered
 }
 
-// run uploads files and reads them, until ctx ends.
-func (r *reader) run(ctx context.Context) {
-	root, err := overlay.Root(ctx)
-	if err != nil {
-		return
-	}
-	guide, err := os.ReadFile(filepath.Join(root, "cmd", "lodestone", "demo", "guide.pdf"))
-	if err != nil {
-		r.wrong = append(r.wrong, err.Error())
-		return
-	}
-	accounts := r.accounts()
-	for n := 0; ctx.Err() == nil; n++ {
-		key := r.keys[accounts[n%len(accounts)]]
-		pdf := fmt.Appendf(slices.Clip(guide), "%% %s\n", uuid.New())
-		if magnet, err := r.upload(ctx, key, pdf); err == nil {
-			r.mu.Lock()
-			r.files = append(r.files, uploaded{magnet, key, sha256.Sum256(pdf)})
-			r.mu.Unlock()
-		}
-		if f, found := r.file(n); found {
-			if text, err := r.download(ctx, f); err == nil && sha256.Sum256(text) != f.sum {
-				r.wrong = append(r.wrong, "lead magnet "+f.magnet+" has another file than was uploaded")
-			}
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(10 * time.Second):
-		}
-	}
-}
-
-// file returns one of the files, if there is one.
-func (r *reader) file(n int) (f uploaded, found bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.files) == 0 {
-		return f, false
-	}
-	return r.files[n%len(r.files)], true
-}
-
-// uploads returns how many files were uploaded.
-func (r *reader) uploads() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.files)
-}
-
-// forget drops files that were uploaded after the first ones: a backup does not have them.
-func (r *reader) forget(first int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.files = r.files[:min(first, len(r.files))]
-}
-
-func (r *reader) upload(ctx context.Context, key string, pdf []byte) (magnet string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	api := client.New(client.Config{URL: r.site, Key: key})
-	m, err := api.CreateLeadMagnet(ctx, client.NewLeadMagnet{Title: "Uploaded"})
-	if err != nil {
-		return "", err
-	}
-	_, err = api.UploadFile(ctx, m.ID, "guide.pdf", bytes.NewReader(pdf))
-	return m.ID, err
-}
-
-func (r *reader) download(ctx context.Context, f uploaded) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	resp, err := client.New(client.Config{URL: r.site, Key: f.key}).Open(ctx, "/api/v1/lead-magnets/"+f.magnet+"/file", nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	return io.ReadAll(resp.Body)
-}
-
-// reader compares the reports of each query process with the rows, and each file with what was uploaded.
+// reader compares the reports of each query process with the rows.
 func (f *findings) reader(ctx context.Context, r *reader) {
 	for account, want := range f.people {
 		for _, address := range r.queries {
@@ -204,21 +105,5 @@ func (f *findings) reader(ctx context.Context, r *reader) {
 				f.examplef("the report of account %s at %s is %+v, and the rows are %+v: %v", account, address, got, *want, err)
 			}
 		}
-	}
-	f.Files = len(r.files)
-	for _, file := range r.files {
-		var text []byte
-		err := probe.Until(ctx, time.Minute, 500*time.Millisecond, "read a file", func() (err error) {
-			text, err = r.download(ctx, file)
-			return err
-		})
-		if err != nil || sha256.Sum256(text) != file.sum {
-			f.FilesWrong++
-			f.examplef("the file of lead magnet %s is not the one that was uploaded: %v", file.magnet, err)
-		}
-	}
-	for _, text := range r.wrong {
-		f.FilesWrong++
-		f.examplef("%s", text)
 	}
 }

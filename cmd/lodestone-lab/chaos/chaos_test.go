@@ -56,7 +56,6 @@ func TestClusterChaos(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o711))
 	programs := filepath.Join(dir, "bin")
 	require.NoError(t, buildPrograms(t.Context(), programs, ""))
-	require.NoError(t, buildBucket(t.Context(), programs))
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
 	r, err := chaos(ctx, options{
@@ -70,7 +69,6 @@ func TestClusterChaos(t *testing.T) {
 	require.NoError(t, err, "logs are in %s", dir)
 	require.True(t, r.ok())
 	require.Positive(t, r.Findings.Asked)
-	require.Positive(t, r.Findings.Files)
 	for i, rows := range r.Findings.ShardRows {
 		require.Positive(t, rows, shardName(i))
 	}

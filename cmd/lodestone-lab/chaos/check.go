@@ -43,8 +43,6 @@ type findings struct {
 	ShardRows   []int64 // rows of events of each ClickHouse server
 	Asked       int     // answers of the query processes that were compared
 	Differ      int     // of these, how many differ from the rows
-	Files       int     // files that were uploaded
-	FilesWrong  int     // of these, how many are not read as they were uploaded
 	LostAt      map[int]int64
 	DoubledAt   map[int]int64
 	Examples    []string
@@ -54,7 +52,7 @@ type findings struct {
 
 // ok reports whether nothing is wrong.
 func (f *findings) ok() bool {
-	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0 && f.Verify == nil && f.Differ == 0 && f.FilesWrong == 0
+	return f.Lost == 0 && f.Doubled == 0 && f.Strange == 0 && f.Places == 0 && f.Counters == 0 && f.DeadWrong == 0 && f.Verify == nil && f.Differ == 0
 }
 
 func (f *findings) examplef(format string, args ...any) {

@@ -16,13 +16,10 @@ import (
 	"lodestone/pkg/test/pgbouncer"
 )
 
-// A cluster has two ClickHouse shards, and processes that a run on one server does without: two of the query service, one of
-// lead magnets with its files in an S3 server, and a PgBouncer between all of them and PostgreSQL.
+// A cluster has two ClickHouse shards, two processes of the query service, and a PgBouncer between processes and PostgreSQL.
 const (
 	clusterShards = 2
 	queries       = 2
-	bucketName    = "files"
-	bucketKey     = "key-of-the-runner"
 	shardPassword = "of all shards"
 )
 
@@ -139,7 +136,7 @@ func (w *world) startPooler(ctx context.Context, runtime engine.Runtime) error {
 	return w.pooler.Start(ctx)
 }
 
-// servingEnvironments adds the settings of the processes that only a cluster or a soak has. A soak has one query process, and files in Postgres.
+// servingEnvironments adds the settings of the processes that only a cluster or a soak has. A soak has one query process, and one of lead magnets, links and people.
 func (w *world) servingEnvironments(env map[string][]string, through func(name, kind string) error) error {
 	w.reader = &reader{}
 	n := queries
@@ -154,31 +151,15 @@ func (w *world) servingEnvironments(env map[string][]string, through func(name, 
 		}
 		w.reader.queries = append(w.reader.queries, "http://"+listen)
 	}
+	if !w.soak {
+		return nil
+	}
 	listen, err := w.serves(env, "crud1", through)
 	if err != nil {
 		return err
 	}
 	w.reader.site = "http://" + listen
-	if w.soak {
-		return w.operations.settings(w, env)
-	}
-	store, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	proxy, err := w.network.Add("crud1-bucket", store)
-	if err != nil {
-		return err
-	}
-	env["bucket"] = []string{
-		"BUCKET_DIR=" + filepath.Join(w.dir, "bucket"), "BUCKET_NAME=" + bucketName, "BUCKET_LISTEN=" + store,
-		"BUCKET_ACCESS_KEY=" + bucketKey, "BUCKET_SECRET_KEY=" + bucketKey,
-	}
-	env["crud1"] = append(env["crud1"],
-		"LODESTONE_FILE_STORE=s3://"+bucketName+"/lodestone", "LODESTONE_S3_ENDPOINT=http://"+proxy, "LODESTONE_S3_REGION=eu-central-1",
-		"LODESTONE_S3_ACCESS_KEY="+bucketKey, "LODESTONE_S3_SECRET_KEY="+bucketKey,
-	)
-	return nil
+	return w.operations.settings(w, env)
 }
 
 // serves adds the settings of a process that serves the API.
@@ -186,30 +167,20 @@ func (w *world) serves(env map[string][]string, name string, through func(name, 
 	if err := through(name, "consumer"); err != nil {
 		return "", err
 	}
-	if listen, err = freeAddress(); err != nil {
+	if listen, err = probe.FreeAddress(); err != nil {
 		return "", err
 	}
 	env[name] = append(env[name], "LODESTONE_LISTEN="+listen, "LODESTONE_LIMIT_REQUESTS_PER_MINUTE=100000", "LODESTONE_LIMIT_ANALYTICS_QUERY_PER_MINUTE=100000")
 	return listen, nil
 }
 
-// addServingProcesses makes the processes that only a cluster or a soak has, starts the S3 server of a cluster, and creates keys of the accounts.
+// addServingProcesses makes the processes that only a cluster or a soak has, and creates keys of the accounts.
 func (w *world) addServingProcesses(ctx context.Context, add func(command string, number int) *machine.Process) error {
 	for i := range w.reader.queries {
 		w.queries = append(w.queries, add("query", i+1))
 	}
-	w.site = add("crud", 1)
 	if w.soak {
-		return w.makeKeys(ctx)
-	}
-	w.bucket = &machine.Process{Name: "bucket", Program: filepath.Join(w.programs, "bucket"), Dir: w.dir, Log: w.log, Env: w.bucketEnv}
-	if err := w.bucket.Start(); err != nil {
-		return err
-	}
-	if err := probe.Until(ctx, startTimeout, retryInterval, "start the S3 server: see bucket.log", func() error {
-		return probe.Listens(ctx, strings.TrimPrefix(w.bucketEnv[2], "BUCKET_LISTEN="))
-	}); err != nil {
-		return err
+		w.site = add("crud", 1)
 	}
 	return w.makeKeys(ctx)
 }

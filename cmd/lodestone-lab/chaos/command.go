@@ -30,17 +30,16 @@ type Command struct {
 	Steps    []string      `name:"steps" help:"Inject these faults, in this order, and end."`
 	Only     []string      `name:"only" help:"Choose from these faults only."`
 	List     bool          `name:"list" help:"List the faults and end."`
-	Cluster  bool          `name:"cluster" help:"Run two ClickHouse shards, two query processes, PgBouncer and files in an S3 server, and add the faults of such a cluster."`
+	Cluster  bool          `name:"cluster" help:"Run two ClickHouse shards, two query processes and PgBouncer, and add the faults of such a cluster."`
 	Mutant   string        `name:"mutant" help:"Break this rule in the programs, to see that the run finds out."`
 	Mutants  bool          `name:"mutants" help:"Break one rule after the other, each in a short run or the tests of its package, and fail if one is not noticed. Nothing else is done."`
 	Dir      string        `name:"dir" help:"Directory for data, logs and the ledger; a temporary one, which is removed after success, if empty."`
-	Report   string        `name:"report" help:"File to write the report to as well."`
 }
 
 var errFound = errors.New("the run found something wrong")
 
 // Run breaks things, and prints what it found.
-func (c *Command) Run(ctx context.Context) (err error) {
+func (c *Command) Run(ctx context.Context) error {
 	if c.List {
 		for _, f := range faults() {
 			if !f.cluster || c.Cluster {
@@ -56,7 +55,26 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1 << 32)
 	}
-	dir, temporary := c.Dir, c.Dir == ""
+	return inDirectory(c.Dir, c.Seed, func(dir string) (bool, error) {
+		programs := filepath.Join(dir, "bin")
+		if err := buildPrograms(ctx, programs, c.Mutant); err != nil {
+			return false, err
+		}
+		r, err := chaos(ctx, options{
+			Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Steps: c.Steps, Only: c.Only,
+			Pause: 2 * time.Second, Recover: 5 * time.Minute, Dir: dir, Programs: programs, Log: log,
+		})
+		if r == nil {
+			return false, err
+		}
+		return r.ok(), errors.Join(err, r.write(os.Stdout))
+	})
+}
+
+// inDirectory makes a run in a directory, and returns an error if it found something. If none is given it is a temporary one, which is
+// removed after success.
+func inDirectory(dir string, seed uint64, run func(dir string) (ok bool, err error)) (err error) {
+	temporary := dir == ""
 	if temporary {
 		if dir, err = os.MkdirTemp("", "lodestone-chaos-"); err != nil {
 			return err
@@ -66,40 +84,14 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // as above
 		return err
 	}
-	programs := filepath.Join(dir, "bin")
-	if err := buildPrograms(ctx, programs, c.Mutant); err != nil {
-		return err
-	}
-	if c.Cluster {
-		if err := buildBucket(ctx, programs); err != nil {
-			return err
-		}
-	}
-	r, err := chaos(ctx, options{
-		Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Steps: c.Steps, Only: c.Only,
-		Pause: 2 * time.Second, Recover: 5 * time.Minute, Dir: dir, Programs: programs, Log: log,
-	})
-	if r != nil {
-		err = errors.Join(err, c.publish(r))
-	}
-	if err == nil && !r.ok() {
-		err = fmt.Errorf("%w (--seed %d); data and logs are in %s", errFound, c.Seed, dir)
+	ok, err := run(dir)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w (--seed %d); data and logs are in %s", errFound, seed, dir)
 	}
 	if err == nil && temporary {
 		err = engine.RemoveDir(dir)
 	}
 	return err
-}
-
-func (c *Command) publish(r *report) error {
-	if err := r.write(os.Stdout); err != nil || c.Report == "" {
-		return err
-	}
-	file, err := os.Create(c.Report)
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.write(file), file.Close())
 }
 
 // buildPrograms compiles the programs as `make build` does, but that their clocks can be moved, and with the rule broken that a
@@ -124,11 +116,6 @@ func buildPrograms(ctx context.Context, dir, broken string) error {
 	return compile(ctx, sources, dir, names...)
 }
 
-// Build compiles the programs as releases have them into a directory.
-func Build(ctx context.Context, dir string) error {
-	return compile(ctx, nil, dir, "lodestone", "lodestone-clickhouse")
-}
-
 // compile compiles programs with other sources than those that are there.
 func compile(ctx context.Context, sources overlay.Sources, dir string, names ...string) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
@@ -146,18 +133,6 @@ func compile(ctx context.Context, sources overlay.Sources, dir string, names ...
 		}
 	}
 	return nil
-}
-
-// buildBucket compiles the S3 server of a cluster.
-func buildBucket(ctx context.Context, dir string) error {
-	root, err := overlay.Root(ctx)
-	if err != nil {
-		return err
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
-	return overlay.Build(ctx, filepath.Join(root, "cmd", "lodestone-lab"), filepath.Join(dir, "bucket"), "./chaos/machine/bucket")
 }
 
 var errUnnoticed = errors.New("the run does not notice it")
@@ -182,24 +157,20 @@ func tryMutants(ctx context.Context, dir string, log *slog.Logger) error {
 }
 
 // tryMutant returns nil if a rule that is broken is noticed.
-func tryMutant(ctx context.Context, m mutant.Mutant, dir string, number int, log *slog.Logger) (err error) {
-	if dir == "" {
-		// Not below a directory that only we may enter: PostgreSQL, which is another user if we are root, passes through.
-		if dir, err = os.MkdirTemp("", "lodestone-chaos-"); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, engine.RemoveDir(dir)) }()
-	} else {
+func tryMutant(ctx context.Context, m mutant.Mutant, dir string, number int, log *slog.Logger) error {
+	if dir != "" {
 		dir = filepath.Join(dir, fmt.Sprint("mutant", number+1))
 	}
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o711)); err != nil { //nolint:gosec // as above
-		return err
-	}
-	if m.Package != "" {
-		return m.RunTests(ctx, dir)
-	}
-	return runMutant(ctx, m, dir, log)
+	return inDirectory(dir, mutantSeed, func(dir string) (bool, error) {
+		if m.Package != "" {
+			return true, m.RunTests(ctx, dir)
+		}
+		return true, runMutant(ctx, m, dir, log)
+	})
 }
+
+// mutantSeed is the seed of runs that are to find a broken rule.
+const mutantSeed = 20261
 
 // runMutant lets a schedule run on programs that are broken, and returns nil if that shows.
 func runMutant(ctx context.Context, m mutant.Mutant, dir string, log *slog.Logger) error {
@@ -208,7 +179,7 @@ func runMutant(ctx context.Context, m mutant.Mutant, dir string, log *slog.Logge
 		return err
 	}
 	o := options{
-		Seed: 20261, Rate: 800, Senders: 8, Brokers: 1, Steps: m.Steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
+		Seed: mutantSeed, Rate: 800, Senders: 8, Brokers: 1, Steps: m.Steps, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute,
 		NoSpool: m.NoSpool, Dir: dir, Programs: programs, Log: log,
 	}
 	if m.Sign == mutant.Stuck {

@@ -99,8 +99,6 @@ func (s *scene) victim(kind string) victim {
 		p = s.queries[s.rand.IntN(len(s.queries))]
 	case "crud":
 		p = s.site
-	case "bucket":
-		p = s.bucket
 	default:
 		p = s.consumer()
 	}
@@ -323,22 +321,17 @@ func faults() []fault {
 		jump("collectors", false, "collector"),
 		jump("consumers", false, "consumer"),
 		jump("ClickHouse", false, "clickhouse"),
-		jump("PostgreSQL", false, "postgres"),
 		jump("all of these at once", true, ""),
 		{name: "clock jumps: back around a stopped consumer", inject: jumpAroundZombie},
 		{name: "poison records", short: true, inject: writePoison},
 		{name: "disk full: ClickHouse", inject: fillClickHouse},
 		{name: "disk full: spool, without Kafka", inject: fillSpool},
-		{name: "no descriptors left: collector", inject: takeDescriptors},
-		{name: "read errors: spool", inject: failReads},
-		{name: "a block over the window", inject: blockOverWindow},
-		{name: "clock 3 h ahead: spooled and repeated", inject: spoolAhead},
+		{name: "a repeat from a spool", inject: repeatFromSpool},
 		{name: "another consumer group", inject: otherGroup},
 		{name: "records expired unread", inject: expireRecords},
 		{name: "a log lost its end", short: true, inject: truncateLog},
 		ofCluster(kill("pgbouncer")),
 		ofCluster(kill("query")),
-		ofCluster(kill("bucket")),
 		{name: "a shard is away", short: true, inject: shardAway, cluster: true},
 	}
 }

@@ -65,12 +65,7 @@ func (s *scene) withoutConsumers(brutal bool, do func() error) error {
 		}
 		p.Stop(40 * time.Second)
 	}
-	err := do()
-	for _, p := range s.consumers[:consumers] {
-		p.Kill(0)
-		err = errors.Join(err, p.Start())
-	}
-	return err
+	return errors.Join(do(), s.startConsumers())
 }
 
 // retry repeats what Kafka or ClickHouse refuses for a while.

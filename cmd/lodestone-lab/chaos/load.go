@@ -138,7 +138,6 @@ type sender struct {
 	views  bool // of landing pages, else events
 	skew   bool // its clock is an hour off
 	bot    bool
-	only   string // the collector that it sends to; empty: to one or the other
 	pause  time.Duration
 	http   *http.Client
 	body   []byte
@@ -217,10 +216,7 @@ var errAnswer = errors.New("the collector gave an answer that it never should")
 
 // post sends the body once to one of the collectors.
 func (s *sender) post(ctx context.Context) (acked bool, err error) {
-	address := s.only
-	if address == "" {
-		address = s.load.collectors[rand.IntN(len(s.load.collectors))]
-	}
+	address := s.load.collectors[rand.IntN(len(s.load.collectors))]
 	path := "/v1/events"
 	if s.views {
 		path = "/v1/link-views"

@@ -141,7 +141,7 @@ func (s *scene) backlog(ctx context.Context, d time.Duration) ([]place, error) {
 	return places, err
 }
 
-// startConsumers begins the next life of those that backlog stopped.
+// startConsumers begins the next life of those that were stopped.
 func (s *scene) startConsumers() (err error) {
 	for _, p := range s.consumers[:consumers] {
 		p.Kill(0)

@@ -21,9 +21,9 @@ import (
 
 // What an operator does in a soak, in the order of a run.
 const (
-	Backup      = "backup"
-	EraseOne    = "a person exported and erased"
-	RestoreBoth = "both databases destroyed and restored"
+	backup      = "backup"
+	eraseOne    = "a person exported and erased"
+	restoreBoth = "both databases destroyed and restored"
 )
 
 // operationFaults returns the operations. They need a world with the processes of a soak.
@@ -35,9 +35,9 @@ func operationFaults() []fault {
 	crud.operation = true
 	return []fault{
 		crud,
-		operation(Backup, backUp),
-		operation(EraseOne, eraseOne),
-		operation(RestoreBoth, restoreBoth),
+		operation(backup, backUp),
+		operation(eraseOne, exportAndErase),
+		operation(restoreBoth, destroyAndRestore),
 	}
 }
 
@@ -46,7 +46,6 @@ func allFaults() []fault { return slices.Concat(faults(), operationFaults()) }
 
 // operations is what the operations of a soak leave for each other and for the check.
 type operations struct {
-	files   int    // of the reader, at the newest backup
 	gone    *link  // of the person who was erased
 	address string // theirs
 	figures []string
@@ -98,19 +97,17 @@ func first(in *regexp.Regexp, printed string) string {
 
 // backUp backs up and checks what was written.
 func backUp(ctx context.Context, s *scene) error {
-	files := s.reader.uploads() // those that are uploaded meanwhile may be in it or not
 	printed, err := s.output(ctx, "backup", s.backups())
 	if err != nil {
 		return err
 	}
-	s.operations.files = files
 	s.note("backed up in %s, %s bytes", first(took, printed), first(size, printed))
 	s.operations.figuref("backup: %s, %s bytes", first(took, printed), first(size, printed))
 	return s.command(ctx, "backup", "check", s.backups())
 }
 
-// eraseOne exports a person whose page stays open, and erases them. The databases have nothing of them soon after.
-func eraseOne(ctx context.Context, s *scene) error {
+// exportAndErase exports a person whose page stays open, and erases them. The databases have nothing of them soon after.
+func exportAndErase(ctx context.Context, s *scene) error {
 	const account = 1 // not the first one, one of whose links has a quarter of the events
 	reader := s.rand.IntN(linksInAll / accounts)
 	l, address := s.links[account*linksInAll/accounts+reader], emailOf(account, reader)
@@ -152,9 +149,9 @@ func (w *world) verifyErased(ctx context.Context) error {
 	})
 }
 
-// restoreBoth destroys both databases and restores them from the newest backup. Collectors go on: Kafka takes what they get, and nothing of theirs reaches
+// destroyAndRestore destroys both databases and restores them from the newest backup. Collectors go on: Kafka takes what they get, and nothing of theirs reaches
 // Postgres before it is whole.
-func restoreBoth(ctx context.Context, s *scene) error {
+func destroyAndRestore(ctx context.Context, s *scene) error {
 	others := slices.Concat([]*machine.Process{s.site}, s.queries, s.consumers[:consumers])
 	for _, p := range others {
 		p.Stop(40 * time.Second)
@@ -167,7 +164,6 @@ func restoreBoth(ctx context.Context, s *scene) error {
 	if err := errors.Join(emptied(ctx, s.postgres, filepath.Join(s.dir, "postgres")), emptied(ctx, s.shards[0], filepath.Join(s.dir, shardName(0)))); err != nil {
 		return err
 	}
-	s.reader.forget(s.operations.files)
 	begin := time.Now()
 	printed, err := s.output(ctx, "restore", s.backups())
 	if err != nil {

@@ -150,7 +150,6 @@ func (r *report) writeServed(b *strings.Builder) {
 	}
 	if r.Cluster || r.Soak {
 		fmt.Fprintf(b, "- reports compared with the rows: %d; different: %d\n", f.Asked, f.Differ)
-		fmt.Fprintf(b, "- files uploaded: %d; read back different: %d\n", f.Files, f.FilesWrong)
 	}
 }
 

@@ -35,81 +35,11 @@ type options struct {
 	// At has the times from the begin of the load at which Steps are injected at the earliest, and the load ends. Else steps follow each other after Pause.
 	At []time.Duration
 	// Watch is called beside the load.
-	Watch    func(ctx context.Context, look func() Look)
+	Watch    func(ctx context.Context, w *world)
 	Recover  time.Duration // everything has to be stored so long after a fault, or the run fails
 	Dir      string        // for logs, data and the ledger
 	Programs string        // directory of lodestone and lodestone-clickhouse
 	Log      *slog.Logger
-}
-
-// Look is what runs at a time.
-type Look struct {
-	Step    string // the operation or fault that the system has not recovered from; "": none
-	Running []Running
-}
-
-// Running is a process.
-type Running struct {
-	Name  string
-	PID   int    // 0: between two lives
-	Admin string // address of its metrics; "": it is an engine
-}
-
-// look returns what runs.
-func (w *world) look() Look {
-	at := Look{}
-	if name, ok := w.doing.Load().(string); ok {
-		at.Step = name
-	}
-	for name, pid := range w.pids() {
-		at.Running = append(at.Running, Running{Name: name, PID: pid, Admin: w.admins[name]})
-	}
-	slices.SortFunc(at.Running, func(a, b Running) int { return strings.Compare(a.Name, b.Name) })
-	return at
-}
-
-// Soak is a run in which everything happens that happens to an installation: see operation_fault.go.
-type Soak struct {
-	Seed                          uint64
-	Duration, Recover             time.Duration
-	Rate, Batch, Senders, Brokers int
-	Steps                         []Step
-	Dir, Programs                 string // directories: for data and logs, and of the programs
-	Log                           *slog.Logger
-	Watch                         func(ctx context.Context, look func() Look)
-}
-
-// Step is a fault or an operation, and its time from the begin of the load at the earliest.
-type Step struct {
-	At   time.Duration
-	Name string
-}
-
-// Result is what a soak has to say. Report is markdown.
-type Result struct {
-	Report string
-	Acked  int64
-	Load   time.Duration // while events were sent
-	OK     bool
-}
-
-// Run makes the run. The error says that it could not be made, or that the system got stuck.
-func (s Soak) Run(ctx context.Context) (*Result, error) {
-	o := options{
-		Seed: s.Seed, Rate: s.Rate, Senders: s.Senders, Brokers: s.Brokers, Soak: true, Batch: s.Batch, Recover: s.Recover, Pause: time.Second,
-		Dir: s.Dir, Programs: s.Programs, Log: s.Log, Watch: s.Watch,
-	}
-	for _, step := range s.Steps {
-		o.Steps, o.At = append(o.Steps, step.Name), append(o.At, step.At)
-	}
-	o.At = append(o.At, s.Duration)
-	r, err := chaos(ctx, o)
-	if r == nil {
-		return nil, err
-	}
-	var text strings.Builder
-	err = errors.Join(err, r.write(&text))
-	return &Result{Report: text.String(), Acked: r.Acked, Load: r.Loaded, OK: err == nil && r.ok()}, err
 }
 
 // fillsDisks reports whether a fault of the schedule needs a file system of its own.
@@ -176,11 +106,8 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	sampling, stopSampling := context.WithCancel(ctx)
 	var sampler sync.WaitGroup
 	sampler.Go(func() { r.sample(sampling, w) })
-	if w.reader != nil {
-		sampler.Go(func() { w.reader.run(sampling) })
-	}
 	if o.Watch != nil {
-		sampler.Go(func() { o.Watch(sampling, func() Look { return w.look() }) })
+		sampler.Go(func() { o.Watch(sampling, w) })
 	}
 	loaded := time.Now()
 	err = r.play(ctx, o, &scene{world: w, load: l, poison: p, gone: g, limit: o.Recover}, known, names)

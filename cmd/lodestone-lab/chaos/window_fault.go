@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/cmd/lodestone-lab/chaos/machine"
-	"lodestone/cmd/lodestone-lab/probe"
 	"lodestone/pkg/event"
 )
 
@@ -46,10 +41,10 @@ func (s *scene) acknowledged(numbers []uint64) error {
 	return nil
 }
 
-// record returns an event as a collector writes it to Kafka.
-func (s *scene) record(number uint64, spooled bool) *kgo.Record {
+// record returns an event as a collector whose clock is ahead writes it to Kafka.
+func (s *scene) record(number uint64, spooled bool, ahead time.Duration) *kgo.Record {
 	l := s.links[s.load.linkOf(number)]
-	now := time.Now().UnixMilli()
+	now := time.Now().Add(ahead).UnixMilli()
 	e := event.Event{
 		AccountID: l.account, LeadMagnetID: l.magnet, AccessLinkID: l.id, SessionID: s.load.ids.Session(s.load.sessionOf(number)),
 		EventID: s.load.ids.Event(number), CreatedAt: now, ReceivedAt: now, Spooled: spooled,
@@ -85,7 +80,7 @@ func (s *scene) passWindow(ctx context.Context) error {
 	if err := s.acknowledged(number); err != nil {
 		return err
 	}
-	one := s.record(number[0], false)
+	one := s.record(number[0], false, 0)
 	records := make([]*kgo.Record, repeatWindow+1+s.rand.IntN(repeatWindow/2))
 	for i := range records {
 		r := *one
@@ -95,111 +90,24 @@ func (s *scene) passWindow(ctx context.Context) error {
 	return s.write(ctx, records...)
 }
 
-// blockOverWindow leaves behind what an outage of Kafka and the consumers does: events that reached Kafka late, were taken for
-// unacknowledged and kept in a spool, and are sent once more, more records later than the consumer knows repeats. All of that
-// fits into one block.
-func blockOverWindow(ctx context.Context, s *scene) error {
-	rows := 100_000 << s.rand.IntN(3)
-	s.note("no consumer runs; the next block may have %d rows", rows)
+// repeatFromSpool leaves behind what an outage of Kafka and the consumers does: events that reached Kafka late, were taken for
+// unacknowledged and kept in the spool of a collector whose clock is hours ahead, and are sent once more, more records later
+// than the consumer knows repeats by itself.
+func repeatFromSpool(ctx context.Context, s *scene) error {
+	ahead := 3*time.Hour + s.between(0, time.Hour)
+	s.note("no consumer runs; events come again from the spool of a collector whose clock is %v ahead", ahead)
 	defer s.load.resume()
-	if err := s.load.quiet(ctx); err != nil {
+	if err := errors.Join(s.load.quiet(ctx), s.spoolsEmpty(ctx, s.limit)); err != nil {
 		return err
 	}
 	return s.withoutConsumers(s.rand.IntN(2) == 0, func() error {
 		numbers := s.load.ofFirstLink(1 + s.rand.IntN(20))
 		first, again := make([]*kgo.Record, len(numbers)), make([]*kgo.Record, len(numbers))
 		for i, n := range numbers {
-			first[i], again[i] = s.record(n, false), s.record(n, true)
-		}
-		for _, p := range s.consumers {
-			p.Set("LODESTONE_CONSUMER_BLOCK_ROWS", strconv.Itoa(rows))
+			first[i], again[i] = s.record(n, false, 0), s.record(n, true, ahead)
 		}
 		return errors.Join(s.acknowledged(numbers), s.write(ctx, first...), s.passWindow(ctx), s.write(ctx, again...))
 	})
-}
-
-// spoolAhead lets a collector whose clock is hours ahead keep events in its spool that its senders, who got no answer, repeat
-// through another collector. It sends them on when the consumer does not know these repeats by itself any more. Nothing else is sent
-// meanwhile: a spooled event of the present time in the same block would widen the range of times in which the consumer looks for
-// stored repeats, and hide one that is too narrow.
-func spoolAhead(ctx context.Context, s *scene) error {
-	number := s.rand.IntN(collectors)
-	p, other := s.collectors[number], s.collectors[(number+1)%collectors]
-	ahead := 3*time.Hour + s.between(0, time.Hour)
-	defer s.load.resume()
-	if err := errors.Join(s.load.quiet(ctx), s.spoolsEmpty(ctx, s.limit)); err != nil {
-		return err
-	}
-	if err := s.clocks.Set(p.Name, ahead); err != nil {
-		return err
-	}
-	s.note("the clock of %s is set %v ahead; it keeps events in its spool that %s gets as well", p.Name, ahead, other.Name)
-	numbers := s.load.ofFirstLink(1 + s.rand.IntN(20))
-	err := s.network.Disturb(s.network.Names("collector-kafka"), machine.Toxic{Kind: "timeout", Answers: false, Attributes: map[string]int64{"timeout": 0}})
-	if err == nil {
-		err = probe.Until(ctx, s.limit, retryInterval, "have events kept in the spool", func() error { return s.post(ctx, p, numbers) })
-	}
-	p.Kill(time.Hour)
-	p.Stop(40 * time.Second) // start begins the next life
-	s.network.Heal(context.WithoutCancel(ctx))
-	if err == nil {
-		err = s.overtake(ctx, other, numbers)
-	}
-	p.Kill(0)
-	err = errors.Join(err, p.Start(), s.ready(ctx, p))
-	if err == nil {
-		err = s.drained(ctx, s.limit)
-	}
-	return errors.Join(err, s.clocks.Set(p.Name, 0))
-}
-
-// overtake gets the events to Kafka through another collector, and more records behind them than the consumer looks back.
-func (s *scene) overtake(ctx context.Context, by *machine.Process, numbers []uint64) error {
-	if err := probe.Until(ctx, s.limit, retryInterval, "repeat events", func() error { return s.post(ctx, by, numbers) }); err != nil {
-		return err
-	}
-	if err := s.acknowledged(numbers); err != nil {
-		return err
-	}
-	if err := probe.Until(ctx, s.limit, retryInterval, "empty the spool", func() error {
-		records, err := probe.Metric(ctx, s.admins[by.Name], "lodestone_spool_records")
-		if err == nil && records > 0 {
-			err = fmt.Errorf("%d records wait in it", records)
-		}
-		return err
-	}); err != nil {
-		return err
-	}
-	return s.passWindow(ctx)
-}
-
-// post sends events to a collector in one request, and returns nil if it acknowledged them.
-func (s *scene) post(ctx context.Context, p *machine.Process, numbers []uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
-	defer cancel()
-	sent := time.Now().UTC().Format(time.RFC3339Nano)
-	body := []byte("[")
-	for i, n := range numbers {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = s.load.appendEvent(body, n, sent)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.addressOf(p)+"/v1/events", strings.NewReader(string(body)+"]"))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16)); err != nil || resp.StatusCode != http.StatusAccepted {
-		return fmt.Errorf("%d %s: %w", resp.StatusCode, text, err)
-	}
-	return nil
 }
 
 // poison keeps account of the records that were written to the topic and cannot become rows.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -67,10 +66,8 @@ type world struct {
 	collectors []*machine.Process
 	consumers  []*machine.Process // of those, the first ones run all the time
 	queries    []*machine.Process // of a cluster or a soak
-	site       *machine.Process   // likewise: lead magnets and their files
-	bucket     *machine.Process   // of a cluster: the S3 server with these files
-	bucketEnv  []string
-	reader     *reader // of a cluster or a soak
+	site       *machine.Process   // of a soak: lead magnets, links and people
+	reader     *reader            // of a cluster or a soak
 	operations operations
 	doing      atomic.Value // the name of the fault, a string
 	own        []string     // the environment of commands that no fault is to reach
@@ -108,7 +105,7 @@ func (w *world) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.own, w.bucketEnv = env["direct"], env["bucket"]
+	w.own = env["direct"]
 	if err := w.command(ctx, "migrate"); err != nil {
 		return err
 	}
@@ -119,12 +116,10 @@ func (w *world) start(ctx context.Context) error {
 }
 
 func (w *world) startEngines(ctx context.Context) error {
-	var err error
-	if w.clocks, err = machine.NewClocks(ctx, w.dir, w.log); err != nil {
-		return err
-	}
+	w.clocks = machine.NewClocks(w.dir)
 	cache := os.Getenv("LODESTONE_ENGINE_CACHE")
 	if cache == "" {
+		var err error
 		if cache, err = install.DefaultCache(); err != nil {
 			return err
 		}
@@ -142,7 +137,7 @@ func (w *world) startEngines(ctx context.Context) error {
 	if err := w.makeShards(runtime, installer); err != nil {
 		return err
 	}
-	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime("postgres"), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
+	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime(""), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
 	listener := func(name, from string) apachekafka.Listener {
 		return apachekafka.Listener{Name: name, Advertise: func(node int, listening string) (string, error) {
 			return w.network.Add(from+"-kafka"+strconv.Itoa(node), listening)
@@ -219,7 +214,7 @@ func (w *world) environments() (map[string][]string, error) {
 		for _, proxy := range w.network.Names(kind + "-kafka") {
 			seeds = append(seeds, w.network.Address(proxy))
 		}
-		if w.admins[name], err = freeAddress(); err != nil {
+		if w.admins[name], err = probe.FreeAddress(); err != nil {
 			return err
 		}
 		env[name] = append([]string{
@@ -235,7 +230,7 @@ func (w *world) environments() (map[string][]string, error) {
 		if err := through(name, "collector"); err != nil {
 			return nil, err
 		}
-		listen, err := freeAddress()
+		listen, err := probe.FreeAddress()
 		if err != nil {
 			return nil, err
 		}
@@ -281,15 +276,6 @@ func host(address string) string {
 		return ""
 	}
 	return u.Host
-}
-
-// freeAddress returns one that the system gives to no outgoing connection while its process is down.
-func freeAddress() (string, error) {
-	port, err := engine.FreePort()
-	if err != nil {
-		return "", err
-	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }
 
 // command runs a command of lodestone. Its error has what it printed.
@@ -384,9 +370,6 @@ func (w *world) stop() error {
 		all.Go(func() error { p.Stop(30 * time.Second); return nil })
 	}
 	err := all.Wait()
-	if w.bucket != nil {
-		w.bucket.Stop(5 * time.Second)
-	}
 	if w.direct != nil {
 		w.direct.Close()
 	}

@@ -61,3 +61,26 @@ func (s Sources) Go(ctx context.Context, dir, command string, args ...string) (*
 	cmd.Dir = root // the product is built with the versions of its own go.mod
 	return cmd, nil
 }
+
+// Build compiles a program as releases do, from a package of the module in a directory.
+func Build(ctx context.Context, dir, program, source string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", program, source)
+	cmd.Env, cmd.Dir = append(os.Environ(), "CGO_ENABLED=0"), dir
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w: %s", filepath.Base(program), err, output)
+	}
+	return nil
+}
+
+// Version returns the tag of this checkout, or its commit, "-dirty" where files are changed.
+func Version(ctx context.Context) (string, error) {
+	root, err := Root(ctx)
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.CommandContext(ctx, "git", "-C", root, "describe", "--tags", "--always", "--dirty").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the version of this checkout: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"lodestone/pkg/engine"
 	"lodestone/pkg/service"
 )
 
@@ -30,6 +31,15 @@ func ask(ctx context.Context, admin, path string) (*http.Response, error) {
 		return nil, fmt.Errorf("%s answers %s", path, resp.Status)
 	}
 	return resp, err
+}
+
+// FreeAddress returns an address of this machine that nothing listens on, and that the system gives to no outgoing connection.
+func FreeAddress() (string, error) {
+	port, err := engine.FreePort()
+	if err != nil {
+		return "", err
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }
 
 // Ready returns an error unless the process at an admin address can do its work.

@@ -1,7 +1,9 @@
 package upgrade_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -22,28 +24,42 @@ import (
 
 const root = "../../.."
 
-// previous returns the releases to upgrade from: the one that UPGRADE_FROM names, else the newest, and one with an older schema.
-func previous(t *testing.T) []overlay.Release {
+// previous returns the revision to upgrade from: the one that UPGRADE_FROM names, else the newest tag below this commit. As long as there is no
+// tag it is the commit of the first migration, which a database of an older one does not lead to.
+func previous(t *testing.T) string {
 	t.Helper()
-	if from := os.Getenv("UPGRADE_FROM"); from != "" {
-		release, err := overlay.Named(t.Context(), from)
-		require.NoError(t, err)
-		return []overlay.Release{release}
-	}
-	all, err := overlay.Releases(t.Context())
+	tags := git(t, "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname")
+	newest, _, _ := strings.Cut(tags, "\n")
+	migrations, err := filepath.Glob(filepath.Join(root, "pkg/postgres/migrations/*.sql"))
 	require.NoError(t, err)
-	return all
+	require.NotEmpty(t, migrations)
+	first := git(t, "log", "-1", "--no-renames", "--diff-filter=A", "--format=%H", "--", "pkg/postgres/migrations/"+filepath.Base(migrations[0]))
+	return cmp.Or(os.Getenv("UPGRADE_FROM"), newest, first)
 }
 
-// build builds a release from its revision; "" is this checkout as it is.
+// git returns what a git command prints. A clone without history or tags makes it fail.
+func git(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "git", append([]string{"-C", root}, args...)...).CombinedOutput()
+	require.NoError(t, err, "git %v: %s (a shallow clone takes `git fetch --unshallow --tags`)", args, out)
+	return strings.TrimSpace(string(out))
+}
+
+// build builds Lodestone from a revision; "" is this checkout as it is. The pages of a revision are those of this checkout:
+// the test is about what processes store and exchange.
 func build(t *testing.T, revision string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "lodestone")
-	if revision == "" {
-		require.NoError(t, overlay.Build(t.Context(), root, program, "./cmd/lodestone"))
-	} else {
-		require.NoError(t, overlay.BuildCommit(t.Context(), t.TempDir(), revision, program))
+	program, tree := filepath.Join(t.TempDir(), "lodestone"), root
+	if revision != "" {
+		tree = filepath.Join(t.TempDir(), "tree")
+		git(t, "worktree", "add", "--detach", "--force", tree, revision)
+		defer git(t, "worktree", "remove", "--force", tree)
+		for _, front := range []string{"crud/viewer", "crud/embed", "crud/dashboard/island", "ingest/beacon"} {
+			dist := filepath.Join(tree, front, "dist")
+			require.NoError(t, errors.Join(os.RemoveAll(dist), os.CopyFS(dist, os.DirFS(filepath.Join(root, front, "dist")))))
+		}
 	}
+	require.NoError(t, overlay.Build(t.Context(), tree, program, "./cmd/lodestone"))
 	return program
 }
 

@@ -9,8 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -33,11 +31,6 @@ type Process struct {
 	killed  bool // the runner ended this life
 	surplus int  // ends that no one asked for
 	down    time.Time
-}
-
-// Set sets a variable of the environment of the lives to come. The process must be stopped.
-func (p *Process) Set(variable, value string) {
-	p.Env = append(slices.DeleteFunc(slices.Clone(p.Env), func(v string) bool { return strings.HasPrefix(v, variable+"=") }), variable+"="+value)
 }
 
 // Start begins the first life.

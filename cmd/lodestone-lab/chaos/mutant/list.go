@@ -33,17 +33,9 @@ func caughtByRuns() []Mutant {
 			Short: true, Steps: []string{"kill -9 collector that cannot reach Kafka"}, NoSpool: true, Sign: Lost,
 		},
 		{
-			Name: "a read error of the spool is taken for damage",
-			Edits: []Edit{
-				{"ingest/spool/read.go", "if err != nil || len(b.payloads) > 0 {\n\t\t\treturn b, err", "if len(b.payloads) > 0 {\n\t\t\treturn b, err"},
-				{"ingest/spool/read.go", "data, err := load(q.disk, q.path(seg.number))\n\tif err != nil {\n\t\treturn err\n\t}", "data, _ := load(q.disk, q.path(seg.number))"},
-			},
-			Steps: []string{"read errors: spool"}, Sign: Lost,
-		},
-		{
 			Name:  "spooled events are looked for within two hours of their time only",
 			Edits: []Edit{{"ingest/stream/place.go", "const RepeatWithin = 72 * time.Hour", "const RepeatWithin = 2 * time.Hour"}},
-			Steps: []string{"clock 3 h ahead: spooled and repeated"}, Sign: Doubled,
+			Steps: []string{"a repeat from a spool"}, Sign: Doubled,
 		},
 		{
 			Name: "the log is not compared with what is stored",
@@ -65,6 +57,14 @@ func caughtByTests() []Mutant {
 			Name:    "the collector ends without a free descriptor",
 			Edits:   []Edit{{"ingest/collector/listener.go", "if descriptor.IsExhausted(err) {", "if descriptor.IsExhausted(err) && false {"}},
 			Package: "ingest/collector", Test: "TestRunningOutOfDescriptorsEndsNothing",
+		},
+		{
+			Name: "a read error of the spool is taken for damage",
+			Edits: []Edit{
+				{"ingest/spool/read.go", "if err != nil || len(b.payloads) > 0 {\n\t\t\treturn b, err", "if len(b.payloads) > 0 {\n\t\t\treturn b, err"},
+				{"ingest/spool/read.go", "data, err := load(q.disk, q.path(seg.number))\n\tif err != nil {\n\t\treturn err\n\t}", "data, _ := load(q.disk, q.path(seg.number))"},
+			},
+			Package: "ingest/spool", Test: "TestAReadErrorIsNoDamage",
 		},
 		{
 			Name: "a spool that starts removes segments below its position",

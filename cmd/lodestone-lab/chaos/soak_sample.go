@@ -1,13 +1,14 @@
-package soak
+package chaos
 
 import (
 	"context"
 	"encoding/csv"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
-	"lodestone/cmd/lodestone-lab/chaos"
 	"lodestone/cmd/lodestone-lab/probe"
 )
 
@@ -23,41 +24,26 @@ type sample struct {
 	descriptors int
 }
 
-// mark is the begin of a step.
-type mark struct {
-	at   time.Duration
-	name string
-}
-
 // samples is what all processes used in a run.
-type samples struct {
-	all   []sample
-	marks []mark
-	every time.Duration
-}
+type samples struct{ all []sample }
 
-// watch samples the processes until ctx ends.
-func (s *samples) watch(ctx context.Context, every time.Duration, look func() chaos.Look) {
-	begin, tick, before := time.Now(), time.NewTicker(every), ""
+// watch samples the processes of a world until ctx ends.
+func (s *samples) watch(ctx context.Context, every time.Duration, w *world) {
+	begin, tick := time.Now(), time.NewTicker(every)
 	defer tick.Stop()
-	s.every = every
 	for {
-		now, at := look(), time.Since(begin)
-		if now.Step != "" && now.Step != before {
-			s.marks = append(s.marks, mark{at, now.Step})
-		}
-		before = now.Step
-		for _, r := range now.Running {
-			if r.PID == 0 {
+		step, _ := w.doing.Load().(string)
+		pids, at := w.pids(), time.Since(begin)
+		for _, name := range slices.Sorted(maps.Keys(pids)) {
+			admin, pid := w.admins[name], pids[name]
+			one := sample{at: at, step: step, process: name, pid: pid, engine: admin == "", resident: probe.Resident(pid), descriptors: probe.Descriptors(pid)}
+			if pid == 0 || one.resident == 0 { // between two lives
 				continue
 			}
-			one := sample{at: at, step: now.Step, process: r.Name, pid: r.PID, engine: r.Admin == "", resident: probe.Resident(r.PID), descriptors: probe.Descriptors(r.PID)}
 			if !one.engine {
-				one.goroutines, _ = probe.Metric(ctx, r.Admin, "go_goroutines") // it may be starting or ending
+				one.goroutines, _ = probe.Metric(ctx, admin, "go_goroutines") // it may be starting or ending
 			}
-			if one.resident > 0 {
-				s.all = append(s.all, one)
-			}
+			s.all = append(s.all, one)
 		}
 		select {
 		case <-ctx.Done():
