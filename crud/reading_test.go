@@ -42,7 +42,6 @@ type ears struct {
 	mu    sync.Mutex
 	heard []reported
 	fail  int // so many requests are answered with 503
-	code  int // answers all requests, unless it is 0
 }
 
 func (e *ears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -54,22 +53,11 @@ func (e *ears) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.heard = append(e.heard, reported{r.Header.Clone(), event})
-	if e.code != 0 {
-		w.WriteHeader(e.code)
-		return
-	}
 	if len(e.heard) <= e.fail {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
-}
-
-// answer sets the status of all answers from now on; 0: as usual.
-func (e *ears) answer(code int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.code = code
 }
 
 func (e *ears) all() []reported {

@@ -62,7 +62,6 @@ func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 			return status == http.StatusOK && strings.Contains(programs[command].out.String(), "msg=ready")
 		}, enginetest.Timeout, interval, "%s: %s", command, programs[command].out)
 	}
-
 }
 
 // slowListener is a service that takes until it is released to start.

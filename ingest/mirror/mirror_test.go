@@ -85,17 +85,6 @@ const (
 	access  = "SELECT arrayStringConcat(arraySort(groupArray(concat(toString(access_link_id), '/', ifNull(email, 'none'), '/', toString(is_active), '/', ifNull(toString(generic_link_id), 'none'), '/', source))), ' ') FROM analytics.access_links"
 )
 
-// warnings passes on what is logged.
-type warnings struct{ logged chan string }
-
-func (w *warnings) Write(line []byte) (int, error) {
-	select {
-	case w.logged <- string(line):
-	default:
-	}
-	return len(line), nil
-}
-
 func TestCopiesFollow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
