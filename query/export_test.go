@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// LiveID returns the id of a live stream that stands for a position, which need not be one that there is.
-func (q *Query) LiveID(ctx context.Context, account uuid.UUID, position string) (string, error) {
-	return q.cursors.seal(ctx, account, position)
+// LiveID returns the id of a live stream of a time in milliseconds.
+func (q *Query) LiveID(ctx context.Context, account uuid.UUID, at any) (string, error) {
+	return q.cursors.seal(ctx, account, at)
 }

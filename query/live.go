@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -14,38 +15,33 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
-	"lodestone/query/eventlist"
 	"lodestone/query/live"
 )
 
 type liveInput struct {
 	EventFilter
 	LastEventID string `query:"last_event_id" maxLength:"16384" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"an id that this stream sent" doc:"As the header Last-Event-ID, for clients that cannot set it. The header takes precedence."`
-	LastSeen    string `header:"Last-Event-ID" maxLength:"16384" doc:"The id of the last message that you received. The stream continues behind it, without loss or repeats. Without it, the stream begins with the next event that is stored."`
+	LastSeen    string `header:"Last-Event-ID" maxLength:"16384" doc:"The id of the last message that you received. The stream continues behind it without loss, and repeats what was stored in the 10 seconds before: identify events by access_link_id and id. Without it, the stream begins with the next event that is stored."`
 }
 
-// position returns where the stream is to continue; nil: with what is new.
-func (in *liveInput) position(ctx context.Context, c *cursors) (*live.Position, error) {
+// after returns the id from which the stream is to continue; zero: with what is new.
+func (in *liveInput) after(ctx context.Context, c *cursors) (time.Time, error) {
 	name, text := "Last-Event-ID", in.LastSeen
 	if text == "" {
 		name, text = "last_event_id", in.LastEventID
 	}
 	if text == "" {
-		return nil, nil
+		return time.Time{}, nil
 	}
-	var place string
-	err := c.open(ctx, auth.From(ctx).AccountID, text, &place)
-	if err != nil && !problem.Is(err, problem.InvalidParameter) {
-		return nil, err
+	var milliseconds int64
+	err := c.open(ctx, auth.From(ctx).AccountID, text, &milliseconds)
+	if problem.Is(err, problem.InvalidParameter) {
+		err = problem.Parameter(problem.Field{Field: name, Message: "is not an id that this stream sent"})
 	}
-	p, err := live.ParsePosition(place)
-	if err != nil {
-		return nil, problem.Parameter(problem.Field{Field: name, Message: err.Error()})
-	}
-	return &p, nil
+	return time.UnixMilli(milliseconds), err
 }
 
-const liveDescription = "Server-sent events: each event of people, or with bot=true of bots, is sent once, about as soon as it is in the list of events, and has the form that it has there. " +
+const liveDescription = "Server-sent events: each event of people, or with bot=true of bots, is sent at least once, about as soon as it is in the list of events, and has the form that it has there. " +
 	"A message is its id, its type, and the event as data, in this order; a message without data tells the id with which the stream begins. After a lost connection, " +
 	"send the id of the last message as Last-Event-ID. A comment each 15 seconds shows that the connection works. " +
 	"An account may have 20 streams. A client that does not keep up is disconnected. The stream ends within a minute after its key does. Pages of the dashboard send the cookie of their session instead of a key."
@@ -70,7 +66,7 @@ func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, er
 	if err != nil {
 		return nil, err
 	}
-	after, err := in.position(ctx, q.cursors)
+	after, err := in.after(ctx, q.cursors)
 	if err != nil {
 		return nil, err
 	}
@@ -94,48 +90,44 @@ const liveAgain = 10 * time.Second
 // liveSource is a listener whose events are sent.
 type liveSource struct {
 	*live.Listener
-	cursors      *cursors
-	account      uuid.UUID
-	begun, reset bool
+	cursors *cursors
+	account uuid.UUID
+	begun   bool
 }
-
-// liveReset is the only message of a stream whose position is ahead of everything that is stored, as after a restore of
-// ClickHouse. By its empty id, a browser forgets the position, and connects again without it.
-const liveReset = "id:\nevent: reset\nretry: 1000\ndata: {\"message\":\"The id is ahead of everything that is stored. Connect without it.\"}\n\n"
 
 // Next implements api.Source.
 func (s *liveSource) Next(ctx context.Context) ([]byte, error) {
 	if !s.begun {
-		err := s.Begin(ctx)
-		if errors.Is(err, live.ErrAhead) && !s.reset {
-			s.reset = true
-			return []byte(liveReset), nil
-		}
+		first, err := s.Begin(ctx)
 		if err != nil {
 			return nil, err
 		}
-		id, err := s.cursors.seal(ctx, s.account, s.ID())
-		if err != nil {
-			return nil, err
-		}
-		s.begun = true
-		return []byte("id: " + id + "\nretry: 1000\n\n"), nil
+		id, err := s.id(ctx, first)
+		s.begun = err == nil
+		return []byte("id: " + id + "\nretry: 1000\n\n"), err
 	}
 	messages, err := s.Listener.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var text bytes.Buffer
 	for _, m := range messages {
-		id, err := s.cursors.seal(ctx, s.account, m.ID) // by the key that the first message took
+		id, err := s.id(ctx, m.ID) // by the key that the first message took
 		if err != nil {
 			return nil, err
 		}
+		data, err := json.Marshal(present(m.Event), jsontext.AllowInvalidUTF8(true))
+		if err != nil {
+			return nil, fmt.Errorf("encode event: %w", err)
+		}
 		text.WriteString("id: " + id + "\nevent: " + m.Event.Type + "\ndata: ")
-		text.Write(m.Data)
+		text.Write(data)
 		text.WriteString("\n\n")
 	}
-	return text.Bytes(), err
+	return text.Bytes(), nil
 }
 
-// encodeEvent returns an event as the list has it, in one line.
-func encodeEvent(e *eventlist.Event) ([]byte, error) {
-	return json.Marshal(present(e), jsontext.AllowInvalidUTF8(true))
+// id returns the text of an id.
+func (s *liveSource) id(ctx context.Context, at time.Time) (string, error) {
+	return s.cursors.seal(ctx, s.account, at.UnixMilli())
 }

@@ -78,7 +78,7 @@ func New(c Config, d Deps) (*Query, error) {
 		reports: report.New(ch), settled: settled.New(d.Postgres, ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports, cursors: &cursors{db: d.Postgres},
 		budget: ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
-		live:   live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Registerer: d.Registerer, Encode: encodeEvent}),
+		live:   live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Registerer: d.Registerer}),
 	}, nil
 }
 

@@ -33,8 +33,6 @@ const (
 type Source interface {
 	// Next waits for messages, and returns the text of at least one, with the empty line behind it. An error ends the stream.
 	Next(ctx context.Context) ([]byte, error)
-	// Done is closed when Next is going to fail: what is being sent is broken off.
-	Done() <-chan struct{}
 	// Close is called once, after Next.
 	Close()
 }
@@ -70,13 +68,6 @@ func RegisterStream[In any](a *API, op Operation, example string, open func(ctx 
 	})
 }
 
-// ServeStream answers a request with a stream: for a page outside of the description, which knows who asks. The stream ends as
-// one of RegisterStream, but for keys.
-func (a *API) ServeStream(w http.ResponseWriter, r *http.Request, source Source) {
-	defer source.Close()
-	(&stream{api: a, w: w, connection: http.NewResponseController(w), request: r, source: source}).run()
-}
-
 // streams tells all streams of an API when they have to end.
 type streams struct {
 	once  sync.Once
@@ -98,7 +89,7 @@ func (a *API) beats() (<-chan time.Time, func()) {
 // stream is an answer that is a stream.
 type stream struct {
 	api        *API
-	op         *Operation // nil: of no operation, and so without a key
+	op         *Operation
 	connection *http.ResponseController
 	request    *http.Request
 	caller     auth.Identity
@@ -158,9 +149,8 @@ func (s *stream) run() {
 }
 
 var (
-	errStopping   = errors.New("the process stops")
-	errKeyEnded   = errors.New("the key ended")
-	errSourceDone = errors.New("the source ended")
+	errStopping = errors.New("the process stops")
+	errKeyEnded = errors.New("the key ended")
 )
 
 // watch sends beats, and ends the stream when there is a reason to. It returns when the stream has ended.
@@ -174,7 +164,7 @@ func (s *stream) watch(ctx context.Context, end context.CancelCauseFunc) {
 			if err := s.write(ctx, []byte(": alive\n\n")); err != nil {
 				end(err)
 			}
-			if s.op == nil || unverified < 2 {
+			if unverified < 2 {
 				continue
 			}
 			err := s.verify(ctx)
@@ -184,8 +174,6 @@ func (s *stream) watch(ctx context.Context, end context.CancelCauseFunc) {
 			case errors.Is(err, errKeyEnded) || unverified >= maxUnverified:
 				end(err)
 			}
-		case <-s.source.Done():
-			end(errSourceDone)
 		case <-s.api.streams.ended:
 			end(errStopping)
 		case <-ctx.Done():

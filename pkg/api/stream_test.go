@@ -49,7 +49,6 @@ func (c *changing) set(k keys, err error) {
 // source is a source of a test.
 type source struct {
 	messages chan string
-	done     chan struct{}
 	closed   chan struct{}
 }
 
@@ -57,14 +56,10 @@ func (s *source) Next(ctx context.Context) ([]byte, error) {
 	select {
 	case m := <-s.messages:
 		return []byte(m), nil
-	case <-s.done:
-		return nil, errors.New("done")
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
-
-func (s *source) Done() <-chan struct{} { return s.done }
 
 func (s *source) Close() { close(s.closed) }
 
@@ -83,7 +78,7 @@ func newStreaming(t *testing.T) *streaming {
 	t.Helper()
 	s := &streaming{
 		t: t, beats: make(chan time.Time),
-		source: &source{make(chan string), make(chan struct{}), make(chan struct{})},
+		source: &source{make(chan string), make(chan struct{})},
 		keys:   &changing{keys: keys{"read": {AccountID: uuid.New(), Scopes: []auth.Scope{auth.Read}}}},
 	}
 	s.api = api.New(api.Deps{Verifier: s.keys, Log: slog.New(slog.DiscardHandler), Beats: func() (<-chan time.Time, func()) { return s.beats, func() {} }})
@@ -248,8 +243,7 @@ func TestStreamWithoutAReader(t *testing.T) {
 				full = true
 			}
 		}
-		close(s.source.done)
-		<-s.source.closed
+		<-s.source.closed // after streamWrite
 	})
 }
 

@@ -50,6 +50,9 @@ func (f Filter) Position(account uuid.UUID, c Cursor) (Position, error) {
 	return p, nil
 }
 
+// Key returns a short text that differs between filters.
+func (f Filter) Key() string { return f.digest(uuid.Nil) }
+
 // digest returns a short text that differs between accounts and between filters.
 func (f Filter) digest(account uuid.UUID) string {
 	h := sha256.New()

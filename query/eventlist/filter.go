@@ -143,9 +143,14 @@ func milliseconds(t time.Time) string { return strconv.FormatInt(within(t).UnixM
 
 // where returns the clause of the account's rows for which all conditions hold, and the parameters of these.
 func where(conditions []condition) (clause string, params map[string]string) {
+	return whereOf("account_id = {account:UUID}", conditions)
+}
+
+// whereOf is where for rows of other accounts.
+func whereOf(accounts string, conditions []condition) (clause string, params map[string]string) {
 	params = map[string]string{}
 	var b strings.Builder
-	b.WriteString("WHERE account_id = {account:UUID}")
+	b.WriteString("WHERE " + accounts)
 	for _, c := range conditions {
 		b.WriteString("\n  AND " + c.sql)
 		for _, p := range c.params {

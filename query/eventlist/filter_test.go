@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/event"
 	"lodestone/query/querytest"
 )
 
-// Every field of Filter, and every set of them, filters counts and pages alike, and has a cursor of its own. A field that is added
+// Every field of Filter, and every set of them, filters counts, pages and the stream alike, and has a cursor of its own. A field that is added
 // has to be added here; if a statement misses it, this fails.
 func TestEveryFieldFilters(t *testing.T) {
 	t.Parallel()
@@ -66,6 +67,11 @@ func TestEveryFieldFilters(t *testing.T) {
 		after, _, err := lister.After(ctx, w.account, f, page[half].Position, 1000)
 		require.NoError(t, err)
 		require.Equal(t, storedIDs(want[half+1:]), ids(after), "%+v", f)
+		first, err := lister.Stored(ctx, []uuid.UUID{w.account}, f, time.Time{}, latest, nil, half+1)
+		require.NoError(t, err)
+		others, err := lister.Stored(ctx, []uuid.UUID{w.account}, f, time.Time{}, latest, &first[half].Position, 1000)
+		require.NoError(t, err)
+		require.ElementsMatch(t, storedIDs(want), ids(append(first, others...)), "%+v", f)
 	}
 	require.Len(t, cursors, 1<<fields, "a cursor belongs to one filter")
 }

@@ -50,6 +50,8 @@ func TestStatements(t *testing.T) {
 		"page_full":      pageStatement(full(), span{created: period{from: &edge}}, 0, 21),
 		"cursor":         pageStatement(Filter{}, span{after: &position}, 0, 21),
 		"cursor_full":    pageStatement(full(), span{after: &position}, 0, 21),
+		"stored":         storedStatement(Filter{}, edge, now, nil, 21),
+		"stored_full":    storedStatement(full(), edge, now, &position, 21),
 		"count":          countStatement(Filter{}, now),
 		"count_time":     countStatement(Filter{From: &from, To: &to}, now),
 		"count_received": countStatement(Filter{ReceivedAfter: &after}, now),
@@ -76,7 +78,7 @@ func TestStatements(t *testing.T) {
 		golden, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, string(golden), lines, "%s: run with -update if this is meant", path)
-		require.Contains(t, s.SQL, "WHERE account_id = {account:UUID}", path)
+		require.Regexp(t, `WHERE account_id (= \{account:UUID\}|IN \{accounts:Array\(UUID\)\})`, s.SQL, path)
 	}
 }
 

@@ -22,6 +22,7 @@ type Event struct {
 	IPHash       [16]byte // zero: withheld
 	UserAgent    string   // empty: withheld
 	Position     Position
+	AccountID    uuid.UUID // of what Stored returns
 }
 
 // Lister reads event lists. It is safe for concurrent use.
@@ -54,6 +55,19 @@ func (l *Lister) Page(ctx context.Context, account uuid.UUID, f Filter, offset, 
 // has. Events that are stored meanwhile neither move nor hide the others.
 func (l *Lister) After(ctx context.Context, account uuid.UUID, f Filter, p Position, limit int64) ([]Event, int64, error) {
 	return l.search(ctx, account, f, &p, limit)
+}
+
+// Stored returns up to limit events of some accounts that were stored after a time and up to another one, in the order of the log,
+// from the first one behind a position there; nil: from the first one.
+func (l *Lister) Stored(ctx context.Context, accounts []uuid.UUID, f Filter, after, until time.Time, behind *Position, limit int) (events []Event, err error) {
+	err = l.ch.Follow(ctx, accounts, storedStatement(f, after, until, behind, limit), func(row scope.Row) error {
+		var account uuid.UUID
+		e, err := scan(row, &account)
+		e.AccountID = account
+		events = append(events, e)
+		return err
+	})
+	return events, err
 }
 
 // recent is how far back a page is looked for while the list is counted.
@@ -151,20 +165,25 @@ func choose(days []day, enough int64) []day {
 func (l *Lister) read(ctx context.Context, account uuid.UUID, s scope.Statement) ([]Event, error) {
 	var events []Event
 	err := l.ch.Query(ctx, account, s, func(row scope.Row) error {
-		var e Event
-		var hash []byte
-		var created time.Time
-		err := row.Scan(&e.ID, &e.AccessLinkID, &e.Type, &e.Data, &hash, &e.UserAgent,
-			&created, &e.Position.TopicID, &e.Position.Partition, &e.Position.Offset)
-		if err != nil {
-			return fmt.Errorf("read event: %w", err)
-		}
-		copy(e.IPHash[:], hash)
-		e.Position.CreatedAt = created.UTC()
+		e, err := scan(row)
 		events = append(events, e)
-		return nil
+		return err
 	})
 	return events, err
+}
+
+// scan returns the event of a row, which may have more columns.
+func scan(row scope.Row, more ...any) (e Event, err error) {
+	var hash []byte
+	var created time.Time
+	err = row.Scan(append([]any{&e.ID, &e.AccessLinkID, &e.Type, &e.Data, &hash, &e.UserAgent,
+		&created, &e.Position.TopicID, &e.Position.Partition, &e.Position.Offset}, more...)...)
+	if err != nil {
+		return Event{}, fmt.Errorf("read event: %w", err)
+	}
+	copy(e.IPHash[:], hash)
+	e.Position.CreatedAt = created.UTC()
+	return e, nil
 }
 
 // span is where a statement looks for events of a list.
@@ -183,11 +202,10 @@ func on(days []day, after *Position) span {
 const (
 	// The wide columns are read for the rows of the page only: ClickHouse finds those by the
 	// columns of the order and of the filter first.
-	selection = `SELECT
+	columns = `SELECT
     event_id, access_link_id, event_type, event_data, ip_hash, user_agent,
-    created_at, kafka_topic_id, kafka_partition, kafka_offset
-FROM lodestone.events
-`
+    created_at, kafka_topic_id, kafka_partition, kafka_offset`
+	selection = columns + "\nFROM lodestone.events\n"
 	// The order of the table's key, backwards, all of it: with a part of it, or more than it,
 	// ClickHouse would read everything and sort.
 	order = `
@@ -267,4 +285,23 @@ func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 	}
 	// No projection has the order of a page, and finding that out costs the server about half a millisecond each.
 	return scope.Statement{Name: "event page", SQL: selection + clause + order + ending, Params: params, Projection: scope.NoProjection}
+}
+
+// storedStatement reads events of the lists of some accounts by when they were stored.
+func storedStatement(f Filter, after, until time.Time, behind *Position, limit int) scope.Statement {
+	conditions := append(f.conditions(), condition{"stored_at > fromUnixTimestamp64Milli({stored_after:Int64}, 'UTC')" +
+		" AND stored_at <= fromUnixTimestamp64Milli({stored_until:Int64}, 'UTC')", []param{
+		{"stored_after", milliseconds(after)}, {"stored_until", milliseconds(until)},
+	}})
+	if behind != nil {
+		conditions = append(conditions, condition{"(kafka_topic_id, kafka_partition, kafka_offset) > ({topic:UUID}, {partition:Int32}, {offset:Int64})", []param{
+			{"topic", behind.TopicID.String()}, {"partition", strconv.FormatInt(int64(behind.Partition), 10)}, {"offset", strconv.FormatInt(behind.Offset, 10)},
+		}})
+	}
+	clause, params := whereOf("account_id IN {accounts:Array(UUID)}", conditions)
+	params["limit"] = strconv.Itoa(limit)
+	return scope.Statement{
+		Name: "stored events", Params: params, Projection: scope.NoProjection,
+		SQL: columns + ",\n    account_id\nFROM lodestone.events\n" + clause + "\nORDER BY kafka_topic_id, kafka_partition, kafka_offset\nLIMIT {limit:UInt64}",
+	}
 }

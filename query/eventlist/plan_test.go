@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/query/querytest"
 	"lodestone/query/scope"
@@ -68,6 +69,8 @@ func TestPlans(t *testing.T) {
 	bot := true
 	now, count := time.Now(), countStatement
 	page := func(f Filter, s span) scope.Statement { return pageStatement(f, s, 0, 21) }
+	stored := storedStatement(Filter{}, *at(54), now, nil, 1000)
+	stored.Params["accounts"] = clickhouse.UUIDs([]uuid.UUID{account})
 	for name, c := range map[string]struct {
 		s   scope.Statement
 		has []string
@@ -95,6 +98,7 @@ func TestPlans(t *testing.T) {
 			s:   page(Filter{From: at(20)}, span{after: &Position{CreatedAt: *at(21), TopicID: uuid.New()}}),
 			has: []string{"InReverseOrder"}, max: 8,
 		},
+		"what is new has a skip index": {s: stored, has: []string{"Name: stored"}, max: 16},
 		"count of what is new has a skip index": {
 			s: count(Filter{ReceivedAfter: at(54)}, time.Unix(querytest.Begin, 0).AddDate(0, 0, 3)), has: []string{"Name: stored"}, max: 16,
 		},

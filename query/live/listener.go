@@ -2,208 +2,201 @@ package live
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"lodestone/pkg/service"
 	"lodestone/query/eventlist"
+	"lodestone/query/scope"
 )
 
 const (
-	// maxQueued is the size of the messages that may wait for a listener, in bytes.
-	maxQueued = 1 << 20
-	// pageEvents is how many events a listener reads at once for itself, and firstSlice in how much time of what was
-	// stored it looks for them at first.
-	pageEvents   = 1000
-	firstSlice   = time.Minute
-	longestSlice = 365 * 24 * time.Hour
-	// aheadPolls is for how many polls a listener waits for the reader to reach its position, which may be of another process. Those in
-	// which an insert that runs holds the reader back do not count.
-	aheadPolls = 10
+	// pageEvents is how many events a listener reads at once, and firstSlice in how much time of what was stored it looks for
+	// them at first: a page takes as long as there are events in the slice.
+	pageEvents    = 1000
+	firstSlice    = time.Minute
+	shortestSlice = time.Second
+	longestSlice  = 365 * 24 * time.Hour
 )
 
-// Listener is a stream of events. Next and Close are called by one goroutine.
+// Message is an event as it is sent.
+type Message struct {
+	ID    time.Time // everything stored until then was sent
+	Event *eventlist.Event
+}
+
+// Listener is a stream of events. Its methods are called by one goroutine.
 type Listener struct {
 	live    *Live
 	account uuid.UUID
 	filter  eventlist.Filter
+	key     string    // of the filter
+	after   time.Time // the id from which it goes on; zero: none
+	asked   time.Time // when it came, by the clock of the process
 	release func()
-	queue   queue
-	closed  bool      // under live.mu
-	since   time.Time // of what the reader hands on, it takes what is stored later; set before it takes part
+	ready   chan struct{} // something is new
 
-	beginning chan joined // tells where it begins; nil: it is known, or after a position
-	begun     bool
+	// Under live.mu.
+	known       bool              // the poll set where it begins
+	from, until time.Time         // something is new in between; zero: nothing
+	events      []eventlist.Event // all of that, if whole; else it reads for itself
+	whole       bool
 
-	at     Position // behind what Next returned
-	to     Position // up to where it reads for itself
+	begun  bool
+	sent   time.Time           // everything stored until then was sent
+	at, to time.Time           // in between is what it has to read
+	end    time.Time           // of the slice that it reads; of a page behind the first one
+	behind *eventlist.Position // the event before that page; nil: it is the first one
 	slice  time.Duration
-	joined bool // the reader hands it what comes after to
-	behind bool // it reads for itself
 }
 
-func newListener(l *Live, account uuid.UUID, f eventlist.Filter, release func()) *Listener {
-	return &Listener{live: l, account: account, filter: f, release: release, slice: firstSlice,
-		queue: queue{ready: make(chan struct{}, 1), cut: make(chan struct{})}}
+// begin returns where a listener begins: at its id, or, without one, not after ClickHouse's time when it came. Neither is behind the
+// horizon: an insert that runs stores something new.
+func (li *Listener) begin(horizon, clock, answered time.Time) time.Time {
+	if !li.after.IsZero() {
+		return earlier(li.after, horizon)
+	}
+	came := clock.Add(-answered.Sub(li.asked)).Add(-time.Millisecond).Truncate(time.Millisecond)
+	return earlier(came, horizon)
 }
 
-// Begin waits until the stream can begin: until then ID is not known. ErrAhead is of a position that is ahead of everything
-// that is stored. Next does the same.
-func (li *Listener) Begin(ctx context.Context) (err error) {
+// notify adds a time in which something is new to those that the listener did not take yet, and the events, if they are whole.
+func (li *Listener) notify(from, until time.Time, events []eventlist.Event, whole bool) {
+	if li.from.IsZero() {
+		li.from, li.whole = from, true
+	}
+	li.from, li.until = earlier(li.from, from), until
+	li.events = append(li.events, events...)
+	if li.whole = li.whole && whole && len(li.events) <= pageEvents; !li.whole {
+		li.events = nil
+	}
+	select {
+	case li.ready <- struct{}{}:
+	default: // it was notified before
+	}
+}
+
+// wait waits for what is new, and returns it as notify has it.
+func (li *Listener) wait(ctx context.Context) (events []eventlist.Event, whole bool, err error) {
+	select {
+	case <-li.ready:
+	case <-ctx.Done():
+		return nil, false, context.Cause(ctx)
+	}
+	li.live.mu.Lock()
+	defer li.live.mu.Unlock()
+	li.at, li.to, events, whole = li.from, li.until, li.events, li.whole
+	li.from, li.events = time.Time{}, nil
+	return events, whole, nil
+}
+
+// Begin waits until the stream can begin, and returns its first id. Next waits for it as well.
+func (li *Listener) Begin(ctx context.Context) (time.Time, error) {
 	if li.begun {
-		return nil
+		return li.sent, nil
 	}
-	if li.beginning != nil {
-		li.at, _, err = join{done: li.beginning}.wait(ctx)
-		li.joined, li.begun = true, err == nil
-		return err
+	if _, _, err := li.wait(ctx); err != nil {
+		return time.Time{}, err
 	}
-	for polls := 0; polls < aheadPolls; {
-		var now time.Time
-		li.to, now, err = li.live.position(ctx, nil)
-		if li.begun = err == nil && li.at.isBehind(li.to); li.begun || err != nil {
-			return err
-		}
-		if li.at.stored.After(now) || !li.at.stored.After(li.to.stored) {
-			polls++
-		}
-		if err := service.Sleep(ctx, pollEvery); err != nil {
-			return err
-		}
+	li.sent, li.begun = li.at, true
+	if !li.after.IsZero() {
+		li.at = li.at.Add(-scope.ClockSlack)
 	}
-	if li.at.stored.After(li.to.stored) {
-		return ErrAhead
-	}
-	// The reader knows only the offsets of what was stored since shortly before it began, which may be late events alone.
-	stored, err := li.live.ch.Reaches(ctx, li.at.beyond(li.to))
-	if err == nil && !stored {
-		err = ErrAhead
-	}
-	li.begun = err == nil
-	return err
+	return li.sent, nil
 }
 
-// ID returns the text of the position behind what Next returned last, or where the listener began.
-func (li *Listener) ID() string { return li.at.String() }
-
-// Done is closed when the listener did not keep up: Next then fails.
-func (li *Listener) Done() <-chan struct{} { return li.queue.cut }
-
-// Next waits for events, and returns at least one, or the error that ends the stream: ErrSlow, the cause of ctx, or why
-// ClickHouse could not be asked.
-func (li *Listener) Next(ctx context.Context) (messages []Message, err error) {
-	if err := li.Begin(ctx); err != nil {
+// Next waits for events, and returns at least one, or the error that ends the stream: the cause of ctx, or why a statement failed.
+func (li *Listener) Next(ctx context.Context) ([]Message, error) {
+	if _, err := li.Begin(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { li.live.meters.messages.Add(float64(len(messages))) }()
-	for li.behind {
-		messages, err := li.catchUp(ctx)
-		if err != nil || len(messages) > 0 {
-			return messages, err
-		}
-	}
 	for {
-		messages, err := li.queue.take()
+		messages, err := li.look(ctx)
 		if err != nil || len(messages) > 0 {
+			li.live.meters.messages.Add(float64(len(messages)))
 			return messages, err
 		}
-		select {
-		case <-li.queue.ready:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
 	}
+}
+
+// look returns what is new, or a page of it, if there is any.
+func (li *Listener) look(ctx context.Context) ([]Message, error) {
+	if li.at.Before(li.to) {
+		return li.read(ctx)
+	}
+	events, whole, err := li.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	li.sent = earlier(li.sent, li.to) // unless the clock was set back, it is
+	if !whole {
+		return li.read(ctx)
+	}
+	li.end = li.to
+	return li.messages(events, true), nil
+}
+
+// read returns a page of what is to be read. If ClickHouse does not answer, it returns nothing after a while.
+func (li *Listener) read(ctx context.Context) ([]Message, error) {
+	if li.behind == nil {
+		li.end = earlier(li.at.Add(li.slice), li.to)
+	}
+	events, err := li.page(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case scope.IsUnavailable(err):
+		li.live.meters.errors.Inc()
+		return nil, service.Sleep(ctx, retryAfter)
+	case err != nil:
+		return nil, err
+	}
+	if len(events) == pageEvents {
+		li.behind, li.slice = &events[pageEvents-1].Position, max(shortestSlice, li.slice/2)
+		return li.messages(events, false), nil
+	}
+	li.behind, li.slice = nil, min(4*li.slice, longestSlice)
+	return li.messages(events, true), nil
+}
+
+// messages returns the messages of events. If they are all up to li.end, the last one says so.
+func (li *Listener) messages(events []eventlist.Event, all bool) []Message {
+	messages := make([]Message, len(events))
+	for i := range events {
+		messages[i] = Message{li.sent, &events[i]}
+	}
+	if !all {
+		return messages
+	}
+	if li.at = li.end; li.at.After(li.sent) {
+		li.sent = li.at
+	}
+	if len(messages) > 0 {
+		messages[len(messages)-1].ID = li.sent
+	}
+	return messages
+}
+
+// page reads a page when it is its turn.
+func (li *Listener) page(ctx context.Context) ([]eventlist.Event, error) {
+	select {
+	case li.live.reads <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-li.live.reads }()
+	return li.live.events.Stored(ctx, []uuid.UUID{li.account}, li.filter, li.at, li.end, li.behind, pageEvents)
 }
 
 // Close ends the listener.
 func (li *Listener) Close() {
-	if li.live.remove(li) {
+	li.live.mu.Lock()
+	_, open := li.live.listeners[li]
+	delete(li.live.listeners, li)
+	li.live.mu.Unlock()
+	if open {
 		li.live.meters.listeners.Dec()
+		li.release()
 	}
-	li.release()
-}
-
-// catchUp reads a page of what lies before the part that the reader hands on. It takes part in that when little is left:
-// what the reader hands it meanwhile waits.
-func (li *Listener) catchUp(ctx context.Context) (messages []Message, err error) {
-	until := li.at.stored.Add(li.slice)
-	if until.After(li.to.stored) {
-		until = li.to.stored
-	}
-	window := li.at.window(until, li.to.next)
-	window.Reader = li.to.stored
-	events, err := read(ctx, li.live.ch, []uuid.UUID{li.account}, window, pageEvents)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range events {
-		li.at = li.at.after(e, until)
-		if !matches(&li.filter, e) {
-			continue
-		}
-		m, err := li.live.message(e, li.at)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, m)
-	}
-	if len(events) == pageEvents {
-		li.slice = max(time.Second, li.slice/2)
-		return messages, nil
-	}
-	li.slice = min(4*li.slice, longestSlice)
-	li.at = li.at.until(until)
-	switch {
-	case until.Before(li.to.stored):
-	case !li.joined:
-		li.to, _, err = li.live.position(ctx, li)
-		li.joined = true
-	default:
-		li.at, li.behind = li.to, false
-	}
-	return messages, err
-}
-
-// queue holds the messages that wait for a listener. It is safe for concurrent use.
-type queue struct {
-	ready chan struct{} // a message waits
-	cut   chan struct{} // closed when there were too many
-
-	mu       sync.Mutex
-	messages []Message
-	bytes    int
-	slow     bool
-}
-
-// add adds a message, and reports whether there was space for it. If not, the queue has ended.
-func (q *queue) add(m Message) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.slow {
-		return false
-	}
-	if q.bytes += len(m.ID) + len(m.Data); q.bytes > maxQueued {
-		q.slow, q.messages = true, nil
-		close(q.cut)
-	} else {
-		q.messages = append(q.messages, m)
-	}
-	select {
-	case q.ready <- struct{}{}:
-	default: // it knows
-	}
-	return !q.slow
-}
-
-// take returns what waits.
-func (q *queue) take() (messages []Message, err error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.slow {
-		return nil, ErrSlow
-	}
-	messages, q.messages, q.bytes = q.messages, nil, 0
-	return messages, nil
 }

@@ -12,7 +12,6 @@ type meters struct {
 	listeners prometheus.Gauge
 	messages  prometheus.Counter
 	refused   *prometheus.CounterVec
-	slow      prometheus.Counter
 	errors    prometheus.Counter
 	lag       prometheus.Gauge
 }
@@ -22,11 +21,10 @@ func newMeters(r prometheus.Registerer) meters {
 		listeners: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_live_streams", Help: "Live streams of events that are open."}),
 		messages:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_live_messages_total", Help: "Events sent to live streams."}),
 		refused:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lodestone_live_refused_total", Help: "Live streams that were refused, because the account or the process had as many as it may."}, []string{"reason"}),
-		slow:      prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_live_slow_total", Help: "Live streams that were ended because the client did not keep up."}),
 		errors:    prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_live_errors_total", Help: "Looks at new events for live streams that failed and were repeated."}),
 		lag:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_live_lag_seconds", Help: "How long ago what live streams were given last was stored, at the last look; 0 without streams."}),
 	}
-	r.MustRegister(m.listeners, m.messages, m.refused, m.slow, m.errors, m.lag)
+	r.MustRegister(m.listeners, m.messages, m.refused, m.errors, m.lag)
 	m.refused.WithLabelValues("account")
 	m.refused.WithLabelValues("process")
 	return m
@@ -41,11 +39,15 @@ func (m meters) refuse(err error) {
 	m.refused.WithLabelValues(reason).Inc()
 }
 
-// measure notes how far the reader is behind.
-func (l *Live) measure() {
-	if !l.awaited() || l.reached.IsZero() {
+// measure notes how far the poll is behind, and counts one that failed.
+func (l *Live) measure(err error) {
+	if err != nil {
+		l.meters.errors.Inc()
+	}
+	if l.at.IsZero() {
 		l.meters.lag.Set(0)
 		return
 	}
-	l.meters.lag.Set(max(0, time.Since(l.reached)).Seconds())
+	reached := l.answered.Add(l.at.Sub(l.clock)) // by the clock of this process
+	l.meters.lag.Set(max(0, time.Since(reached)).Seconds())
 }

@@ -19,9 +19,9 @@ FROM system.processes
 WHERE query_kind = 'Insert'`
 
 const (
-	// settledSlack is taken off for a clock that is set back a little, and for the time between
+	// ClockSlack is taken off for a clock that is set back a little, and for the time between
 	// an insert's arrival and its entry on the list.
-	settledSlack = 10 * time.Second
+	ClockSlack = 10 * time.Second
 	// settledFresh is how long an answer serves for other requests: an old one is as true as a new one.
 	settledFresh = time.Second
 )
@@ -45,7 +45,7 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	until := oldest.Add(-settledSlack)
+	until := oldest.Add(-ClockSlack)
 	c.settled.Set(until, asked)
 	return until, nil
 }

@@ -69,6 +69,10 @@ func TestAccountsAreApartOnEveryShard(t *testing.T) {
 	require.NoError(t, ch.Follow(t.Context(), []uuid.UUID{three}, scope.Statement{Name: "test", SQL: "SELECT count() FROM lodestone.events"},
 		func(row scope.Row) error { return row.Scan(&followed) }))
 	require.EqualValues(t, 3, followed)
+	now := time.Now()
+	news, err := ch.News(t.Context(), now.Add(-time.Hour), now.Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, map[uuid.UUID]bool{three: true, five: true}, news)
 
 	for _, server := range shards.Servers {
 		s, err := scope.OpenStreams(shards.Config, server.HTTPURL(), querytest.Limits())

@@ -84,7 +84,6 @@ export function start(root: HTMLElement): () => void {
       if (yes && connection.value !== "connected") later(0); // what happened before the stream began
       connection.value = yes ? "connected" : "lost";
     },
-    gap: () => later(0),
   });
   const streams = compact ? [follow(false)] : [follow(false), follow(true)]; // a browser has few connections
 

@@ -1,4 +1,4 @@
-// The stream of events of the API. It goes on behind the last event after a lost connection, and ends with the screen.
+// The stream of events of the API. It goes on behind the last event after a lost connection, and ends with the screen. An event may come twice.
 
 /** Source is what of an EventSource is used. */
 export interface Source {
@@ -20,10 +20,10 @@ export class Stream {
   private retry: ReturnType<typeof setTimeout> | undefined;
   private pause = first;
 
-  /** got gets the data of each event. connected is called when the connection is there or lost, and gap when events may be missing. */
+  /** got gets the data of each event. connected is called when the connection is there or lost: events may be missing after that. */
   constructor(
     private url: string,
-    private on: { type: string; got(data: string): void; connected(yes: boolean): void; gap(): void },
+    private on: { type: string; got(data: string): void; connected(yes: boolean): void },
     private make: (url: string) => Source = (u) => new EventSource(u),
   ) {}
 
@@ -38,10 +38,6 @@ export class Stream {
       this.last = e.lastEventId;
       this.on.got(e.data);
     });
-    source.addEventListener("reset", () => {
-      this.last = "";
-      this.on.gap();
-    });
     source.onopen = () => {
       this.pause = first;
       this.on.connected(true);
@@ -50,6 +46,7 @@ export class Stream {
       this.on.connected(false);
       if (source.readyState !== closed) return; // the browser connects again, and says where it was
       this.close();
+      this.last = ""; // it may be what was refused
       this.retry = setTimeout(() => this.open(), this.pause);
       this.pause = Math.min(this.pause * 2, longest);
     };

@@ -2,7 +2,6 @@ package scope_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -45,42 +44,22 @@ func TestFollowSeesTheEventsOfItsAccounts(t *testing.T) {
 	}
 }
 
-// News names what is new in a window: behind the time, or behind an offset although the clock was set back.
+// News names the accounts that have something new, and no others.
 func TestNews(t *testing.T) {
 	t.Parallel()
 	ch, conn, topic := querytest.Scoped(t), querytest.Conn(t), querytest.ID(t)
 	at := time.Date(2031, 1, 1, 12, 0, 0, 0, time.UTC) // when nothing else is stored
-	account := map[int64]uuid.UUID{}
-	for offset, after := range map[int64]time.Duration{0: -time.Minute, 1: -5 * time.Second, 2: 0, 3: 5 * time.Second, 4: -2 * time.Second, 5: time.Minute} {
-		account[offset] = querytest.ID(t)
+	account := map[time.Duration]uuid.UUID{}
+	for _, after := range []time.Duration{-time.Millisecond, 0, time.Millisecond, time.Second, time.Second + time.Millisecond} {
+		account[after] = querytest.ID(t)
 		querytest.Store(t, conn, querytest.Stored{Event: event.Event{
-			AccountID: account[offset], AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed,
+			AccountID: account[after], AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed,
 			CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
-		}, TopicID: topic, Partition: 7, Offset: offset, StoredAt: at.Add(after)})
+		}, TopicID: topic, Offset: after.Milliseconds() + 1, StoredAt: at.Add(after)})
 	}
-	partition := scope.Partition(topic, 7)
-	for name, c := range map[string]struct {
-		w    scope.Window
-		want []int64
-	}{
-		"by time":              {scope.Window{From: map[string]int64{partition: 100}}, []int64{3}},
-		"by offset":            {scope.Window{From: map[string]int64{partition: 4}}, []int64{3, 4}},
-		"without the offset":   {scope.Window{}, []int64{1, 2, 3, 4}},
-		"up to an offset":      {scope.Window{To: map[string]int64{partition: 3}}, []int64{1, 2}},
-		"within a millisecond": {scope.Window{From: map[string]int64{partition: 100}, Partition: partition, Offset: 1}, []int64{2, 3}},
-	} {
-		c.w.Since, c.w.After, c.w.Until = at, at, at.Add(30*time.Second)
-		news, err := ch.News(t.Context(), c.w)
-		require.NoError(t, err)
-		news = slices.DeleteFunc(news, func(n scope.News) bool { return n.TopicID != topic }) // other runs store at the same time
-		var want []uuid.UUID
-		for _, offset := range c.want {
-			want = append(want, account[offset])
-		}
-		require.Len(t, news, 1, name)
-		require.ElementsMatch(t, want, news[0].Accounts, name)
-		require.Equal(t, c.want[len(c.want)-1], news[0].Last, name)
-		require.Equal(t, topic, news[0].TopicID)
-		require.EqualValues(t, 7, news[0].Partition)
+	news, err := ch.News(t.Context(), at, at.Add(time.Second))
+	require.NoError(t, err)
+	for after, id := range account {
+		require.Equal(t, after > 0 && after <= time.Second, news[id], after)
 	}
 }
