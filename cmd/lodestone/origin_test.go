@@ -84,7 +84,7 @@ func TestNothingFinerThanTheCountryIsStored(t *testing.T) {
 	claims := token.Claims{AccountID: uuid.New(), LeadMagnetID: uuid.New(), GenericLinkID: uuid.New(), AccessLinkID: uuid.New()}
 	signed := ring.Sign(claims)
 	p := s.collector("LODESTONE_COUNTRY_DATABASE="+countrytest.Germany(t, "203.0.113.0/24"), "LODESTONE_COLLECTOR_TRUSTED_PROXIES=127.0.0.1",
-		"LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_PRODUCER_COMPRESSION=none", "LODESTONE_LOG_LEVEL=DEBUG")
+		"LODESTONE_SPOOL_AFTER=300ms", "LODESTONE_LOG_LEVEL=DEBUG")
 	for path, body := range map[string]string{"events": `{"token":"` + signed + `","event_type":"page_viewed"}`, "link-views": `{"token":"` + signed + `"}`} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.events+"/v1/"+path, strings.NewReader(body))
 		require.NoError(t, err)

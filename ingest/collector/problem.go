@@ -66,7 +66,7 @@ const (
 
 // overloaded is the answer to a request that is not let in.
 var overloaded = &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable,
-	"There are too many requests at the moment (--collector-max-requests). Nothing was accepted: send all of it again."}
+	"There are too many requests at the moment. Nothing was accepted: send all of it again."}
 
 // refusedAs is where a request keeps the code of its requestProblem.
 const refusedAs = "code"
