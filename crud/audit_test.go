@@ -32,8 +32,8 @@ func (f *fixture) audited(t *testing.T, of uuid.UUID) (all []entry) {
 	return all
 }
 
-// Every operation that changes something leaves one entry with its object, as does every export of personal data. Reading leaves none,
-// nor does what is refused.
+// Every operation that changes something leaves one entry with its object, as does every export of
+// personal data. Reading leaves none, nor does what is refused.
 func TestEveryChangeIsRecorded(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -84,8 +84,8 @@ func TestEveryChangeIsRecorded(t *testing.T) {
 	u.namesObjects(t, stranger)
 }
 
-// namesObjects tells of the audit log of a user who has run every operation that an entry names its object as it is called now, if the
-// key may read that. One that is gone has an id and no more.
+// namesObjects tells of the audit log of a user who has run every operation that an entry names its
+// object as it is called now, if the key may read that. One that is gone has an id and no more.
 func (u *user) namesObjects(t *testing.T, stranger *user) {
 	t.Helper()
 	f := u.fixture

@@ -24,7 +24,8 @@ import (
 
 const chatsPath = "/api/v1/chat-channels"
 
-// chatServer is the incoming webhooks of a chat program. It answers with the statuses that are given, and then with 200.
+// chatServer is the incoming webhooks of a chat program. It answers with the statuses that are
+// given, and then with 200.
 type chatServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -89,7 +90,8 @@ func (f *fixture) fillIn(t *testing.T, slug, email string) {
 	require.Equal(t, http.StatusSeeOther, res.StatusCode)
 }
 
-// A new lead is sent to the channel, once, also after it was refused for a while, and the URL is shown nowhere.
+// A new lead is sent to the channel, once, also after it was refused for a while, and the URL is
+// shown nowhere.
 func TestNoticesInChat(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t)

@@ -74,8 +74,8 @@ var shared struct {
 	f *fixture
 }
 
-// start returns a service that tests share, on a database that they share: for tests of accounts of their own. With other settings,
-// it is a service of the test's own, on that database.
+// start returns a service that tests share, on a database that they share: for tests of accounts of
+// their own. With other settings, it is a service of the test's own, on that database.
 func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
 	db := enginetest.SharedPostgres(t)
@@ -93,7 +93,8 @@ func start(t testing.TB, change ...func(*crud.Config)) *fixture {
 	return shared.f
 }
 
-// startAlone returns a service on a database of its own: for tests that look at all accounts, or start what works for all.
+// startAlone returns a service on a database of its own: for tests that look at all accounts, or
+// start what works for all.
 func startAlone(t testing.TB, change ...func(*crud.Config)) *fixture {
 	t.Helper()
 	return startOn(t, enginetest.MigratedPostgres(t), change...)

@@ -48,7 +48,8 @@ type page struct {
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
 
-// hidden returns the hidden fields of the forms of a page that hold the session's token and what a form showed at first.
+// hidden returns the hidden fields of the forms of a page that hold the session's token and what a
+// form showed at first.
 func (p page) hidden() url.Values {
 	q := url.Values{}
 	for _, field := range hiddenField.FindAllStringSubmatch(p.text, -1) {

@@ -41,8 +41,8 @@ var doneAt = map[string]string{
 	"delete-chat-channel": "POST /dashboard/settings/chat/{}/delete", "test-chat-channel": "POST /dashboard/settings/chat/{}/test",
 }
 
-// Everything that the API can do with entities can be done in the dashboard. The screens about what was read are compared with the API
-// elsewhere, number by number.
+// Everything that the API can do with entities can be done in the dashboard. The screens about what
+// was read are compared with the API elsewhere, number by number.
 func TestTheDashboardDoesWhatTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -11,8 +11,8 @@ import (
 	"lodestone/crud/person"
 )
 
-// Links and submissions that the owner deleted before an erasure are the person's still: their events are blanked. Those of others, and
-// of the same person in another account, are not.
+// Links and submissions that the owner deleted before an erasure are the person's still: their
+// events are blanked. Those of others, and of the same person in another account, are not.
 func TestErasingReachesWhatTheOwnerDeleted(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t, withLog(t.TempDir()))

@@ -96,7 +96,8 @@ func (r *reading) abort(url string, want int) int {
 	return got
 }
 
-// Visitors who take a file slowly, or not at all, take up a bounded number of places, and one of them not all of those.
+// Visitors who take a file slowly, or not at all, take up a bounded number of places, and one of
+// them not all of those.
 func TestStalledDownloads(t *testing.T) {
 	t.Parallel()
 	r := newReadingAlone(t, 24<<20, func(c *crud.Config) {
@@ -192,7 +193,8 @@ func TestReportsAreRepeatedUntilTaken(t *testing.T) {
 	require.Equal(t, "1", heard[0].header.Get("Sec-GPC"), "whoever asks not to be tracked is not")
 }
 
-// A document that is for reading only is not downloaded by any way, and its readers see so in the brand and language of its account.
+// A document that is for reading only is not downloaded by any way, and its readers see so in the
+// brand and language of its account.
 func TestDownloadSwitchedOff(t *testing.T) {
 	t.Parallel()
 	r := newReading(t, 0)

@@ -166,7 +166,8 @@ func TestAllowedOrigins(t *testing.T) {
 	require.Equal(t, []any{}, change(`{"allowed_origins":[]}`))
 }
 
-// The form, its mistakes and its mails are in the language of the link, else of the account, else of the browser.
+// The form, its mistakes and its mails are in the language of the link, else of the account, else
+// of the browser.
 func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -196,7 +197,8 @@ func TestEmbeddedFormSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 	_, out = f.ask(t, "POST", "spoken", origin, values, "Accept-Language", "fr")
 	require.Equal(t, "La page est restée ouverte trop longtemps. Envoyez de nouveau le formulaire.", out["message"])
 
-	// The language of the account counts for more than the browser's, and that of the link for more than both.
+	// The language of the account counts for more than the browser's, and that of the link for more
+	// than both.
 	change := func(path, body string) {
 		require.Equal(t, 200, u.send(t, "PATCH", path, strings.NewReader(body), "Content-Type", "application/json").status)
 	}

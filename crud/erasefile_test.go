@@ -17,8 +17,9 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// An erased address leaves the files of Postgres with the next vacuum, although a single erasure is far below the threshold of
-// autovacuum: the rows, their indexes, what is stored for repeated requests and statistics.
+// An erased address leaves the files of Postgres with the next vacuum, although a single erasure is
+// far below the threshold of autovacuum: the rows, their indexes, what is stored for repeated
+// requests and statistics.
 func TestAnErasedAddressLeavesTheFilesOfPostgres(t *testing.T) {
 	t.Parallel()
 	server, database, _ := enginetest.RunPostgres(t)

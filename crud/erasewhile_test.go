@@ -16,7 +16,8 @@ import (
 const insertLink = `INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key, created_at)
 	VALUES ($1, $2, $3, 'ada@example.com', 'ada@example.com', sha256(gen_random_uuid()::text::bytea), '', 0, now() + $4::interval)`
 
-// What is being written while a person is erased is waited for, and no clock decides: a row of a process whose clock is ahead goes as well.
+// What is being written while a person is erased is waited for, and no clock decides: a row of a
+// process whose clock is ahead goes as well.
 func TestErasingWaitsForWriters(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t, withLog(t.TempDir()))
@@ -43,8 +44,8 @@ func TestErasingWaitsForWriters(t *testing.T) {
 	require.Zero(t, f.count(t, "access_links"))
 }
 
-// A crud that starts finds an erasure in the log while it is being done, and repeats it first. It is one erasure all the same, and what was being
-// written goes as well.
+// A crud that starts finds an erasure in the log while it is being done, and repeats it first. It
+// is one erasure all the same, and what was being written goes as well.
 func TestErasingWhileAnotherCrudStarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -81,7 +82,8 @@ func TestErasingWhileAnotherCrudStarts(t *testing.T) {
 	require.ElementsMatch(t, []uuid.UUID{before, meanwhile}, entry.Links)
 }
 
-// A row that the erasure removed is removed from a restored database, whatever its time by whichever clock.
+// A row that the erasure removed is removed from a restored database, whatever its time by
+// whichever clock.
 func TestReplayRemovesWhatTheLogHas(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

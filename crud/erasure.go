@@ -44,13 +44,15 @@ const (
 	pruneRetry = time.Minute
 )
 
-// Pruning returns what keeps queues from holding anything for longer than queue.Keep, for the process to start and stop.
+// Pruning returns what keeps queues from holding anything for longer than queue.Keep, for the
+// process to start and stop.
 func (s *Service) Pruning() service.Service {
 	return service.Every("pruning of queues", pruneEvery, pruneRetry, s.log, s.prune)
 }
 
-// prune removes old mails, messages and answers; Webhooks does so for its own. Until queues have nothing of a person who was erased, it has Postgres vacuum the tables once a day:
-// a table that changes little keeps deleted rows for long, and statistics with values of them.
+// prune removes old mails, messages and answers; Webhooks does so for its own. Until queues have
+// nothing of a person who was erased, it has Postgres vacuum the tables once a day: a table that
+// changes little keeps deleted rows for long, and statistics with values of them.
 func (s *Service) prune(ctx context.Context) error {
 	q := store.New(s.postgres.Unscoped())
 	if err := q.PruneJobs(ctx, queue.PruneAt.Seconds()); err != nil {
@@ -77,8 +79,8 @@ func (s *Service) prune(ctx context.Context) error {
 
 const replayPause = 5 * time.Second // after a failure
 
-// Erasures returns what erases again those whom the log of erasures has and a restored database has not, for the process to start before
-// it serves requests: it is started when that is done.
+// Erasures returns what erases again those whom the log of erasures has and a restored database has
+// not, for the process to start before it serves requests: it is started when that is done.
 func (s *Service) Erasures() service.Service {
 	return service.NewLoop("erasures", func(ctx context.Context, ready func()) error {
 		err := service.Retry(ctx, replayPause, replayPause, func() error { return s.replay(ctx) }, func(err error) (time.Duration, bool) {

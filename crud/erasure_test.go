@@ -20,7 +20,8 @@ import (
 	"lodestone/pkg/test/clienttest"
 )
 
-// deliveries returns everything that the database holds of the messages to webhooks, and what is sealed in it: of all accounts, or of one.
+// deliveries returns everything that the database holds of the messages to webhooks, and what is
+// sealed in it: of all accounts, or of one.
 func (f *fixture) deliveries(t *testing.T, of ...uuid.UUID) string {
 	t.Helper()
 	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT id, body_sealed, to_jsonb(d)::text,
@@ -86,7 +87,8 @@ func TestDumpHasNoWebhookSecret(t *testing.T) {
 	}
 }
 
-// No table holds what opens a link or verifies an address: neither tokens and codes nor, where they are only for sending, addresses.
+// No table holds what opens a link or verifies an address: neither tokens and codes nor, where they
+// are only for sending, addresses.
 func TestDumpHasNoSecretOfVisitors(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t)

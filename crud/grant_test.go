@@ -15,8 +15,9 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Whoever gives something away gives no more than it has, in every way that there is: each of these requests succeeds with the scopes that
-// it gives and the one that it is made with, and not without any of them.
+// Whoever gives something away gives no more than it has, in every way that there is: each of these
+// requests succeeds with the scopes that it gives and the one that it is made with, and not without
+// any of them.
 func TestGrantsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -70,8 +71,8 @@ func TestGrantsAreBounded(t *testing.T) {
 	}
 }
 
-// An answer is given again to the key that it was given to, and to no other: one without its scopes learns nothing by knowing the
-// Idempotency-Key, and one with them makes a request of its own.
+// An answer is given again to the key that it was given to, and to no other: one without its scopes
+// learns nothing by knowing the Idempotency-Key, and one with them makes a request of its own.
 func TestReplaysBelongToTheCaller(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -97,7 +98,8 @@ func TestReplaysBelongToTheCaller(t *testing.T) {
 	require.NotEqual(t, made.object(t)["id"], own.object(t)["id"])
 }
 
-// The tag of a change is that of what is read afterwards, and reading under the tag of an earlier state is refused.
+// The tag of a change is that of what is read afterwards, and reading under the tag of an earlier
+// state is refused.
 func TestTagsOfChangesAreThoseOfReading(t *testing.T) {
 	t.Parallel()
 	f := start(t)

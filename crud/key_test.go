@@ -168,7 +168,8 @@ func TestExpiredKey(t *testing.T) {
 	require.Equal(t, problem.NotFound, u.remove(t, keysPath+"/"+brief.keyID.String()).problem(t).Code)
 }
 
-// With a key go the keys that were made with it, and the keys that were made with those; others stay.
+// With a key go the keys that were made with it, and the keys that were made with those; others
+// stay.
 func TestRevokingCascades(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -191,7 +192,8 @@ func TestRevokingCascades(t *testing.T) {
 	ends(stolen, child, grandchild)
 	require.Equal(t, 200, sibling.get(t, linksPath).status)
 
-	// The command of whoever runs the installation does so too, also where the key itself was revoked before.
+	// The command of whoever runs the installation does so too, also where the key itself was revoked
+	// before.
 	parent := made(u)
 	heir := made(parent)
 	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE api_keys SET revoked_at = now() WHERE id = $1", parent.keyID)

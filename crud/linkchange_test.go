@@ -97,7 +97,8 @@ func TestChangeToTakenSlug(t *testing.T) {
 	require.Equal(t, before, f.dump(t, u.account))
 }
 
-// A slug that was once an account's is never another's: it is printed and mailed, and visitors come to it.
+// A slug that was once an account's is never another's: it is printed and mailed, and visitors come
+// to it.
 func TestSlugStaysWithItsAccount(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -296,8 +297,8 @@ func TestClientChanges(t *testing.T) {
 	require.NoError(t, u.DeleteLeadMagnet(t.Context(), m.ID, false, renamed.ETag))
 }
 
-// What shows in an access link changes when its generic link or submission goes, so a change that was
-// made in view of the state before is refused.
+// What shows in an access link changes when its generic link or submission goes, so a change that
+// was made in view of the state before is refused.
 func TestDeletingWhatALinkCameFromChangesIt(t *testing.T) {
 	t.Parallel()
 	f := start(t)

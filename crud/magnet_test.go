@@ -259,7 +259,8 @@ func TestUploadRefused(t *testing.T) {
 	})
 }
 
-// Uploads of one account that stand still leave room for those of another, and the account itself is asked to wait.
+// Uploads of one account that stand still leave room for those of another, and the account itself
+// is asked to wait.
 func TestStalledUploadsOfAnother(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -54,7 +54,8 @@ func (f *fixture) waiting(t *testing.T) string {
 	return all.String()
 }
 
-// aged lets seven days pass for the queues, but for the hours by which they are pruned earlier. The log of webhooks has a test of its own.
+// aged lets seven days pass for the queues, but for the hours by which they are pruned earlier. The
+// log of webhooks has a test of its own.
 func (f *fixture) aged(t *testing.T) {
 	t.Helper()
 	for _, sql := range []string{"UPDATE river_job SET created_at = created_at - $1::interval", "UPDATE idempotency_keys SET claimed_at = claimed_at - $1::interval"} {
@@ -74,8 +75,9 @@ func (f *fixture) prune(t *testing.T) {
 	require.NoError(t, pruning.Stop(t.Context()))
 }
 
-// Submissions, links and what belongs to them are gone at once, of this account alone. Queues have nothing of the person when the time on
-// the receipt has come: mails, messages to chat channels and webhooks, downloads to be reported, and answers to repeated requests.
+// Submissions, links and what belongs to them are gone at once, of this account alone. Queues have
+// nothing of the person when the time on the receipt has come: mails, messages to chat channels and
+// webhooks, downloads to be reported, and answers to repeated requests.
 func TestErasing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -173,7 +175,8 @@ func (u *user) erased(t *testing.T) string {
 	return done.object(t)["id"].(string)
 }
 
-// A backup that was made before the events were blanked holds the person, however long after the erasure that was.
+// A backup that was made before the events were blanked holds the person, however long after the
+// erasure that was.
 func TestReceiptsStateTheLastBackup(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t, withLog(t.TempDir()))
@@ -185,7 +188,8 @@ func TestReceiptsStateTheLastBackup(t *testing.T) {
 	require.Equal(t, "2026-02-10T12:00:00.000Z", u.get(t, path).object(t)["backups_until"])
 }
 
-// Before an address had one form, both forms of its letters could be sent to one landing page. Both rows are erased.
+// Before an address had one form, both forms of its letters could be sent to one landing page. Both
+// rows are erased.
 func TestErasingFindsAnAddressOfDecomposedLetters(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t)

@@ -12,7 +12,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// An installation without exports cannot export a person's events. The answer has the remedy, and does not ask to try again.
+// An installation without exports cannot export a person's events. The answer has the remedy, and
+// does not ask to try again.
 func TestExportOfAPersonWithoutExports(t *testing.T) {
 	t.Parallel()
 	const remedy = "its operator can set --clickhouse-http-url"

@@ -38,8 +38,9 @@ func (f *fixture) ownersMails(t *testing.T) (n int) {
 	return n
 }
 
-// A program that says that it is one is kept as a reader, and its owner gets no notice of it: of a form on the landing
-// page, of one on another's page, and of a document that it opens and downloads.
+// A program that says that it is one is kept as a reader, and its owner gets no notice of it: of a
+// form on the landing page, of one on another's page, and of a document that it opens and
+// downloads.
 func TestProgramsFireNoNotice(t *testing.T) {
 	t.Parallel()
 	const person, origin = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "https://www.example.com"

@@ -16,7 +16,8 @@ import (
 // analyticsPath is what the query process serves.
 const analyticsPath = "/api/v1/analytics"
 
-// stallTimeout is how long a part of an answer may be missing, or not be taken by the client, before the connection is broken.
+// stallTimeout is how long a part of an answer may be missing, or not be taken by the client,
+// before the connection is broken.
 const stallTimeout = time.Minute
 
 // proxy passes requests for analytics on to the query process, which checks their keys itself.
@@ -57,8 +58,8 @@ func (s *Service) proxy(a *api.API) error {
 	return nil
 }
 
-// flowing lets an answer take as long as its parts keep coming and the client takes them: exports and streams outlive the
-// server's own limits.
+// flowing lets an answer take as long as its parts keep coming and the client takes them: exports
+// and streams outlive the server's own limits.
 type flowing struct {
 	http.ResponseWriter
 	connection *http.ResponseController

@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/test/certificatetest"
 )
 
-// A file of the query process may take longer than other answers, and one that breaks off is broken here as well.
+// A file of the query process may take longer than other answers, and one that breaks off is broken
+// here as well.
 func TestFilesOfAnalyticsArePassedOnAndBrokenOff(t *testing.T) {
 	t.Parallel()
 	line := strings.Repeat("x", 1<<10) + "\n"

@@ -56,7 +56,8 @@ func (c *traced) of(name string) []*otlp.Span {
 	return spans
 }
 
-// A report's trace goes from crud's request to that of the query process, whatever trace the client names.
+// A report's trace goes from crud's request to that of the query process, whatever trace the client
+// names.
 func TestTheQueryProcessIsInTheTraceOfTheRequest(t *testing.T) {
 	t.Parallel()
 	got := &traced{spans: map[string][]*otlp.Span{}}

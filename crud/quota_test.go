@@ -20,8 +20,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// atOnce sends the same request many times at once and returns how many were answered with success; all others have
-// to be over the limit of the plan.
+// atOnce sends the same request many times at once and returns how many were answered with success;
+// all others have to be over the limit of the plan.
 func atOnce(t *testing.T, n int, send func() reply) int {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -42,8 +42,8 @@ func atOnce(t *testing.T, n int, send func() reply) int {
 	return int(made.Load())
 }
 
-// However much is created at once, an account has no more than its plan allows, and the refusal names what, how many and
-// the plan.
+// However much is created at once, an account has no more than its plan allows, and the refusal
+// names what, how many and the plan.
 func TestPlanLimits(t *testing.T) {
 	t.Parallel()
 	f := start(t, func(c *crud.Config) {
@@ -84,8 +84,8 @@ func TestPlanLimits(t *testing.T) {
 	}
 }
 
-// The files of an account take no more than its plan allows, also when they are stored at once; what is deleted, and
-// what is replaced and not read any more, makes room.
+// The files of an account take no more than its plan allows, also when they are stored at once;
+// what is deleted, and what is replaced and not read any more, makes room.
 func TestStoredBytes(t *testing.T) {
 	t.Parallel()
 	file := pdftest.Strip(1, 1000)

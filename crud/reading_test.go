@@ -75,7 +75,8 @@ type reading struct {
 	file   []byte
 }
 
-// readings is the service that readings share, with a database of their own, and a collector that hears each account for itself.
+// readings is the service that readings share, with a database of their own, and a collector that
+// hears each account for itself.
 var readings struct {
 	sync.Mutex
 	f    *fixture
@@ -248,8 +249,8 @@ func (r *reading) openedCount(id string) (n int) {
 	return n
 }
 
-// The page itself opens nothing, whoever asks for it; a session by POST does, once, and a reload goes on
-// with it.
+// The page itself opens nothing, whoever asks for it; a session by POST does, once, and a reload
+// goes on with it.
 func TestOpeningCounts(t *testing.T) {
 	t.Parallel()
 	r := newReading(t, 0)
@@ -280,7 +281,8 @@ func TestOpeningCounts(t *testing.T) {
 	require.Equal(t, first.File, again.File, "what the browser has, it need not fetch again")
 	require.Equal(t, 1, r.openedCount(id))
 
-	// Others get sessions of their own, also who names one that is not of this link, or no UUID of time.
+	// Others get sessions of their own, also who names one that is not of this link, or no UUID of
+	// time.
 	_, other := r.link("")
 	for _, name := range []string{wanted.String(), uuid.NewString(), "rubbish", ""} {
 		status, o := r.open(other, fmt.Sprintf(`{"session_id":%q}`, name))
@@ -298,7 +300,8 @@ func TestOpeningCounts(t *testing.T) {
 	require.Equal(t, 2, r.openedCount(id))
 }
 
-// A program that says that it is one spends no view, its webhooks say so, and no one goes on with its session.
+// A program that says that it is one spends no view, its webhooks say so, and no one goes on with
+// its session.
 func TestProgramsSpendNoView(t *testing.T) {
 	t.Parallel()
 	const headless = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0 Safari/537.36"

@@ -36,8 +36,8 @@ func (f *fixture) replay(t *testing.T) {
 	require.NoError(t, again.Stop(t.Context()))
 }
 
-// An account whose deletion failed once and was repeated is in the log once. Two entries, as earlier builds left them, do not keep crud
-// from serving.
+// An account whose deletion failed once and was repeated is in the log once. Two entries, as
+// earlier builds left them, do not keep crud from serving.
 func TestAnAccountThatIsDeletedTwice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,7 +60,8 @@ func TestAnAccountThatIsDeletedTwice(t *testing.T) {
 	require.Equal(t, 1, f.count(t, "erased_links"))
 	require.ErrorIs(t, person.DeleteAccount(t.Context(), f.db, log, u.account), person.ErrNoAccount)
 
-	// A backup that has the account, and the erasure as well: it is deleted once more, and its events are looked for.
+	// A backup that has the account, and the erasure as well: it is deleted once more, and its events
+	// are looked for.
 	_, err = f.db.Unscoped().Exec(t.Context(), "UPDATE erasures SET blanked_at = now()")
 	require.NoError(t, err)
 	_, err = f.db.Unscoped().Exec(t.Context(), "INSERT INTO accounts (id, name, plan) VALUES ($1, 'Test', 'team')", u.account)
@@ -70,7 +71,8 @@ func TestAnAccountThatIsDeletedTwice(t *testing.T) {
 	require.Equal(t, 1, f.count(t, "erasures WHERE blanked_at IS NULL"))
 }
 
-// An account that is deleted again after a restore leaves nothing in the statistics of Postgres either.
+// An account that is deleted again after a restore leaves nothing in the statistics of Postgres
+// either.
 func TestStatisticsOfAnAccountThatIsDeletedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -116,8 +118,8 @@ func TestAnAccountIsDeletedInSpiteOfADeadlock(t *testing.T) {
 	require.Zero(t, f.count(t, "accounts"))
 }
 
-// A database of a time before a person's links were made has none of them to erase. It still learns which they were, so that their events
-// are blanked, wherever these come from.
+// A database of a time before a person's links were made has none of them to erase. It still learns
+// which they were, so that their events are blanked, wherever these come from.
 func TestErasedLinksAreOnRecordWithoutTheirRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -152,8 +154,8 @@ func TestErasedLinksAreOnRecordWithoutTheirRows(t *testing.T) {
 	require.Len(t, noted(), 6)
 }
 
-// Crud reads the entries of which Postgres has no erasure, and no others. One that it cannot read keeps it from serving, and is named; the
-// others are repeated all the same.
+// Crud reads the entries of which Postgres has no erasure, and no others. One that it cannot read
+// keeps it from serving, and is named; the others are repeated all the same.
 func TestAnEntryThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

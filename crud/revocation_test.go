@@ -12,7 +12,8 @@ import (
 	"lodestone/crud/person"
 )
 
-// revoked runs what writes revocations until all are on record in a log, and returns the paths of its entries.
+// revoked runs what writes revocations until all are on record in a log, and returns the paths of
+// its entries.
 func (f *fixture) revoked(t *testing.T, log string) []string {
 	t.Helper()
 	f.replay(t) // nothing is written before
@@ -28,7 +29,8 @@ func (f *fixture) revoked(t *testing.T, log string) []string {
 // restorable are tables in the order in which their references allow rows to be inserted.
 var restorable = []string{"accounts", "lead_magnets", "generic_links", "access_links"}
 
-// backUp copies the restorable tables. The function that it returns brings them back as a restore does, which forgets all that came later.
+// backUp copies the restorable tables. The function that it returns brings them back as a restore
+// does, which forgets all that came later.
 func (f *fixture) backUp(t *testing.T) (restore func()) {
 	t.Helper()
 	sql := func(text string) {
@@ -49,8 +51,9 @@ func (f *fixture) backUp(t *testing.T) (restore func()) {
 	}
 }
 
-// The deletion of a large account takes several entries of the record, and the first of these has the lead magnets and a part of the links.
-// A database of before is served again all the same, also if the site was lost before the other entries were written.
+// The deletion of a large account takes several entries of the record, and the first of these has
+// the lead magnets and a part of the links. A database of before is served again all the same, also
+// if the site was lost before the other entries were written.
 func TestALargeAccountStaysDeletedAfterARestore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

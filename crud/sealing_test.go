@@ -96,8 +96,8 @@ func (f *fixture) seal(t *testing.T, s *crud.Service, done func() bool) {
 	require.NoError(t, sealing.Stop(t.Context()))
 }
 
-// Tokens are sealed with a new first key, and after that the key before it is not needed. Without their key links open all the same;
-// their URLs are not shown.
+// Tokens are sealed with a new first key, and after that the key before it is not needed. Without
+// their key links open all the same; their URLs are not shown.
 func TestLinkTokensOutliveTokenKeys(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t)
@@ -121,7 +121,8 @@ func TestLinkTokensOutliveTokenKeys(t *testing.T) {
 	u.fixture.opens(t, secret)
 }
 
-// Tokens that cannot be opened, more than a batch of them, do not keep the others from being sealed with the new key.
+// Tokens that cannot be opened, more than a batch of them, do not keep the others from being sealed
+// with the new key.
 func TestLinkTokensWithoutTheirKeyHoldUpNoOthers(t *testing.T) {
 	t.Parallel()
 	f := startAlone(t)

@@ -260,7 +260,8 @@ func New(c Config, d Deps) (*Service, error) {
 // Queue returns the work that goes on behind the requests, for the process to start and stop.
 func (s *Service) Queue() service.Service { return s.queue }
 
-// Files returns what compares the settings of files with what is stored, and removes objects that no file uses, likewise.
+// Files returns what compares the settings of files with what is stored, and removes objects that
+// no file uses, likewise.
 func (s *Service) Files() service.Service { return s.files }
 
 // Upkeep returns the upkeep of lead magnets' files, for the process to start and stop.

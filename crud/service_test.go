@@ -36,7 +36,8 @@ func TestConfig(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Where the public URL is https, every answer keeps browsers to it: pages, the API, and what is not there.
+// Where the public URL is https, every answer keeps browsers to it: pages, the API, and what is not
+// there.
 func TestAnswersRequireTLS(t *testing.T) {
 	t.Parallel()
 	secure := start(t)

@@ -20,8 +20,8 @@ import (
 	"lodestone/pkg/locale"
 )
 
-// analytics is a query process that answers the questions of a share's page. The numbers themselves are tested with real ones in a
-// browser.
+// analytics is a query process that answers the questions of a share's page. The numbers themselves
+// are tested with real ones in a browser.
 type analytics struct {
 	readers  atomic.Int64
 	requests atomic.Int64

@@ -74,7 +74,8 @@ func TestSubmission(t *testing.T) {
 	require.Equal(t, "Jo Doe", *page.Data[0].Name)
 }
 
-// One submission goes, with what webhooks were sent about it; the other of the link and the access links stay.
+// One submission goes, with what webhooks were sent about it; the other of the link and the access
+// links stay.
 func TestDeleteSubmission(t *testing.T) {
 	t.Parallel()
 	f := start(t)

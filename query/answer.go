@@ -107,8 +107,8 @@ func (w *objectWriter) field(name string, value any) {
 	}
 }
 
-// numbers writes the metrics, and those compared with as an object of their own. An interval that the time before does
-// not have is null.
+// numbers writes the metrics, and those compared with as an object of their own. An interval that
+// the time before does not have is null.
 func (w *objectWriter) numbers(a *report.Answer, n report.Numbers, ofInterval bool) {
 	for i, name := range a.Metrics {
 		w.field(name, n.Now[i])

@@ -44,7 +44,8 @@ func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	const body = `{"metrics":["readers","median_page_ms"],"from":"2025-10-01","to":"2025-10-08","interval":"day"}`
 	var account uuid.UUID
 	var got answer
-	// What is counted late is not waited for, and a minute may end at any time: then another account tries.
+	// What is counted late is not waited for, and a minute may end at any time: then another account
+	// tries.
 	require.Eventually(t, func() bool {
 		account = querytest.ID(t)
 		querytest.Fill(t, conn, account, 1000, 20_000)
@@ -67,7 +68,8 @@ func TestReportsHaveABudgetOfProcessorTime(t *testing.T) {
 	require.Equal(t, 200, s.question(other, body).status)
 }
 
-// A report that takes more memory than one may is refused with how to ask for less, in the same way everywhere.
+// A report that takes more memory than one may is refused with how to ask for less, in the same way
+// everywhere.
 func TestReportsThatTakeTooMuchMemory(t *testing.T) {
 	t.Parallel()
 	c := config()

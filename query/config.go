@@ -35,7 +35,8 @@ const (
 	maxProcessorSeconds = 1_000_000
 )
 
-// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
+// have others.
 func (c *Config) BeforeApply() error {
 	c.MaxConns = 16
 	c.MaxExports = 4

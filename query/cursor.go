@@ -18,8 +18,9 @@ import (
 	"lodestone/pkg/store"
 )
 
-// cursors seals the cursors of the event list: a place in it has the number of an event in the log, which the events of all accounts move on.
-// The key comes from Postgres, so all processes open each other's cursors. It is safe for concurrent use.
+// cursors seals the cursors of the event list: a place in it has the number of an event in the log,
+// which the events of all accounts move on. The key comes from Postgres, so all processes open each
+// other's cursors. It is safe for concurrent use.
 type cursors struct {
 	db *postgres.Pool
 
@@ -27,7 +28,8 @@ type cursors struct {
 	key []byte // nil: not read yet
 }
 
-// read returns the key: keyed hashes by the secret of this database, for an account that does not exist.
+// read returns the key: keyed hashes by the secret of this database, for an account that does not
+// exist.
 func (c *cursors) read(ctx context.Context) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,7 +21,8 @@ func liveHeap() int64 {
 	return int64(live[0].Value.Uint64())
 }
 
-// An export passes through the process: while a slow client reads a file, little of it is in memory.
+// An export passes through the process: while a slow client reads a file, little of it is in
+// memory.
 func TestExportTakesLittleMemoryOfTheProcess(t *testing.T) {
 	const (
 		rows   = 1_000_000

@@ -225,7 +225,8 @@ func TestFieldsOfAnExport(t *testing.T) {
 	require.Equal(t, "application/vnd.apache.parquet", head.header.Get("Content-Type"))
 }
 
-// What else is stored of visitors is in a file on request alone, in each format, behind the other columns.
+// What else is stored of visitors is in a file on request alone, in each format, behind the other
+// columns.
 func TestAnExportWithVisitors(t *testing.T) {
 	t.Parallel()
 	s := serveExports(t)
@@ -303,8 +304,8 @@ func TestParametersOfAnExport(t *testing.T) {
 // many events are several groups of rows of a Parquet file.
 const many = 140_000
 
-// storeLong stores events for an account with so many random bytes each: of enough of them, a client that does not read holds up
-// the export.
+// storeLong stores events for an account with so many random bytes each: of enough of them, a
+// client that does not read holds up the export.
 func storeLong(t *testing.T, account uuid.UUID, events, size int) {
 	t.Helper()
 	ctx := native.Context(t.Context(), native.WithSettings(native.Settings{"max_block_size": 65_536, "min_insert_block_size_rows": 65_536}),
@@ -386,7 +387,8 @@ func TestExportThatIsCutOffLooksBroken(t *testing.T) {
 	s.curlFails(account)
 }
 
-// curlFails breaks off an export that is read by curl, which scripts use: it fails with the code of a transfer that is not complete.
+// curlFails breaks off an export that is read by curl, which scripts use: it fails with the code of
+// a transfer that is not complete.
 func (s site) curlFails(account uuid.UUID) {
 	t := s.t
 	t.Helper()

@@ -17,7 +17,8 @@ import (
 	"lodestone/query/querytest"
 )
 
-// A client that leaves takes its statement along: ClickHouse goes on with none that no one waits for.
+// A client that leaves takes its statement along: ClickHouse goes on with none that no one waits
+// for.
 func TestAReportThatItsClientLeftEndsInClickHouse(t *testing.T) {
 	t.Parallel()
 	server := enginetest.NewMigratedClickHouse(t, t.TempDir())

@@ -79,7 +79,8 @@ func (s site) refused(account uuid.UUID, id string, params url.Values) (status i
 // beat is what a stream sends between messages, every 15 seconds.
 const beat = ": alive\n\n"
 
-// read reads up to an empty line. The message counts only then, as the specification of server-sent events has it.
+// read reads up to an empty line. The message counts only then, as the specification of server-sent
+// events has it.
 func (s *stream) read() (m message, err error) {
 	first := true
 	for {
@@ -158,8 +159,8 @@ func TestLiveEventsAreThoseOfTheList(t *testing.T) {
 	require.Contains(t, other.next().data, events[1].EventID.String())
 }
 
-// The connection is cut after every so many bytes of an answer: within and between lines and messages. Whoever goes on
-// from the last message that was complete gets all events.
+// The connection is cut after every so many bytes of an answer: within and between lines and
+// messages. Whoever goes on from the last message that was complete gets all events.
 func TestLiveIsResumedWhereverItIsCut(t *testing.T) {
 	t.Parallel()
 	c := config()
@@ -235,8 +236,8 @@ func TestLiveIsResumedWhereverItIsCut(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-// cutting returns a proxy for one connection, which it cuts when it has passed on so many bytes of the answer. The channel
-// tells whether that came about before the client left.
+// cutting returns a proxy for one connection, which it cuts when it has passed on so many bytes of
+// the answer. The channel tells whether that came about before the client left.
 func cutting(t *testing.T, upstream string, after int) (address string, cutOff <-chan bool) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

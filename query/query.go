@@ -66,7 +66,8 @@ func New(c Config, d Deps) (*Query, error) {
 	if err != nil {
 		return nil, errors.Join(err, ch.Close())
 	}
-	// An export of people asks for their sources while it reads their list, so it takes two connections.
+	// An export of people asks for their sources while it reads their list, so it takes two
+	// connections.
 	files, err := scope.Open(d.ClickHouse, scope.Limits{MaxConns: 2 * c.MaxExports, Timeout: c.ExportTimeout, MemoryBytes: c.MaxMemoryBytes})
 	if err != nil {
 		exports.Close()

@@ -47,8 +47,8 @@ func config() query.Config {
 	return query.Config{MaxConns: 8, Timeout: time.Minute, MaxMemoryBytes: 256 << 20, ProcessorSeconds: 1000, MaxExports: 4, ExportTimeout: 10 * time.Minute, LiveStreams: 1000, LivePerAccount: 20}
 }
 
-// keys lets a test be an account: the key is its id, with scopes in front, separated by commas. Postgres gets the account, since
-// exports are written to its audit log.
+// keys lets a test be an account: the key is its id, with scopes in front, separated by commas.
+// Postgres gets the account, since exports are written to its audit log.
 type keys struct{ db *postgres.Pool }
 
 func (k keys) Verify(ctx context.Context, key string) (auth.Identity, error) {
@@ -492,8 +492,8 @@ func TestEmailSummary(t *testing.T) {
 	require.Contains(t, string(got.body), `"total_links":0`)
 }
 
-// Without ClickHouse, what needs it says so. The header of a stream does not wait for it, and a stream that began while it was down
-// goes on when it is back.
+// Without ClickHouse, what needs it says so. The header of a stream does not wait for it, and a
+// stream that began while it was down goes on when it is back.
 func TestClickHouseGone(t *testing.T) {
 	t.Parallel()
 	ctx, dir := context.Background(), enginetest.Dir(t)

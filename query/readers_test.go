@@ -24,7 +24,8 @@ import (
 
 const readersPath = "/api/v1/analytics/readers"
 
-// readersAccount is an account with a lead magnet, and a submission of ada@example.com with its access link.
+// readersAccount is an account with a lead magnet, and a submission of ada@example.com with its
+// access link.
 type readersAccount struct {
 	t                                               *testing.T
 	pool                                            *postgres.Pool

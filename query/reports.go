@@ -31,10 +31,11 @@ func (q *Query) registerReports(a *api.API) {
 		"What POST /api/v1/analytics/query can be asked, and what can be combined, for tools that build questions."), q.questionSchema)
 }
 
-// budgeted answers a report only if the account has processor time left, and charges what the report takes.
+// budgeted answers a report only if the account has processor time left, and charges what the
+// report takes.
 //
-// A report that takes more memory than a request may is refused in the same way everywhere: less names the field that asks for
-// less, and how.
+// A report that takes more memory than a request may is refused in the same way everywhere: less
+// names the field that asks for less, and how.
 func budgeted[In, Out any](q *Query, less problem.Field, answer func(context.Context, *In) (*api.Answer[Out], error)) func(context.Context, *In) (*api.Answer[Out], error) {
 	return func(ctx context.Context, in *In) (*api.Answer[Out], error) {
 		account := auth.From(ctx).AccountID
@@ -49,7 +50,8 @@ func budgeted[In, Out any](q *Query, less problem.Field, answer func(context.Con
 	}
 }
 
-// outOfMemory returns the problem of a report that takes more memory than a request may, else the error as it is.
+// outOfMemory returns the problem of a report that takes more memory than a request may, else the
+// error as it is.
 func outOfMemory(err error, less problem.Field) error {
 	if clickhouse.IsOutOfMemory(err) {
 		return problem.Invalid(less)

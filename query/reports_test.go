@@ -109,7 +109,8 @@ func (r *reporting) send(method, path, tag, body string) answer {
 	return answer{res.StatusCode, res.Header, text}
 }
 
-// notSentAgain asserts that who has the answer with a tag gets 304, and after a change another answer.
+// notSentAgain asserts that who has the answer with a tag gets 304, and after a change another
+// answer.
 func (r *reporting) notSentAgain(path, tag string, change func()) {
 	r.t.Helper()
 	require.Equal(r.t, http.StatusNotModified, r.again(path, tag))

@@ -97,7 +97,8 @@ func (q *Query) questionSchema(context.Context, *struct{}) (*api.Answer[Question
 	return api.OK(s), nil
 }
 
-// allowedValues returns what the filter of a dimension takes, if it does not take all values of its type.
+// allowedValues returns what the filter of a dimension takes, if it does not take all values of its
+// type.
 func allowedValues(dimension string) (values []string, minimum, maximum *int) {
 	for field := range reflect.TypeFor[Values]().Fields() {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != dimension {

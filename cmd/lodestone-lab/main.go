@@ -1,5 +1,6 @@
-// Command lodestone-lab measures Lodestone (bench) and tries to make it lose or double an event (chaos). It is a module of its own:
-// what the laboratory needs is no dependency of the product, and what it does to the product's code is done to copies, while it builds.
+// Command lodestone-lab measures Lodestone (bench) and tries to make it lose or double an event
+// (chaos). It is a module of its own: what the laboratory needs is no dependency of the product,
+// and what it does to the product's code is done to copies, while it builds.
 package main
 
 import (
@@ -39,7 +40,8 @@ func main() {
 	os.Exit(1)
 }
 
-// run does what the arguments and the environment ask for. Its error has every setting that cannot be used.
+// run does what the arguments and the environment ask for. Its error has every setting that cannot
+// be used.
 func run(ctx context.Context) error {
 	given := &config.Files{Getenv: os.Getenv}
 	command := kong.Parse(&commands{}, kong.Name("lodestone-lab"), kong.Description("Measure Lodestone, and break it."),

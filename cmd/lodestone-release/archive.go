@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// archive writes the files of a platform as a tar.gz with one directory, whose contents fit below a prefix such as /usr/local.
+// archive writes the files of a platform as a tar.gz with one directory, whose contents fit below a
+// prefix such as /usr/local.
 func (r *release) archive(p platform, files []entry) error {
 	name := "lodestone-" + r.Version + "-" + p.String()
 	var items []item

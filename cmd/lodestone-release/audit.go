@@ -21,7 +21,8 @@ type dependency struct{ kind, name, version, licence, dir string }
 
 func (d dependency) String() string { return d.kind + " " + d.name + "@" + d.version }
 
-// Run fails if a dependency has a licence that we do not take, or a vulnerability that is known. What could not be looked up is printed.
+// Run fails if a dependency has a licence that we do not take, or a vulnerability that is known.
+// What could not be looked up is printed.
 func (c auditCommand) Run(ctx context.Context) error {
 	all, modules, err := dependencies(ctx, c.Source)
 	if err != nil {
@@ -49,8 +50,9 @@ func (c auditCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// dependencies lists the Go modules that are compiled, in programs, tests and tools, the npm packages of the lock files, and the Python packages of
-// the requirements, with the directories of the checkout's own modules. It needs no network.
+// dependencies lists the Go modules that are compiled, in programs, tests and tools, the npm
+// packages of the lock files, and the Python packages of the requirements, with the directories of
+// the checkout's own modules. It needs no network.
 func dependencies(ctx context.Context, source string) (all []dependency, modules []string, err error) {
 	seen := map[string]bool{}
 	add := func(d dependency) {
@@ -189,7 +191,8 @@ var licences = []string{
 	"PSF-2.0", "Zlib", "PostgreSQL",
 }
 
-// excepted are packages with a licence that we do not take otherwise. No release has them: who uses dbt installs them from the index.
+// excepted are packages with a licence that we do not take otherwise. No release has them: who uses
+// dbt installs them from the index.
 var excepted = []dependency{{kind: "pypi", name: "text-unidecode", licence: "Artistic License"}} // dbt needs it
 
 func (d dependency) allowed() bool {
@@ -211,7 +214,8 @@ func allowed(expression string) bool {
 	return slices.Contains(licences, expression)
 }
 
-// phrases are words of licences' texts. Those that we do not take come first: a file may have several.
+// phrases are words of licences' texts. Those that we do not take come first: a file may have
+// several.
 var phrases = []struct{ words, id string }{
 	{"gnu affero general public license", "AGPL"}, {"gnu lesser general public license", "LGPL"}, {"gnu general public license", "GPL"}, {"business source license", "BUSL"},
 	{"server side public license", "SSPL"}, {"mozilla public license", "MPL-2.0"}, {"apache license", "Apache-2.0"}, {"permission is hereby granted, free of charge", "MIT"},

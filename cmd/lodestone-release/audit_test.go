@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every module that is compiled and every package of the lock files has a licence that we take. It needs no network.
+// Every module that is compiled and every package of the lock files has a licence that we take. It
+// needs no network.
 func TestLicences(t *testing.T) {
 	t.Parallel()
 	all, _, err := dependencies(t.Context(), "../..")

@@ -15,8 +15,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// bom writes what is in the programs of a platform, as CycloneDX, and returns the file: the modules of Go that the linker recorded, and the npm packages
-// of the front-ends.
+// bom writes what is in the programs of a platform, as CycloneDX, and returns the file: the modules
+// of Go that the linker recorded, and the npm packages of the front-ends.
 func (r *release) bom(p platform) (string, error) {
 	generator, err := bin.NewGenerator(filepath.Join(r.programs[p], programNames[0]),
 		bin.WithIncludeStdlib(true), bin.WithVersionOverride("v"+r.Version), bin.WithLogger(zerolog.Nop()))

@@ -114,7 +114,8 @@ func TestTheDocumentation(t *testing.T) {
 	require.Equal(t, "<h1>Start</h1>", string(readFile(t, filepath.Join(dir, name, "docs", "start.html"))))
 }
 
-// The list names the modules that the product's go.mod has, with their versions, and the packages of the front-ends.
+// The list names the modules that the product's go.mod has, with their versions, and the packages
+// of the front-ends.
 func TestTheBillOfMaterials(t *testing.T) {
 	var bom cyclonedx.BOM
 	text := readFile(t, filepath.Join(releases(t)[0], archiveName("cdx.json")))
@@ -156,7 +157,8 @@ func TestTheBillOfMaterials(t *testing.T) {
 	}
 }
 
-// An rpm is a lead with the name, two headers, and an archive of cpio, compressed. No module that reads headers has a licence that we accept.
+// An rpm is a lead with the name, two headers, and an archive of cpio, compressed. No module that
+// reads headers has a licence that we accept.
 func TestTheRPM(t *testing.T) {
 	text := readFile(t, filepath.Join(releases(t)[0], archiveName("rpm")))
 	require.Equal(t, []byte{0xed, 0xab, 0xee, 0xdb}, text[:4])

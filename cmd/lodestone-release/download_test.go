@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever follows docs/release.md checks what was downloaded with the programs that the page names, and unpacks it.
+// Whoever follows docs/release.md checks what was downloaded with the programs that the page names,
+// and unpacks it.
 func TestTheCommandsOfADownload(t *testing.T) {
 	source := releases(t)[0]
 	page := string(readFile(t, "../../docs/release.md"))

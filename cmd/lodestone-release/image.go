@@ -25,8 +25,9 @@ const user = 65532
 // clickhouseUser is the one of ClickHouse's image.
 const clickhouseUser = 101
 
-// image writes the images of all platforms as one archive of the OCI layout, which container engines and registry clients read, and a list of
-// their digests: first that of the index, by which a registry has the image of every platform.
+// image writes the images of all platforms as one archive of the OCI layout, which container
+// engines and registry clients read, and a list of their digests: first that of the index, by which
+// a registry has the image of every platform.
 func (r *release) image(platforms []platform) error {
 	system, err := r.layer(r.systemFiles)
 	if err != nil {
@@ -122,8 +123,9 @@ func (r *release) layer(items func() ([]item, error)) (v1.Layer, error) {
 		tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.DefaultCompression))
 }
 
-// systemFiles are those of the image beside the program. They come from the checkout and from a module, whose version is pinned, and not from the
-// machine that builds. A program that is built with -trimpath does not know where Go is.
+// systemFiles are those of the image beside the program. They come from the checkout and from a
+// module, whose version is pinned, and not from the machine that builds. A program that is built
+// with -trimpath does not know where Go is.
 func (r *release) systemFiles() ([]item, error) {
 	zones, err := os.ReadFile(filepath.Join(r.Source, "pkg", "timezone", "zoneinfo.zip"))
 	if err != nil {

@@ -54,7 +54,8 @@ func unpack(t *testing.T, from io.Reader, dir string) {
 	}
 }
 
-// onlyPath is a PATH with these programs: what is installed on this machine for building is not on it.
+// onlyPath is a PATH with these programs: what is installed on this machine for building is not on
+// it.
 func onlyPath(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +84,8 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// A machine without compilers unpacks the archive and has Lodestone running. npm brings the engines.
+// A machine without compilers unpacks the archive and has Lodestone running. npm brings the
+// engines.
 func TestTheArchiveRunsWithoutCompilers(t *testing.T) {
 	source := releases(t)[0]
 	root := enterable(t)
@@ -159,7 +161,8 @@ func requireUp(t *testing.T, data string, command func(args ...string) *exec.Cmd
 	}
 }
 
-// A machine that has nothing but the C library and a shell, no network to a registry, and the directory of the engines from another machine.
+// A machine that has nothing but the C library and a shell, no network to a registry, and the
+// directory of the engines from another machine.
 func TestTheArchiveRunsOnABareMachine(t *testing.T) {
 	require.Zero(t, os.Geteuid(), "the test needs root, to lay out a machine of its own")
 	source := releases(t)[0]
@@ -222,7 +225,8 @@ func get(t *testing.T, url string) (status int, text string) {
 	return response.StatusCode, string(body)
 }
 
-// The package installs into an empty root and goes without a trace but the settings, which a purge removes. systemd has nothing against its units.
+// The package installs into an empty root and goes without a trace but the settings, which a purge
+// removes. systemd has nothing against its units.
 func TestTheDebianPackage(t *testing.T) {
 	dpkg, err := exec.LookPath("dpkg")
 	require.NoError(t, err, "dpkg is missing: install Debian's package dpkg")

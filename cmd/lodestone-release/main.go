@@ -62,7 +62,8 @@ func (c buildCommand) Run(ctx context.Context) error {
 // numberFile has the number of the release that a commit is.
 const numberFile = "pkg/build/VERSION"
 
-// numbered checks that a number without a suffix is that of the commit, which is checked out: the same number must not name other bytes.
+// numbered checks that a number without a suffix is that of the commit, which is checked out: the
+// same number must not name other bytes.
 func (c buildCommand) numbered(ctx context.Context) error {
 	if strings.Contains(c.Version, "-") {
 		return nil

@@ -48,7 +48,8 @@ func TestANumberIsThatOfItsCommit(t *testing.T) {
 	require.ErrorContains(t, build("0.3.0-rc.1", second), unbuilt)
 }
 
-// The commands of "Make a release" work as they are written: the key is made where the build looks for it, and the number is the commit's.
+// The commands of "Make a release" work as they are written: the key is made where the build looks
+// for it, and the number is the commit's.
 func TestCommandsOfARelease(t *testing.T) {
 	t.Parallel()
 	_, page, found := strings.Cut(string(readFile(t, "../../docs/release.md")), "## Make a release")

@@ -11,8 +11,8 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm" // registers the format
 )
 
-// pack writes the files of a platform as a deb or an rpm. It has no scripts: nothing starts or restarts by an installation, since the order
-// of an upgrade matters (docs/upgrade.md).
+// pack writes the files of a platform as a deb or an rpm. It has no scripts: nothing starts or
+// restarts by an installation, since the order of an upgrade matters (docs/upgrade.md).
 func (r *release) pack(format string, p platform, contents []entry) error {
 	info := &nfpm.Info{
 		Name: "lodestone", Arch: p.processor, Platform: "linux", Version: r.Version, Release: "1", MTime: r.Date,

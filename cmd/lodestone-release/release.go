@@ -29,7 +29,8 @@ type platform struct{ system, processor string }
 
 func (p platform) String() string { return p.system + "-" + p.processor }
 
-// programs are built for each platform. The second runs ClickHouse's library for `lodestone up`, which finds it beside the first.
+// programs are built for each platform. The second runs ClickHouse's library for `lodestone up`,
+// which finds it beside the first.
 var programNames = []string{"lodestone", "lodestone-clickhouse"}
 
 // fronts are the front-ends that the programs embed.
@@ -95,7 +96,8 @@ func (r *release) build(ctx context.Context) (err error) {
 
 func (r *release) checksums() string { return "lodestone-" + r.Version + "-sha256.txt" }
 
-// compile builds programs for a platform, without the paths and the state of this checkout, and returns their directory.
+// compile builds programs for a platform, without the paths and the state of this checkout, and
+// returns their directory.
 func (r *release) compile(ctx context.Context, p platform, names ...string) (string, error) {
 	dir := filepath.Join(r.work, p.String())
 	const build = "lodestone/pkg/build"
@@ -183,7 +185,8 @@ func run(ctx context.Context, to *os.File, program string, args ...string) error
 	return nil
 }
 
-// platformFiles are the programs, the list of what is in them, and on Linux the units of systemd with their settings.
+// platformFiles are the programs, the list of what is in them, and on Linux the units of systemd
+// with their settings.
 func (r *release) platformFiles(p platform, bom string) (files []entry) {
 	for _, name := range programNames {
 		files = append(files, entry{path: "bin/" + name, source: filepath.Join(r.programs[p], name), mode: 0o755})

@@ -38,8 +38,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// releases returns two directories with the release for this machine, built from two copies of the checkout: the second by the program that
-// `make release` runs. RELEASE_PLATFORMS=all builds for every platform, without what the compiler remembers of the first.
+// releases returns two directories with the release for this machine, built from two copies of the
+// checkout: the second by the program that `make release` runs. RELEASE_PLATFORMS=all builds for
+// every platform, without what the compiler remembers of the first.
 func releases(t *testing.T) [2]string {
 	t.Helper()
 	built.once.Do(func() { built.err = buildTwice(t.Context()) })
@@ -104,7 +105,8 @@ func buildTwice(ctx context.Context) (err error) {
 	return nil
 }
 
-// buildByProgram builds the release r again, from another copy, by the program that the Makefile of the copy builds.
+// buildByProgram builds the release r again, from another copy, by the program that the Makefile of
+// the copy builds.
 func buildByProgram(ctx context.Context, r *release, source, out string) error {
 	// What this make was given, such as VERSION, is not for the copy.
 	if _, err := execute(ctx, source, "env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "make", "bin/lodestone-release"); err != nil {
@@ -118,7 +120,8 @@ func buildByProgram(ctx context.Context, r *release, source, out string) error {
 	return err
 }
 
-// commitCopy makes a repository of a copy, whose only commit has the number of the version, and returns its hash.
+// commitCopy makes a repository of a copy, whose only commit has the number of the version, and
+// returns its hash.
 func commitCopy(ctx context.Context, dir string) (string, error) {
 	if err := os.WriteFile(filepath.Join(dir, numberFile), []byte(testVersion+"\n"), 0o600); err != nil {
 		return "", err
@@ -186,7 +189,8 @@ func copyCheckout(ctx context.Context, to string) error {
 	return nil
 }
 
-// The bytes of a release depend on the source and the version of Go, and neither on the directory nor on the time.
+// The bytes of a release depend on the source and the version of Go, and neither on the directory
+// nor on the time.
 func TestTheSameSourceIsTheSameRelease(t *testing.T) {
 	both := releases(t)
 	entries, err := os.ReadDir(both[0])

@@ -50,7 +50,8 @@ func checksum(name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), errors.Join(err, file.Close())
 }
 
-// sign writes a signature for each file of a release, with the version in the comment that is signed, and no time.
+// sign writes a signature for each file of a release, with the version in the comment that is
+// signed, and no time.
 func sign(dir, key, password, version string) error {
 	private, err := minisign.PrivateKeyFromFile(password, key)
 	if err != nil {

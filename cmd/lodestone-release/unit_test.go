@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// directives are those that the units may have, by section, and their values. systemd ignores a misspelt one with no more than a line in the log, so a
-// process would run without that protection.
+// directives are those that the units may have, by section, and their values. systemd ignores a
+// misspelt one with no more than a line in the log, so a process would run without that protection.
 var directives = map[string]map[string]string{
 	"Unit": {
 		"Description": `Lodestone: .+`, "Documentation": `man:lodestone-[a-z]+\(1\)`, "After": `network-online\.target`, "Wants": `network-online\.target`,
@@ -36,7 +36,8 @@ var directives = map[string]map[string]string{
 // repeated are the directives that have several lines; of others, only the last one counts.
 var repeated = map[string]bool{"EnvironmentFile": true, "SystemCallFilter": true}
 
-// The units name commands, settings, manual pages and files that are there, and all processes are protected alike.
+// The units name commands, settings, manual pages and files that are there, and all processes are
+// protected alike.
 func TestUnits(t *testing.T) {
 	z, err := gzip.NewReader(bytes.NewReader(readFile(t, filepath.Join(releases(t)[0], archiveName("tar.gz")))))
 	require.NoError(t, err)

@@ -17,9 +17,10 @@ import (
 	db "lodestone/pkg/postgres"
 )
 
-// The matrix of all operations and all callers, derived from the API's own description, so that no operation
-// can be left out: no key, bad ones, a revoked one, one without the scope, and another account with ids of
-// the owner's things in every place that takes an id. Package crud tries more of it on its own operations.
+// The matrix of all operations and all callers, derived from the API's own description, so that no
+// operation can be left out: no key, bad ones, a revoked one, one without the scope, and another
+// account with ids of the owner's things in every place that takes an id. Package crud tries more
+// of it on its own operations.
 func TestEveryOperationIsGuarded(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)

@@ -32,7 +32,8 @@ type describedOperation struct {
 	} `json:"requestBody"`
 }
 
-// required returns a value of each query parameter that the operation cannot do without. Ids are those of a lead magnet.
+// required returns a value of each query parameter that the operation cannot do without. Ids are
+// those of a lead magnet.
 func (op describedOperation) required(magnet string) url.Values {
 	query := url.Values{}
 	for _, p := range op.Parameters {

@@ -152,8 +152,8 @@ func withSchema(ctx context.Context, c postgres.Config, fn func(*postgres.Pool) 
 	})
 }
 
-// printTable prints rows in columns. Names come from outside: what is not printable in them is quoted,
-// so that it cannot steer a terminal.
+// printTable prints rows in columns. Names come from outside: what is not printable in them is
+// quoted, so that it cannot steer a terminal.
 func printTable(to io.Writer, rows [][]string) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, row := range rows {

@@ -15,14 +15,15 @@ import (
 // listenAddress is an address to listen on, and the flag that it comes from.
 type listenAddress struct{ setting, address string }
 
-// Limits of the wait for addresses: a process that was just killed may hold them until the system has ended it.
+// Limits of the wait for addresses: a process that was just killed may hold them until the system
+// has ended it.
 const (
 	freeWait = time.Second
 	freePoll = 50 * time.Millisecond
 )
 
-// checkFree returns every address that cannot be listened on. Whoever starts much before it listens asks
-// first.
+// checkFree returns every address that cannot be listened on. Whoever starts much before it listens
+// asks first.
 func checkFree(ctx context.Context, addresses ...listenAddress) error {
 	for begin := time.Now(); ; {
 		err := tryAll(ctx, addresses)
@@ -35,7 +36,8 @@ func checkFree(ctx context.Context, addresses ...listenAddress) error {
 	}
 }
 
-// tryAll listens on every address at the same time, so that two that are the same are found as well.
+// tryAll listens on every address at the same time, so that two that are the same are found as
+// well.
 func tryAll(ctx context.Context, addresses []listenAddress) error {
 	var errs []error
 	var held []net.Listener

@@ -16,7 +16,8 @@ import (
 
 const apiDocument = "../../docs/api.md"
 
-// varying are the parts of an answer that differ each time, and what stands for them in a comparison.
+// varying are the parts of an answer that differ each time, and what stands for them in a
+// comparison.
 var varying = []struct {
 	form *regexp.Regexp
 	as   string

@@ -19,9 +19,11 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// The drill of docs/backup.md, under load: an installation is backed up twice while events arrive. More events
-// arrive, a person is erased, and both databases are destroyed. Restored from the second backup, it answers with every event that was ever
-// acknowledged, once. The person stays erased, and links stay revoked. What was delivered is not delivered again, and new mails wait until the operator resumes.
+// The drill of docs/backup.md, under load: an installation is backed up twice while events arrive.
+// More events arrive, a person is erased, and both databases are destroyed. Restored from the
+// second backup, it answers with every event that was ever acknowledged, once. The person stays
+// erased, and links stay revoked. What was delivered is not delivered again, and new mails wait
+// until the operator resumes.
 func TestBackupDrill(t *testing.T) {
 	t.Parallel()
 	place := filepath.Join(t.TempDir(), "backups")

@@ -16,7 +16,8 @@ import (
 	"lodestone/pkg/backup"
 )
 
-// A backup that lacks a document is complete otherwise: the check names the document. TestABackupWhileADocumentIsDeleted of the lab makes and restores one.
+// A backup that lacks a document is complete otherwise: the check names the document.
+// TestABackupWhileADocumentIsDeleted of the lab makes and restores one.
 func TestACheckNamesDocumentsThatABackupLacks(t *testing.T) {
 	t.Parallel()
 	place, magnet := t.TempDir(), uuid.New()

@@ -45,7 +45,8 @@ func (c *cluster) stop() {
 	}
 }
 
-// restartConsumer starts the consumer again, and waits until the databases have a higher number in common: it rises at each start.
+// restartConsumer starts the consumer again, and waits until the databases have a higher number in
+// common: it rises at each start.
 func (c *cluster) restartConsumer(postgres string) {
 	c.t.Helper()
 	before := pulse(c.t, postgres)
@@ -64,7 +65,8 @@ func pulse(t *testing.T, url string) (n int64) {
 	return n
 }
 
-// requireEverything stops loads, and requires of the API and of the counters of links that all events are there, once.
+// requireEverything stops loads, and requires of the API and of the counters of links that all
+// events are there, once.
 func requireEverything(t *testing.T, loads []*load, url, key string, recount func()) {
 	t.Helper()
 	for _, l := range loads {
@@ -87,7 +89,8 @@ func copyDir(t *testing.T, from, to string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// requireApart waits until a process says which database is older, by its metric and in its log; "" for none.
+// requireApart waits until a process says which database is older, by its metric and in its log; ""
+// for none.
 func requireApart(t *testing.T, p *program, admin, older, words string) {
 	t.Helper()
 	var metrics string
@@ -107,8 +110,9 @@ func requireApart(t *testing.T, p *program, admin, older, words string) {
 	}, enginetest.Timeout, interval, "%s", metrics)
 }
 
-// Two shards are backed up and restored under load. Then one of them alone is put back to an older state: the consumer says which, and
-// `lodestone restore align` lets it store again what this shard lacks, and nothing twice.
+// Two shards are backed up and restored under load. Then one of them alone is put back to an older
+// state: the consumer says which, and `lodestone restore align` lets it store again what this shard
+// lacks, and nothing twice.
 func TestBackupDrillOfTwoShards(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)
@@ -186,8 +190,9 @@ func TestBackupDrillOfTwoShards(t *testing.T) {
 	require.Contains(t, c.run("verify"), "differences: 0")
 }
 
-// One database of `lodestone up` is put back to an older state by other means than a restore, and the other one is not. It is noticed, and after
-// `lodestone restore align` and a recount every event that was acknowledged is there, once.
+// One database of `lodestone up` is put back to an older state by other means than a restore, and
+// the other one is not. It is noticed, and after `lodestone restore align` and a recount every
+// event that was acknowledged is there, once.
 func TestOneDatabaseIsOlder(t *testing.T) {
 	t.Parallel()
 	for store, words := range map[string]string{

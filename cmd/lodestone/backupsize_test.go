@@ -20,7 +20,8 @@ import (
 	"lodestone/pkg/test/clienttest"
 )
 
-// size is how large the installation of a drill is before it is backed up: DRILL_EVENTS events of DRILL_LINKS links. docs/backup.md has measurements.
+// size is how large the installation of a drill is before it is backed up: DRILL_EVENTS events of
+// DRILL_LINKS links. docs/backup.md has measurements.
 func size(t *testing.T) (events, links int) {
 	t.Helper()
 	read := func(name string) int {
@@ -35,8 +36,9 @@ func size(t *testing.T) (events, links int) {
 	return read("DRILL_EVENTS"), max(1, read("DRILL_LINKS"))
 }
 
-// grow lets an installation grow to that size: links by the API, and events of the last 90 days through Kafka, as the collector writes them.
-// The returned function requires that they are there, once.
+// grow lets an installation grow to that size: links by the API, and events of the last 90 days
+// through Kafka, as the collector writes them. The returned function requires that they are there,
+// once.
 func (u *up) grow(c clienttest.Client) (requireThere func()) {
 	t := u.t
 	t.Helper()

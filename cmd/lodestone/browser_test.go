@@ -19,9 +19,9 @@ import (
 )
 
 // The pages in a real browser, against the real program. The tests are JavaScript, in the folder
-// browser. `make test` looks at each page once on a phone and once at a desktop; with BROWSER_LOOKS=all, as in `make browser`,
-// every file runs, and screenshots, weights and timings stay in .cache/browser. BROWSER_ONLY="landing viewer" runs the files of
-// these names alone.
+// browser. `make test` looks at each page once on a phone and once at a desktop; with
+// BROWSER_LOOKS=all, as in `make browser`, every file runs, and screenshots, weights and timings
+// stay in .cache/browser. BROWSER_ONLY="landing viewer" runs the files of these names alone.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	root, err := enginetest.Root()
@@ -79,7 +79,8 @@ func newBrowserTest(u *up, artefacts string, env ...string) *browserTest {
 	return b
 }
 
-// beforeTheLimit ends before the limit of go test, which ends this process alone, so that node, Chromium and the program would stay.
+// beforeTheLimit ends before the limit of go test, which ends this process alone, so that node,
+// Chromium and the program would stay.
 func beforeTheLimit(t *testing.T) context.Context {
 	t.Helper()
 	limit, ok := t.Deadline()
@@ -122,7 +123,8 @@ func (b *browserTest) run(ctx context.Context, file ...string) {
 	cmd.Dir, cmd.Env = "browser", b.env
 	out := &enginetest.Log{}
 	cmd.Stdout, cmd.Stderr = out, out
-	// On this signal playwright closes Chromium, which holds the output. It ends too when its pipe to a killed node breaks.
+	// On this signal playwright closes Chromium, which holds the output. It ends too when its pipe to
+	// a killed node breaks.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
@@ -131,7 +133,8 @@ func (b *browserTest) run(ctx context.Context, file ...string) {
 	b.t.Logf("%s", out)
 }
 
-// startProvider starts an OpenID provider, on another site than the program's, and returns its issuer.
+// startProvider starts an OpenID provider, on another site than the program's, and returns its
+// issuer.
 func (u *up) startProvider() (issuer string) {
 	u.t.Helper()
 	file := filepath.Join(u.dir, "provider")

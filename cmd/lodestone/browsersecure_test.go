@@ -17,7 +17,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A visitor's browser over TLS with an authority of its own: from the landing page to the events of reading, nothing goes over plain HTTP.
+// A visitor's browser over TLS with an authority of its own: from the landing page to the events of
+// reading, nothing goes over plain HTTP.
 func TestBrowserOverTLS(t *testing.T) {
 	t.Parallel()
 	if only := browserOnly(); len(only) > 0 && !slices.Contains(only, "tls") {

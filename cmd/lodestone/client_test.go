@@ -21,7 +21,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// The clients in other languages, as their generators make them of the API's description, do what they promise against a real installation.
+// The clients in other languages, as their generators make them of the API's description, do what
+// they promise against a real installation.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	root, err := enginetest.Root()
@@ -44,7 +45,8 @@ func TestClients(t *testing.T) {
 	runTool(t, pythonClient, nil, python, "-m", "mypy", "--cache-dir", t.TempDir(), "lodestone_client", "tests", "generate.py", readme)
 	runTool(t, pythonClient, env, python, "-m", "unittest", "discover", "--start-directory", "tests", "--top-level-directory", ".")
 
-	// What the READMEs show first does what it says. The script is in the package, whose name leads to it from there.
+	// What the READMEs show first does what it says. The script is in the package, whose name leads to
+	// it from there.
 	script := filepath.Join(typescript, "dist", "readme.mjs")
 	require.NoError(t, os.WriteFile(script, firstBlock(t, filepath.Join(typescript, "README.md"), "ts"), 0o600))
 	checked := filepath.Join(typescript, "dist", "readme.mts")
@@ -80,9 +82,10 @@ func runTool(t *testing.T, dir string, env []string, name string, args ...string
 	return string(out)
 }
 
-// newBadProxy returns the address of a proxy that treats the first request of each kind badly, by the beginning of its path: /lost
-// passes it on and breaks the connection in place of the answer, /busy refuses it with 429. A second request is passed on only if it is
-// the first one again. /foreign never answers as Lodestone does.
+// newBadProxy returns the address of a proxy that treats the first request of each kind badly, by
+// the beginning of its path: /lost passes it on and breaks the connection in place of the answer,
+// /busy refuses it with 429. A second request is passed on only if it is the first one again.
+// /foreign never answers as Lodestone does.
 func newBadProxy(t *testing.T, target string) string {
 	t.Helper()
 	to, err := url.Parse(target)

@@ -22,7 +22,8 @@ func (s *station) ready(want bool) string {
 	return text
 }
 
-// A collector that would answer 503 to everything leaves the balancer, and comes back when it can keep events again.
+// A collector that would answer 503 to everything leaves the balancer, and comes back when it can
+// keep events again.
 func TestACollectorThatCanKeepNothingIsNotReady(t *testing.T) {
 	t.Parallel()
 	t.Run("a spool that cannot be written", func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// Balancers that have not looked at /readyz yet still send requests, over connections that they keep.
+// Balancers that have not looked at /readyz yet still send requests, over connections that they
+// keep.
 func TestACollectorThatStopsIsUnreadyFirstAndStillServes(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
@@ -42,7 +43,8 @@ func TestACollectorThatStopsIsUnreadyFirstAndStillServes(t *testing.T) {
 	}
 }
 
-// The volume of a collector that is scaled in may never be mounted again. What Kafka takes before the end need not be sent by hand.
+// The volume of a collector that is scaled in may never be mounted again. What Kafka takes before
+// the end need not be sent by hand.
 func TestACollectorThatStopsSendsItsSpool(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
@@ -63,7 +65,8 @@ func TestACollectorThatStopsSendsItsSpool(t *testing.T) {
 	require.EqualValues(t, len(ids), events)
 }
 
-// A pod is gone, and only its volume is left: another process sends what is on it, from wherever it is mounted.
+// A pod is gone, and only its volume is left: another process sends what is on it, from wherever it
+// is mounted.
 func TestTheSpoolOfACollectorThatIsGoneIsSent(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)

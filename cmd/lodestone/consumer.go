@@ -70,8 +70,8 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	return p.run(ctx)
 }
 
-// addConsumer puts the consumer, the counters, the copies for SQL, the retention, the running check, the
-// erasures and the count of events a month onto the stack.
+// addConsumer puts the consumer, the counters, the copies for SQL, the retention, the running
+// check, the erasures and the count of events a month onto the stack.
 func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, e erasure.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
 	erased := &erasure.Set{}
 	p.stack.Add("erasures", erasure.New(e, erasure.Deps{Set: erased, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))

@@ -25,7 +25,8 @@ func TestContract(t *testing.T) {
 		require.Fail(t, "schemathesis is not installed: `make contract-tools` does it", err.Error())
 	}
 	u := sharedUp(t)
-	// The answers must not depend on what is there already; one campaign gives the lists something to show.
+	// The answers must not depend on what is there already; one campaign gives the lists something to
+	// show.
 	demo := launch(t, u.dir, nil, "demo", "--visitors", "5")
 	require.Zero(t, demo.wait(), "%s", demo.out)
 
@@ -35,8 +36,8 @@ func TestContract(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
-	// The short form asks the same each time, and leaves out the phase that walks every limit of every parameter, in 7,000 requests;
-	// `make contract` asks something new, and prints the seed.
+	// The short form asks the same each time, and leaves out the phase that walks every limit of every
+	// parameter, in 7,000 requests; `make contract` asks something new, and prints the seed.
 	examples, phases, limit, seed := "3", "examples,fuzzing,stateful", 30*time.Minute, "1"
 	if full := os.Getenv("CONTRACT_EXAMPLES"); full != "" {
 		examples, phases, limit, seed = full, "examples,coverage,fuzzing,stateful", 2*time.Hour, ""

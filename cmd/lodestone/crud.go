@@ -77,8 +77,8 @@ func publicURL(c crud.Config, site siteConfig) string {
 // crudGrace is the time that mails and webhooks in flight get when the process stops.
 const crudGrace = 10 * time.Second
 
-// addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the stack. The log and the
-// registerer are those of the process.
+// addCrud registers the endpoints of lead magnets and links, and puts the work behind them on the
+// stack. The log and the registerer are those of the process.
 func (p *process) addCrud(site *api.API, c crud.Config, d crud.Deps) error {
 	d.Log, d.Registerer = p.log, p.metrics
 	service, err := crud.New(c, d)

@@ -47,7 +47,8 @@ func (v *owner) still() *http.Client {
 	return &client
 }
 
-// enter asserts that the answer leads to the overview. It does not open it: for ClickHouse, that is the dearest of the screens.
+// enter asserts that the answer leads to the overview. It does not open it: for ClickHouse, that is
+// the dearest of the screens.
 func (v *owner) enter(answer *http.Response, err error) {
 	v.t.Helper()
 	require.NoError(v.t, err)
@@ -171,7 +172,8 @@ func (s screen) find(tag, class string) (list []*html.Node) {
 	return list
 }
 
-// shown returns the exact numbers of the metrics below a node, in order, to be compared with those of the API.
+// shown returns the exact numbers of the metrics below a node, in order, to be compared with those
+// of the API.
 func shown(n *html.Node, metric string) (list []string) {
 	for d := range n.Descendants() {
 		if attr(d, "data-metric") == metric {

@@ -153,8 +153,8 @@ func (v *owner) change(t *testing.T, self string) {
 	require.Contains(t, s.text, "second.pdf")
 }
 
-// refuse shows that a session that only reads gets no forms, that the API refuses what it sends all the same, and that no other account
-// sees anything.
+// refuse shows that a session that only reads gets no forms, that the API refuses what it sends all
+// the same, and that no other account sees anything.
 func (v *owner) refuse(t *testing.T, u *up, self string) {
 	t.Helper()
 	var key struct{ Key string }

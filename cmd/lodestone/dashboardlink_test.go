@@ -287,8 +287,8 @@ func (v *owner) submissions(path, id string) {
 	v.acts(link)
 }
 
-// turned opens a list in the other order, which a link of the screen and its address keep, and turns it back. oldest is the last row of all, if
-// they fill more than a page.
+// turned opens a list in the other order, which a link of the screen and its address keep, and
+// turns it back. oldest is the last row of all, if they fill more than a page.
 func (v *owner) turned(s screen, class, oldest string) {
 	v.t.Helper()
 	named := func(s screen, words string) string {
@@ -319,7 +319,8 @@ func (v *owner) turned(s screen, class, oldest string) {
 	require.Equal(v.t, newest, first(v.open(named(other, "Newest first"))))
 }
 
-// acts tries what can be done about one reader: see the document, the QR code, everything that is stored, and delete form and link.
+// acts tries what can be done about one reader: see the document, the QR code, everything that is
+// stored, and delete form and link.
 func (v *owner) acts(link string) {
 	v.t.Helper()
 	path := "/dashboard/readers/" + link

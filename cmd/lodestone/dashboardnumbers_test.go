@@ -129,7 +129,8 @@ type span struct {
 	first, last time.Time
 }
 
-// lastDays are so many days up to one, by their dates: the day may end while screens are compared with answers.
+// lastDays are so many days up to one, by their dates: the day may end while screens are compared
+// with answers.
 func lastDays(n int, last time.Time) span {
 	first := last.AddDate(0, 0, 1-n)
 	return span{fmt.Sprintf("from=%s&to=%s", first.Format(time.DateOnly), last.Format(time.DateOnly)), first, last}
@@ -225,7 +226,8 @@ type presence struct {
 	ExcludedBots float64 `json:"excluded_bots"`
 }
 
-// openNow opens a screen, and returns who reads now: no one has left between a question before it and one after it.
+// openNow opens a screen, and returns who reads now: no one has left between a question before it
+// and one after it.
 func (v *owner) openNow(path string) (s screen, now presence) {
 	v.t.Helper()
 	for before := (presence{Readers: -1}); now != before; {
@@ -270,7 +272,8 @@ func (v *owner) sortedMagnets(t *testing.T, p span) {
 	}
 }
 
-// changes compares the numbers in the sentences about what changed: they are totals, or of a source.
+// changes compares the numbers in the sentences about what changed: they are totals, or of a
+// source.
 func (v *owner) changes(t *testing.T, s screen, p span, total reported) {
 	t.Helper()
 	sources := v.ask(`{"metrics":["people","submissions","people_finished","people_finish_rate"],"dimensions":["utm_source"],"limit":20,` + p.whole() + `}`)
@@ -283,7 +286,8 @@ func (v *owner) changes(t *testing.T, s screen, p span, total reported) {
 	}
 }
 
-// requireTop compares the numbers at the top of a screen, the table behind them, and the sentence above.
+// requireTop compares the numbers at the top of a screen, the table behind them, and the sentence
+// above.
 func (s screen) requireTop(want reported) {
 	s.t.Helper()
 	tiles := s.find("section", "tiles")
@@ -439,7 +443,8 @@ func (v *owner) magnet(t *testing.T, p span, id, version string, total reported)
 	s.requireAllCompared()
 }
 
-// requireListsWhomItCounts follows the link of each number of people on a screen of a lead magnet: its list has as many.
+// requireListsWhomItCounts follows the link of each number of people on a screen of a lead magnet:
+// its list has as many.
 func (s screen) requireListsWhomItCounts(v *owner) {
 	s.t.Helper()
 	counted := map[string]string{} // numbers by the addresses of their lists
@@ -586,7 +591,8 @@ func (v *owner) usage(t *testing.T) {
 	s.requireAllCompared()
 }
 
-// sharedNumbers compares the page that shares the statistics of a lead magnet, for each of its periods.
+// sharedNumbers compares the page that shares the statistics of a lead magnet, for each of its
+// periods.
 func (v *owner) sharedNumbers(t *testing.T) {
 	t.Helper()
 	var list struct{ Data []struct{ ID string } }
@@ -641,7 +647,8 @@ func (v *owner) sharedNumbers(t *testing.T) {
 	require.NotZero(t, compared)
 }
 
-// landingNumbers compares what landing pages say about their readers: how many there were, and how many of them came to the end.
+// landingNumbers compares what landing pages say about their readers: how many there were, and how
+// many of them came to the end.
 func (v *owner) landingNumbers(t *testing.T) {
 	t.Helper()
 	var list struct{ Data []struct{ ID string } }

@@ -18,8 +18,10 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// plantPeople publishes a document, and lets people come to it in every way: by the form, once and twice, and by both links that it gives; by links of
-// the API, one of them by two links; without reading; and a bot. Their browsers share an address, so more forms are sent than visitors are counted.
+// plantPeople publishes a document, and lets people come to it in every way: by the form, once and
+// twice, and by both links that it gives; by links of the API, one of them by two links; without
+// reading; and a bot. Their browsers share an address, so more forms are sent than visitors are
+// counted.
 func (v *owner) plantPeople(t *testing.T, u *up) (magnet, link string) {
 	t.Helper()
 	before := map[string]bool{}
@@ -125,7 +127,8 @@ func (v *owner) planted(t *testing.T, u *up) {
 	v.keepsTheList(t, magnet)
 }
 
-// keepsTheList goes from a list that was searched, filtered and ordered to a person, and back to the same list.
+// keepsTheList goes from a list that was searched, filtered and ordered to a person, and back to
+// the same list.
 func (v *owner) keepsTheList(t *testing.T, magnet string) {
 	t.Helper()
 	list := "/dashboard/readers?" + url.Values{"q": {"dora"}, "lead_magnet_id": {magnet}, "sort": {"-score"}, "finished": {"false"}, "days": {"7"}}.Encode()

@@ -251,8 +251,8 @@ func (g guarded) may(r route) bool {
 	return g.has(r.needs) && (!r.person || !strings.HasPrefix(g.name, "key"))
 }
 
-// Every session sees the screens that it may, with the forms that it may send, and nothing else. A screen or form that is added needs
-// a row in routes.
+// Every session sees the screens that it may, with the forms that it may send, and nothing else. A
+// screen or form that is added needs a row in routes.
 func TestDashboardForEveryRole(t *testing.T) {
 	t.Parallel()
 	u := sharedUp(t)
@@ -462,7 +462,8 @@ func withToken(form url.Values, token string) url.Values {
 	return values
 }
 
-// headers asserts that a page is in no frame, runs no script but its own, and stays in no cache of others.
+// headers asserts that a page is in no frame, runs no script but its own, and stays in no cache of
+// others.
 func (w *world) headers(t *testing.T, v *owner, path string) {
 	t.Helper()
 	res, err := v.still().Get(v.site + path)

@@ -224,7 +224,8 @@ func (v *owner) webhooks(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 }
 
-// rotates makes new secrets of a webhook. signed sends a message, and returns how many secrets signed it.
+// rotates makes new secrets of a webhook. signed sends a message, and returns how many secrets
+// signed it.
 func (v *owner) rotates(t *testing.T, one, first string, signed func() int) {
 	t.Helper()
 	earliest := time.Now().Add(24 * time.Hour).Truncate(time.Second)
@@ -283,7 +284,8 @@ func (v *owner) limits(t *testing.T) {
 	}
 }
 
-// auditLog shows that each action of the audit log is a sentence, and that its object has its name and leads to its screen, unless it is gone.
+// auditLog shows that each action of the audit log is a sentence, and that its object has its name
+// and leads to its screen, unless it is gone.
 func (v *owner) auditLog(t *testing.T) {
 	t.Helper()
 	c, err := catalogue.Dashboard()
@@ -395,8 +397,8 @@ var needs = map[string]string{
 	"/sessions/ID/end": "read",
 }
 
-// roles shows sessions with each set of scopes: they see the sections and forms that they may use, and the page for any other says why.
-// A session of a key never has the scopes people and keys.
+// roles shows sessions with each set of scopes: they see the sections and forms that they may use,
+// and the page for any other says why. A session of a key never has the scopes people and keys.
 func (v *owner) roles(t *testing.T) {
 	t.Helper()
 	sections := map[string]string{"": "read", "/notices": "read", "/people": "people", "/keys": "keys", "/chat": "webhooks", "/webhooks": "webhooks", "/sessions": "read", "/audit": "people", "/usage": "read"}

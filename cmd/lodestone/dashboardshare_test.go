@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Links that show statistics, addresses for campaigns, and the form on other sites are handled in the dashboard.
+// Links that show statistics, addresses for campaigns, and the form on other sites are handled in
+// the dashboard.
 func TestDashboardShares(t *testing.T) {
 	t.Parallel()
 	u := sharedUp(t)

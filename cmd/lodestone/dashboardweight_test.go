@@ -19,7 +19,8 @@ import (
 // maxScreen is what the HTML of a screen with its styles may weigh, in bytes, as browsers get it.
 const maxScreen = 15_000
 
-// Every screen keeps to its budget in every period that the picker offers, and in the longest one of each interval.
+// Every screen keeps to its budget in every period that the picker offers, and in the longest one
+// of each interval.
 func TestScreensKeepTheirBudget(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)

@@ -99,7 +99,8 @@ func printLetters(to io.Writer, letters []deadletter.Letter, limit int) error {
 	return nil
 }
 
-// printable quotes characters that could control a terminal: any writer to Kafka may have chosen them.
+// printable quotes characters that could control a terminal: any writer to Kafka may have chosen
+// them.
 func printable(s string) string {
 	if q := fmt.Sprintf("%+q", s); q[1:len(q)-1] != s {
 		return q

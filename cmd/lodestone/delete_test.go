@@ -16,8 +16,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A link that is deleted leaves the summary of its address; what happened on it stays in the list of
-// events, including later reports about it. A revoked key stops everywhere.
+// A link that is deleted leaves the summary of its address; what happened on it stays in the list
+// of events, including later reports about it. A revoked key stops everywhere.
 func TestDeletedLinksAndRevokedKeys(t *testing.T) {
 	t.Parallel()
 	u := sharedUp(t)

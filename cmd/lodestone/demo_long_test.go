@@ -23,8 +23,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// The past is written to a running installation, where it is like everything else: the API, SQL and the counters have it, and it can be read
-// and deleted. No one is sent anything for it.
+// The past is written to a running installation, where it is like everything else: the API, SQL and
+// the counters have it, and it can be read and deleted. No one is sent anything for it.
 func TestDemoOfThePast(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)

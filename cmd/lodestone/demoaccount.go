@@ -19,12 +19,13 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// demoOwner is the address of the demo account's owner, which is notified of its leads where mails stay on this machine.
+// demoOwner is the address of the demo account's owner, which is notified of its leads where mails
+// stay on this machine.
 const demoOwner = "owner@example.com"
 
-// demoKey returns the demo account with a working API key of it: the one that the last start wrote down,
-// else a new one. The account is created on the first start of a data directory; owner is notified of its leads,
-// unless it is "".
+// demoKey returns the demo account with a working API key of it: the one that the last start wrote
+// down, else a new one. The account is created on the first start of a data directory; owner is
+// notified of its leads, unless it is "".
 func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *slog.Logger) (uuid.UUID, string, error) {
 	key, err := readEnvFile(dir, "LODESTONE_API_KEY")
 	if err != nil {
@@ -71,7 +72,8 @@ func demoKey(ctx context.Context, pool *postgres.Pool, dir, owner string, log *s
 // upLinkLasts is longer than `lodestone up` runs: the next start makes another link.
 const upLinkLasts = 365 * 24 * time.Hour
 
-// demoDashboard returns the path of a page that signs in the demo account's owner once, who is added on the first start.
+// demoDashboard returns the path of a page that signs in the demo account's owner once, who is
+// added on the first start.
 func demoDashboard(ctx context.Context, pool *postgres.Pool, account uuid.UUID) (path string, err error) {
 	owner, err := user.NewUsers(pool).Add(ctx, account, demoOwner, auth.Owner)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"lodestone/crud/page"
 )
 
-// devPages are the mailbox of `lodestone up`, for the person who started it. Its mails have links that open documents. So it exists only
-// where only this machine is served, and needs a secret.
+// devPages are the mailbox of `lodestone up`, for the person who started it. Its mails have links
+// that open documents. So it exists only where only this machine is served, and needs a secret.
 type devPages struct {
 	secret string
 	cookie string
@@ -20,8 +20,8 @@ type devPages struct {
 // devSecretFile, in the data directory, keeps the secret over restarts.
 const devSecretFile = "dev-secret"
 
-// newDevPages returns the pages of a data directory. The cookie is named by the port of the site: cookies know hosts only, and
-// several `lodestone up` may run on one.
+// newDevPages returns the pages of a data directory. The cookie is named by the port of the site:
+// cookies know hosts only, and several `lodestone up` may run on one.
 func newDevPages(dir, listen string) (*devPages, error) {
 	secret, err := readOrMake(filepath.Join(dir, devSecretFile), func() (string, error) { return rand.Text(), nil })
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// keepsItsPages shows that the mailbox is there for the person who started `lodestone up`. elsewhere is for a start with a public URL:
-// it is only where nothing else than this machine is served.
+// keepsItsPages shows that the mailbox is there for the person who started `lodestone up`.
+// elsewhere is for a start with a public URL: it is only where nothing else than this machine is
+// served.
 func (u *up) keepsItsPages(t *testing.T) (elsewhere func()) {
 	t.Helper()
 	site, secret := u.env["LODESTONE_URL"], u.env["LODESTONE_DEV_SECRET"]

@@ -33,7 +33,8 @@ type doctorCommand struct {
 	JSON         bool               `name:"json" help:"Print JSON."`
 }
 
-// Run examines the installation, and fails if something does not work. Warnings alone are no failure.
+// Run examines the installation, and fails if something does not work. Warnings alone are no
+// failure.
 func (c *doctorCommand) Run(ctx context.Context) error {
 	if err := validate(c.Postgres, c.ClickHouse, c.Kafka, c.Files); err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Everything that is wrong is in one report, with the code of a failure, as lines and as a document.
+// Everything that is wrong is in one report, with the code of a failure, as lines and as a
+// document.
 func TestDoctorReportsEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	gone := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))

@@ -20,7 +20,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// elsewhere are the programs whose commands TestCommandsOfDocuments does not run, and why. What they name is checked.
+// elsewhere are the programs whose commands TestCommandsOfDocuments does not run, and why. What
+// they name is checked.
 var elsewhere = map[string]string{
 	"docker":                   "needs Docker; the laboratory's composecheck reads docker-compose.yml as Docker Compose does",
 	"git":                      "changes the checkout",
@@ -50,7 +51,8 @@ var pagesElsewhere = map[string]string{
 	"docs/api.md": "TestAPIDocument runs each block, and compares its answer",
 }
 
-// notRun are further blocks that cannot run in this test, by the page and the beginning of the block, and why. They are checked.
+// notRun are further blocks that cannot run in this test, by the page and the beginning of the
+// block, and why. They are checked.
 var notRun = map[string]string{
 	"README.md ./bin/lodestone demo":                         "TestUpFromTheFirstStartToTheSecond runs it",
 	"docs/start.md lodestone demo":                           "TestUpFromTheFirstStartToTheSecond runs it",
@@ -93,16 +95,17 @@ var printed = map[string][]string{
 	"docs/upgrade.md": {"no migration is pending", " 0 fail"},
 }
 
-// databases are where the SQL of a page runs, if not as the user of SQL that docs/sql.md is about. Statements that change something are read and
-// not run, or rolled back.
+// databases are where the SQL of a page runs, if not as the user of SQL that docs/sql.md is about.
+// Statements that change something are read and not run, or rolled back.
 var databases = map[string]func(t *testing.T, app *up, dir, statement string){
 	"docs/mail.md":       onPostgres,
 	"docs/operations.md": parsedByClickHouse,
 	"docs/export.md":     onDuckDB,
 }
 
-// Every command in the documentation runs here against `lodestone up`, or says above why it cannot. Those that cannot are checked: the flags,
-// settings, files, targets, services and paths that they name exist.
+// Every command in the documentation runs here against `lodestone up`, or says above why it cannot.
+// Those that cannot are checked: the flags, settings, files, targets, services and paths that they
+// name exist.
 func TestCommandsOfDocuments(t *testing.T) { //nolint:tparallel // because pages share an installation, and one page makes what others ask about
 	t.Parallel()
 	root, err := enginetest.Root()
@@ -161,7 +164,8 @@ func script(t *testing.T, commands string) *exec.Cmd {
 	return exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands)
 }
 
-// runPage runs the blocks of a page in one shell, in their order, as a reader does who follows the page.
+// runPage runs the blocks of a page in one shell, in their order, as a reader does who follows the
+// page.
 func (u *up) runPage(t *testing.T, page string, blocks []block) {
 	t.Helper()
 	dir := enginetest.Dir(t)
@@ -203,8 +207,8 @@ func (u *up) runPage(t *testing.T, page string, blocks []block) {
 	}
 }
 
-// prelude is the shell that a reader has: the program on the path, the addresses and the key of `lodestone up`, and ids of things that exist.
-// A request that is refused fails.
+// prelude is the shell that a reader has: the program on the path, the addresses and the key of
+// `lodestone up`, and ids of things that exist. A request that is refused fails.
 func (u *up) prelude(t *testing.T) string {
 	t.Helper()
 	id := func(path string) string {
@@ -255,7 +259,8 @@ func parsedByClickHouse(t *testing.T, app *up, _, statements string) {
 	}
 }
 
-// onDuckDB runs a statement on the files that the page's commands wrote. Those of the daily export are not there; the export of one day is.
+// onDuckDB runs a statement on the files that the page's commands wrote. Those of the daily export
+// are not there; the export of one day is.
 func onDuckDB(t *testing.T, _ *up, dir, statement string) {
 	t.Helper()
 	statement = strings.NewReplacer("'events.parquet'", "'"+filepath.Join(dir, "events.parquet")+"'",

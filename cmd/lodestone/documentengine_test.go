@@ -90,7 +90,8 @@ func TestCommandsOfEnginesInDocuments(t *testing.T) {
 	})
 }
 
-// kafkaTools returns a client of a broker with a record in each topic, and a function that runs a command with Apache Kafka's programs.
+// kafkaTools returns a client of a broker with a record in each topic, and a function that runs a
+// command with Apache Kafka's programs.
 func kafkaTools(t *testing.T) (*kadm.Client, func(command string)) {
 	t.Helper()
 	jars, err := enginetest.Installer(t).ApacheKafka(t.Context())
@@ -119,7 +120,8 @@ func kafkaTools(t *testing.T) (*kadm.Client, func(command string)) {
 	}
 }
 
-// createsRoleAndDatabase runs the command on a PostgreSQL that has neither, and signs in as the role.
+// createsRoleAndDatabase runs the command on a PostgreSQL that has neither, and signs in as the
+// role.
 func createsRoleAndDatabase(t *testing.T, command string) {
 	t.Helper()
 	ctx := t.Context()

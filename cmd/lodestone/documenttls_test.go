@@ -14,7 +14,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// The two servers of docs/tls.md, with the certificates that its commands make: crud asks query over TLS, and only one whose authority it has.
+// The two servers of docs/tls.md, with the certificates that its commands make: crud asks query
+// over TLS, and only one whose authority it has.
 func TestServersOfTheTLSDocument(t *testing.T) {
 	t.Parallel()
 	root, err := enginetest.Root()

@@ -23,8 +23,9 @@ func (p *process) addPostgres(ctx context.Context, c postgres.Config) (*postgres
 	return pool, nil
 }
 
-// addShardCheck refuses to run without a shard that stores events, and makes the process unready when one is added that it lacks. Without
-// an answer of Postgres the process starts: nothing is read or stored meanwhile.
+// addShardCheck refuses to run without a shard that stores events, and makes the process unready
+// when one is added that it lacks. Without an answer of Postgres the process starts: nothing is
+// read or stored meanwhile.
 func (p *process) addShardCheck(ctx context.Context, c clickhouse.Config, pool *postgres.Pool) error {
 	p.checks["shards"] = func(ctx context.Context) error { return placement.Check(ctx, pool, c) }
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
@@ -35,7 +36,8 @@ func (p *process) addShardCheck(ctx context.Context, c clickhouse.Config, pool *
 	return nil
 }
 
-// addClickHouseCheck makes the process unready while ClickHouse does not answer or its schema does not suit this program.
+// addClickHouseCheck makes the process unready while ClickHouse does not answer or its schema does
+// not suit this program.
 func (p *process) addClickHouseCheck(c clickhouse.Config) error {
 	conn, err := clickhouse.Open(c, 1)
 	if err != nil {

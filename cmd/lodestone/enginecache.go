@@ -13,7 +13,8 @@ type enginesCommand struct {
 	Cache   string        `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, as for up."`
 }
 
-// Run downloads the packages of ClickHouse and PostgreSQL, also where the machine has the programs itself: the directory is for another machine.
+// Run downloads the packages of ClickHouse and PostgreSQL, also where the machine has the programs
+// itself: the directory is for another machine.
 func (c *enginesCommand) Run(ctx context.Context) (err error) {
 	if c.Cache == "" {
 		if c.Cache, err = install.DefaultCache(); err != nil {

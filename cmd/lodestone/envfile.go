@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// envFile is the file in the data directory with the addresses and keys of a running `lodestone up`.
+// envFile is the file in the data directory with the addresses and keys of a running `lodestone
+// up`.
 const envFile = "lodestone.env"
 
 // envLine is one line of it.

@@ -23,9 +23,10 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A person who is erased is in no row of either database, in no file and in no answer of the API, whatever they typed and whoever wrote about them, once the
-// times on the receipt have come; others and what is counted stay. The receipt can be checked with the public keys. After a restart of a database that still
-// has the person, the person is erased again.
+// A person who is erased is in no row of either database, in no file and in no answer of the API,
+// whatever they typed and whoever wrote about them, once the times on the receipt have come; others
+// and what is counted stay. The receipt can be checked with the public keys. After a restart of a
+// database that still has the person, the person is erased again.
 func TestErasingAPerson(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
@@ -112,7 +113,8 @@ func TestErasingAPerson(t *testing.T) {
 	require.NotEmpty(t, u.marked(t, "spool"))
 	u.start()
 	s = u.stores(t)
-	// What is old leaves the queues when the process starts, and statistics are renewed. The log of webhooks follows within a minute.
+	// What is old leaves the queues when the process starts, and statistics are renewed. The log of
+	// webhooks follows within a minute.
 	var left []string
 	require.Eventually(t, func() bool { left = s.postgres(t); return len(left) == 0 }, enginetest.Timeout, seldom, "columns that have the person: %v", &left)
 	require.Empty(t, u.marked(t, "mailbox"))
@@ -139,7 +141,8 @@ func TestErasingAPerson(t *testing.T) {
 	require.NotContains(t, strings.ToLower(u.out.String()), marker)
 }
 
-// In the dashboard, a person is erased once the address is typed. The page that follows shows what was removed, and has the receipt.
+// In the dashboard, a person is erased once the address is typed. The page that follows shows what
+// was removed, and has the receipt.
 func TestErasingInTheDashboard(t *testing.T) {
 	t.Parallel()
 	u := sharedUp(t)
@@ -166,7 +169,8 @@ func TestErasingInTheDashboard(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, v.open("/dashboard/erasures/"+uuid.NewString()).status)
 }
 
-// An account that is deleted leaves no row in either database but blank events, also after a restart; the other account keeps everything.
+// An account that is deleted leaves no row in either database but blank events, also after a
+// restart; the other account keeps everything.
 func TestDeletingAnAccount(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
@@ -252,7 +256,8 @@ func (u *up) event(t *testing.T, l client.AccessLink, agent string, e map[string
 	require.Equal(t, http.StatusAccepted, answer.StatusCode)
 }
 
-// checkReceipt fails unless a receipt is signed by a key that the site publishes, and says what the erasure does.
+// checkReceipt fails unless a receipt is signed by a key that the site publishes, and says what the
+// erasure does.
 func checkReceipt(t *testing.T, site string, done map[string]any) {
 	t.Helper()
 	answer, err := http.Get(site + "/.well-known/lodestone-receipt-keys.json")

@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// withoutMarker are the personal columns of docs/data.md, or tables of them, in which a reader's text cannot be, by the reason.
+// withoutMarker are the personal columns of docs/data.md, or tables of them, in which a reader's
+// text cannot be, by the reason.
 var withoutMarker = map[string][]string{
 	"is of users, their sign-in and the account, which stay when a reader is erased": {
 		"users", "invitations", "sign_ins", "openid_identities", "openid_requests", "accounts", "api_keys", "webhook_endpoints", "webhook_secrets", "chat_channels",
@@ -31,7 +32,8 @@ var withoutMarker = map[string][]string{
 
 var inBackquotes = regexp.MustCompile("`([a-z0-9_.]+)`")
 
-// personal returns the personal columns of docs/data.md, as table.column, that a reader's text can be in. Every exception has to be one of the page.
+// personal returns the personal columns of docs/data.md, as table.column, that a reader's text can
+// be in. Every exception has to be one of the page.
 func personal(t *testing.T) (columns []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/data.md")

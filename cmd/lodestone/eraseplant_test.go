@@ -39,8 +39,8 @@ type planted struct {
 	spooled event.Event // was acknowledged before the erasure, while Kafka was away
 }
 
-// plant lets a person leave the marker in everything that has a field for it, and others write about the person. A second person, Bob, leaves the
-// same things.
+// plant lets a person leave the marker in everything that has a field for it, and others write
+// about the person. A second person, Bob, leaves the same things.
 func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	t.Helper()
 	p := planted{address: marker + "@" + marker + ".example"}
@@ -61,7 +61,8 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 			v.submit(link.URL, url.Values{"email": {"bob@example.com"}, "name": {"Bob Byron"}})
 		}
 	}
-	// Links by the API: for a list of people, for one with a key that names the person, and one that is deleted, whose event stays.
+	// Links by the API: for a list of people, for one with a key that names the person, and one that
+	// is deleted, whose event stays.
 	made, err := c.CreateAccessLinks(t.Context(), magnet, clienttest.NewAccessLinks{Emails: []string{strings.ToUpper(marker) + "@" + marker + ".example", "bob@example.com"}})
 	require.NoError(t, err)
 	p.link = made[0]
@@ -87,7 +88,8 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	return p
 }
 
-// listen has webhooks and a chat channel whose answers repeat what they were sent: one takes it, the others refuse, so that it waits.
+// listen has webhooks and a chat channel whose answers repeat what they were sent: one takes it,
+// the others refuse, so that it waits.
 func (u *up) listen(t *testing.T, owner asker) {
 	t.Helper()
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +106,8 @@ func (u *up) listen(t *testing.T, owner asker) {
 	owner.must(t, "POST", "/api/v1/chat-channels", `{"kind":"slack","name":"Leads","url":"`+echo.URL+`/refuse","about":["leads","readers"]}`)
 }
 
-// download opens a link in the viewer and downloads the document, by a browser that calls itself so.
+// download opens a link in the viewer and downloads the document, by a browser that calls itself
+// so.
 func (u *up) download(t *testing.T, l client.AccessLink, agent string) {
 	t.Helper()
 	ask := func(method, address, body string) []byte {
@@ -146,7 +149,8 @@ func (u *up) kafka() kafka.Config {
 	}
 }
 
-// bury makes an event a dead letter of a log that was replaced since, as a consumer that could not decode it did.
+// bury makes an event a dead letter of a log that was replaced since, as a consumer that could not
+// decode it did.
 func (u *up) bury(t *testing.T, e event.Event) {
 	t.Helper()
 	c, err := kgo.NewClient(u.kafka().Options(slog.New(slog.DiscardHandler))...)
@@ -167,7 +171,8 @@ func (away) Write(context.Context, []producer.Record) error { return producer.Er
 
 func (away) Send(context.Context, []producer.Record, func(int, error)) error { return producer.ErrFull }
 
-// spool writes an event to the spool of `lodestone up`, which does not run, as a collector does while Kafka is away.
+// spool writes an event to the spool of `lodestone up`, which does not run, as a collector does
+// while Kafka is away.
 func (u *up) spool(t *testing.T, e event.Event) {
 	t.Helper()
 	s, err := spool.New(spool.Config{

@@ -41,7 +41,8 @@ const marker = "zqxmarker"
 
 func hasMarker(text []byte) bool { return bytes.Contains(bytes.ToLower(text), []byte(marker)) }
 
-// stores are the databases of a running `lodestone up`, and the keys that open what is sealed in them.
+// stores are the databases of a running `lodestone up`, and the keys that open what is sealed in
+// them.
 type stores struct {
 	pool *postgres.Pool
 	conn driver.Conn
@@ -108,7 +109,8 @@ func (s stores) marked(row string, value []byte) bool {
 	return false
 }
 
-// postgres returns the columns that have the marker, as table.column, and those of which Postgres' own statistics have it.
+// postgres returns the columns that have the marker, as table.column, and those of which Postgres'
+// own statistics have it.
 func (s stores) postgres(t *testing.T) (found []string) {
 	t.Helper()
 	texts := func(query string, args ...any) []string {
@@ -138,7 +140,8 @@ func (s stores) postgres(t *testing.T) (found []string) {
 // queues are the columns that keep a person who was erased until the day that the receipt names.
 var queues = []string{"river_job.args", "webhook_deliveries.body_sealed", "webhook_deliveries.attempts", "idempotency_keys.sealed", "idempotency_keys.key"}
 
-// age lets the seven days pass for which queues keep what they have, but for the hours by which they are pruned earlier.
+// age lets the seven days pass for which queues keep what they have, but for the hours by which
+// they are pruned earlier.
 func (u *up) age(t *testing.T, s stores) {
 	t.Helper()
 	for _, column := range []string{"river_job SET created_at", "webhook_deliveries SET created_at", "idempotency_keys SET claimed_at"} {
@@ -154,8 +157,9 @@ func (u *up) age(t *testing.T, s stores) {
 	}
 }
 
-// clickhouse returns the columns that have the marker, as database.table.column, also of tables that the server keeps about itself. The search has
-// the marker in another form. Columns of events that no sender writes are found if they have a value where the event is not Bob's.
+// clickhouse returns the columns that have the marker, as database.table.column, also of tables
+// that the server keeps about itself. The search has the marker in another form. Columns of events
+// that no sender writes are found if they have a value where the event is not Bob's.
 func (s stores) clickhouse(t *testing.T) (found []string) {
 	t.Helper()
 	searches := map[string][]string{}
@@ -204,10 +208,13 @@ func (s stores) texts(t *testing.T, query string) (list []string) {
 	return list
 }
 
-// compact lets the engines give up what was deleted or changed, as they do in time: Postgres' vacuum, ClickHouse's removal of old parts, and Kafka's
-// retention of all records until now. It returns when no file of theirs has the marker, and Kafka has no file of records, which may be compressed.
+// compact lets the engines give up what was deleted or changed, as they do in time: Postgres'
+// vacuum, ClickHouse's removal of old parts, and Kafka's retention of all records until now. It
+// returns when no file of theirs has the marker, and Kafka has no file of records, which may be
+// compressed.
 //
-// A checkpoint renames files of Postgres' write-ahead log to be written later, and they keep what they had until then. So it has all of them written once.
+// A checkpoint renames files of Postgres' write-ahead log to be written later, and they keep what
+// they had until then. So it has all of them written once.
 func (u *up) compact(t *testing.T, s stores) {
 	t.Helper()
 	for _, table := range s.tables(t, " AND database = 'lodestone'") {
@@ -282,8 +289,8 @@ func (u *up) marked(t *testing.T, folder string) (found []string) {
 	return found
 }
 
-// decompress returns what is in the blocks of a file of ClickHouse, one after the other. Numbers are stored in other ways, and left out. Other files have
-// nothing.
+// decompress returns what is in the blocks of a file of ClickHouse, one after the other. Numbers
+// are stored in other ways, and left out. Other files have nothing.
 func decompress(file []byte) (text []byte) {
 	const header, sum = 25, 16 // a hash, the method, and two sizes
 	for len(file) >= header {

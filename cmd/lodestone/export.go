@@ -94,8 +94,8 @@ func (c *exportReadersCommand) Run(ctx context.Context) error {
 	return c.File.write(ctx, query, (*client.Client).ExportReaders)
 }
 
-// write asks for the file, and writes it where it is wanted, completely or not at all. What is written to standard output
-// before an error cannot be taken back; the exit code tells.
+// write asks for the file, and writes it where it is wanted, completely or not at all. What is
+// written to standard output before an error cannot be taken back; the exit code tells.
 func (c *exportFile) write(ctx context.Context, query url.Values, download func(*client.Client, context.Context, url.Values, io.Writer) error) error {
 	api, err := c.API.client()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A million events go into files of each format, which DuckDB reads, and take little memory on the way.
+// A million events go into files of each format, which DuckDB reads, and take little memory on the
+// way.
 func TestExportOfAMillionEvents(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)

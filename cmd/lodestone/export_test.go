@@ -59,7 +59,8 @@ func (u *up) fill(events int) uuid.UUID {
 	return account.ID
 }
 
-// memory returns a line of the process's status in bytes: VmRSS is what it has now, VmHWM the most since the start or reset.
+// memory returns a line of the process's status in bytes: VmRSS is what it has now, VmHWM the most
+// since the start or reset.
 func (p *program) memory(line string) int64 {
 	p.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -139,7 +140,8 @@ func runExport(t *testing.T, args ...string) error {
 	return command.Run()
 }
 
-// The daily export of a running `lodestone up` is read as one table by DuckDB, with the account and the day from the names.
+// The daily export of a running `lodestone up` is read as one table by DuckDB, with the account and
+// the day from the names.
 func TestDailyExport(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)

@@ -33,8 +33,8 @@ func (c *healthcheckCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	// As the probes of container platforms: it asks a process of the same container, whose certificate has names for others, and tells it
-	// nothing.
+	// As the probes of container platforms: it asks a process of the same container, whose certificate
+	// has names for others, and tells it nothing.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // because it trusts nothing that the answer says beyond the state
 	resp, err := client.Do(req)
 	if err != nil {

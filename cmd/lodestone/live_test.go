@@ -14,8 +14,8 @@ import (
 	"lodestone/pkg/test/clienttest"
 )
 
-// streams shows that what the collector acknowledged arrives in the stream. ended is for the orderly end of the process, which an open stream does not
-// hold up; again for the next start.
+// streams shows that what the collector acknowledged arrives in the stream. ended is for the
+// orderly end of the process, which an open stream does not hold up; again for the next start.
 func (u *up) streams(t *testing.T) (ended, again func()) {
 	t.Helper()
 	api := clienttest.New(client.Config{URL: u.env["LODESTONE_URL"], Key: u.env["LODESTONE_API_KEY"]})

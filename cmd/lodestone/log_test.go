@@ -51,7 +51,8 @@ type logSchema struct {
 	wrong   []string
 }
 
-// check compares the lines of JSON of what a process printed. Other lines are for the person who started it.
+// check compares the lines of JSON of what a process printed. Other lines are for the person who
+// started it.
 func (s *logSchema) check(printed string) {
 	s.t.Helper()
 	for line := range strings.Lines(printed) {
@@ -113,8 +114,9 @@ func isOf(kind string, value any) bool {
 	}
 }
 
-// The lines of JSON that processes log keep the schema of docs/logs.md, at the lowest level, while they serve, refuse, fail and lose an engine.
-// No line has a secret, a token, an address of mail, or the address of a client.
+// The lines of JSON that processes log keep the schema of docs/logs.md, at the lowest level, while
+// they serve, refuse, fail and lose an engine. No line has a secret, a token, an address of mail,
+// or the address of a client.
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	const clientAddress, mail, typed = "203.0.113.77", "visitor-of-logs@example.com", "typed by the visitor"

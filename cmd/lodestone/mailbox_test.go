@@ -42,8 +42,8 @@ func (u *up) mailTo(address, subject string) (links []string) {
 	return links
 }
 
-// showsItsMails shows that mails are shown, survive kills, and wait while the SMTP server is away. away is for a start with an SMTP server that is
-// away; shown for one without.
+// showsItsMails shows that mails are shown, survive kills, and wait while the SMTP server is away.
+// away is for a start with an SMTP server that is away; shown for one without.
 func (u *up) showsItsMails(t *testing.T) (away, shown func()) {
 	t.Helper()
 	site := u.env["LODESTONE_URL"]
@@ -80,7 +80,8 @@ func (u *up) showsItsMails(t *testing.T) (away, shown func()) {
 		status, _ := get(t, site+"/dev/mailbox", u.env["LODESTONE_DEV_SECRET"])
 		require.Equal(t, http.StatusNotFound, status, "mails go to an SMTP server")
 		submit("an@example.com")
-		// Both, and those of before the end if that came before theirs was written down: after two minutes they are sent again.
+		// Both, and those of before the end if that came before theirs was written down: after two
+		// minutes they are sent again.
 		waiting := regexp.MustCompile(`lodestone_queue_jobs\{queue="mail",state="retryable"\} [2-4]\n`)
 		require.Eventually(t, func() bool {
 			_, metrics := get(t, u.env["LODESTONE_ADMIN_URL"]+"/metrics", "")
@@ -95,7 +96,8 @@ func (u *up) showsItsMails(t *testing.T) (away, shown func()) {
 	}
 }
 
-// What `lodestone up` has for the person who started it, over its starts: an orderly end, two kills, and other settings.
+// What `lodestone up` has for the person who started it, over its starts: an orderly end, two
+// kills, and other settings.
 func TestUpOverItsStarts(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)

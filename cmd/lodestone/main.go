@@ -119,7 +119,8 @@ func newParser(cli *commands, given *config.Files) (*kong.Kong, error) {
 	)
 }
 
-// nameVariables gives each flag its environment variable. kong.DefaultEnvars takes a digit for a word of its own: S_3 for s3.
+// nameVariables gives each flag its environment variable. kong.DefaultEnvars takes a digit for a
+// word of its own: S_3 for s3.
 func nameVariables(k *kong.Kong) error {
 	return kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
 		if f, ok := n.(*kong.Flag); ok && config.FlagOnly(f) {

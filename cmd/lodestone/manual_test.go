@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Each command has its manual page, with each of its settings, and the program that prints manuals has no complaint about one.
+// Each command has its manual page, with each of its settings, and the program that prints manuals
+// has no complaint about one.
 func TestManualHasEveryCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -91,7 +92,8 @@ func TestCompletionInBash(t *testing.T) {
 	require.Equal(t, exitSettings, launch(t, t.TempDir(), nil, "completion", "tcsh").wait())
 }
 
-// A program shows which build it is, and the versions that have to agree with those of other releases.
+// A program shows which build it is, and the versions that have to agree with those of other
+// releases.
 func TestVersionOfABuild(t *testing.T) {
 	t.Parallel()
 	v, err := currentVersions()

@@ -87,7 +87,8 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.over.RoundTrip(r)
 }
 
-// An agent gets the numbers of the API, which are those of SQL; it changes nothing unless that is allowed twice; and no log has a secret.
+// An agent gets the numbers of the API, which are those of SQL; it changes nothing unless that is
+// allowed twice; and no log has a secret.
 func TestAgentsGetTheNumbersOfTheAPIAndOfSQL(t *testing.T) {
 	t.Parallel()
 	u := sharedUp(t)

@@ -75,7 +75,8 @@ func TestToolsAnswerAsTheAPIAndSQL(t *testing.T) {
 	// SQL counts readers by links, a funnel by submissions, which may have several.
 	r.requireSQL(r.question("How far do visitors get, from the landing page to the download?"), []string{"title", "views", "submitted"}, r.funnels)
 	r.requireSQL(r.question("Which lead magnets are read best?"), []string{"title", "readers", "sessions", "minutes", "finished_percent", "attentive_percent"}, r.readings)
-	// As the question of docs/sql.md about each week's readers, by the times of page views: a session may begin in the week before.
+	// As the question of docs/sql.md about each week's readers, by the times of page views: a session
+	// may begin in the week before.
 	r.requireSQL(`SELECT title, toDate(toStartOfWeek(first_read_at, 1)) AS cohort, dateDiff('week', cohort, toDate(toStartOfWeek(events.created_at, 1))) AS weeks_after, uniqExact(access_link_id) AS readers
 		FROM readers JOIN events USING (account_id, lead_magnet_id, access_link_id) JOIN lead_magnets USING (lead_magnet_id)
 		WHERE bot = '' AND event_type = 'page_viewed' GROUP BY title, cohort, weeks_after`, []string{"title", "cohort", "weeks_after", "readers"}, r.retention)
@@ -245,7 +246,8 @@ func (r *toolReader) question(heading string) string {
 	return sql
 }
 
-// requireSQL requires that columns of a statement have the rows of an agent's reports about each lead magnet, in any order.
+// requireSQL requires that columns of a statement have the rows of an agent's reports about each
+// lead magnet, in any order.
 func (r *toolReader) requireSQL(statement string, columns []string, report func(magnet, title string) []string) {
 	r.t.Helper()
 	file := filepath.Join(r.t.TempDir(), "answer")
@@ -325,7 +327,8 @@ func (r *toolReader) readings(magnet, title string) []string {
 	return []string{row(title, of["readers"], of["sessions"], math.RoundToEven(of["reading_ms"]/60000*10)/10, percent("finished"), percent("attentive"))}
 }
 
-// retention are the rows of each week's readers: the week itself, and the weeks in which some returned.
+// retention are the rows of each week's readers: the week itself, and the weeks in which some
+// returned.
 func (r *toolReader) retention(magnet, title string) (rows []string) {
 	r.t.Helper()
 	for _, c := range r.report("get-retention", map[string]any{"lead_magnet_id": magnet}) {

@@ -17,8 +17,8 @@ import (
 	"lodestone/pkg/schema"
 )
 
-// migrateTimeout bounds a migration, with its wait for another process that migrates. An index of a large table takes long, and stops
-// no one meanwhile.
+// migrateTimeout bounds a migration, with its wait for another process that migrates. An index of a
+// large table takes long, and stops no one meanwhile.
 const migrateTimeout = 2 * time.Hour
 
 type migrateCommand struct {

@@ -24,7 +24,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// finer is what must be nowhere: the address, the place of it in the database, and the rest of the Accept-Language header.
+// finer is what must be nowhere: the address, the place of it in the database, and the rest of the
+// Accept-Language header.
 var finer = []string{"203.0.113", "Heidelberg", "69117", "Germany", "49.4", "de-AT", "tlh", "\xcb\x00\x71\x4d"}
 
 // changing are ids, times and durations: by chance they have digits of a latitude or of a postcode.
@@ -74,8 +75,8 @@ func dump(t *testing.T, conn driver.Conn, table string, account uuid.UUID) strin
 	return all.String()
 }
 
-// Of where a visitor is, two letters of the country are stored, and of the languages one: on the disk of the collector, in Kafka and
-// in ClickHouse.
+// Of where a visitor is, two letters of the country are stored, and of the languages one: on the
+// disk of the collector, in Kafka and in ClickHouse.
 func TestNothingFinerThanTheCountryIsStored(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)

@@ -13,8 +13,9 @@ import (
 	"lodestone/pkg/config"
 )
 
-// parse reads the arguments and the environment. The parser stops at the first value that it cannot read, so it is asked again
-// without that one until nothing is left: the error has every problem of the settings.
+// parse reads the arguments and the environment. The parser stops at the first value that it cannot
+// read, so it is asked again without that one until nothing is left: the error has every problem of
+// the settings.
 func parse(args []string) (*kong.Context, error) {
 	problems := config.Removed(args, os.Getenv)
 	for _, p := range problems {
@@ -44,8 +45,9 @@ func parse(args []string) (*kong.Context, error) {
 	}
 }
 
-// settled joins what is wrong with single values with what the command finds wrong with all of them, each setting once. The parser
-// validates settings as well, and stops at the first that is wrong.
+// settled joins what is wrong with single values with what the command finds wrong with all of
+// them, each setting once. The parser validates settings as well, and stops at the first that is
+// wrong.
 func settled(command *kong.Context, err error, problems []*config.Problem) error {
 	if len(problems) == 0 && (err == nil || !config.IsInvalid(err)) {
 		return err
@@ -143,13 +145,15 @@ func shorthand(args []string) []string {
 	return args
 }
 
-// others are variables that no flag has: lodestone.env has them, or the installer of engines reads them.
+// others are variables that no flag has: lodestone.env has them, or the installer of engines reads
+// them.
 var others = []string{
 	"LODESTONE_ADMIN_URL", "LODESTONE_API_KEY", "LODESTONE_CLICKHOUSE_HTTP_URL", "LODESTONE_DASHBOARD_URL", "LODESTONE_DEV_SECRET", "LODESTONE_URL",
 	"LODESTONE_ENGINE_CACHE",
 }
 
-// unknownVariables returns the variables of an environment that look like settings and are none of any command.
+// unknownVariables returns the variables of an environment that look like settings and are none of
+// any command.
 func unknownVariables(model *kong.Application, environ []string) []string {
 	known := slices.Clone(others)
 	for _, command := range model.Leaves(false) {

@@ -40,7 +40,8 @@ func TestEveryProblemOfTheSettingsIsNamedAtOnce(t *testing.T) {
 	require.NotContains(t, out, "slog:")
 }
 
-// Of a process' settings without a default, those that it needs are missing; nothing is wrong with the others.
+// Of a process' settings without a default, those that it needs are missing; nothing is wrong with
+// the others.
 func TestDefaultsAreValid(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"collector", "consumer", "query", "crud", "up"} {
@@ -101,7 +102,8 @@ func TestUnknownVariablesAreNamed(t *testing.T) {
 	require.Contains(t, p.out.String(), "LODESTONE_RETENTION_MONTH\n")
 }
 
-// What confirms a command, or widens what it destroys or writes, is given to that command: a variable may be there for another one.
+// What confirms a command, or widens what it destroys or writes, is given to that command: a
+// variable may be there for another one.
 func TestWhatConfirmsIsNotTakenFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	const id = "0192f0c1-2b7e-7cc3-98c4-dc0c0c07398f"
@@ -167,7 +169,8 @@ func TestCommandsFindARunningUp(t *testing.T) {
 	require.Equal(t, exitSettings, p.wait())
 }
 
-// Variables of one installation and the --data of another are not mixed: the command would work on either, or on both.
+// Variables of one installation and the --data of another are not mixed: the command would work on
+// either, or on both.
 func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 	t.Parallel()
 	here, empty := t.TempDir(), t.TempDir()
@@ -231,7 +234,8 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 	}
 }
 
-// A directory in which nothing can be written is named by its setting, once, and the process is not started again: exit code 2.
+// A directory in which nothing can be written is named by its setting, once, and the process is not
+// started again: exit code 2.
 func TestADirectoryThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	gone := "127.0.0.1:1"

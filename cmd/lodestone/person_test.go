@@ -62,8 +62,8 @@ func (s stores) requireAll(t *testing.T, event map[string]any) {
 	}
 }
 
-// Everything that the account has of an address is in one document, and nothing of anyone else. Who asks is in the audit log, without the
-// address.
+// Everything that the account has of an address is in one document, and nothing of anyone else. Who
+// asks is in the audit log, without the address.
 func TestExportOfAPerson(t *testing.T) {
 	t.Parallel()
 	u := sharedUp(t)

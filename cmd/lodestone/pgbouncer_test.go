@@ -62,7 +62,8 @@ func TestProcessesBehindPgBouncer(t *testing.T) {
 	requireNoSessionState(t, database)
 }
 
-// exercise makes, changes, lists and deletes objects of one account, and fails on any object of another.
+// exercise makes, changes, lists and deletes objects of one account, and fails on any object of
+// another.
 func exercise(ctx context.Context, api *client.Client, account int) error {
 	own := fmt.Sprintf("Of account %d", account)
 	for i := range 10 {
@@ -91,7 +92,8 @@ func exercise(ctx context.Context, api *client.Client, account int) error {
 	return nil
 }
 
-// requireNoSessionState asserts that no connection of PgBouncer to Postgres kept what belongs to a session.
+// requireNoSessionState asserts that no connection of PgBouncer to Postgres kept what belongs to a
+// session.
 func requireNoSessionState(t *testing.T, database string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)

@@ -25,8 +25,9 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// stopTimeout bounds an orderly end of a process after the drain delay, without the time that a collector sends its spool. Under a
-// container platform, the time between SIGTERM and SIGKILL has to be longer than all of these.
+// stopTimeout bounds an orderly end of a process after the drain delay, without the time that a
+// collector sends its spool. Under a container platform, the time between SIGTERM and SIGKILL has
+// to be longer than all of these.
 const stopTimeout = 25 * time.Second
 
 // processConfig is the setting that every process has.
@@ -98,7 +99,8 @@ func (c drainConfig) Validate() error {
 	return nil
 }
 
-// process holds the shared state of the parts of one operating system process while it is assembled.
+// process holds the shared state of the parts of one operating system process while it is
+// assembled.
 type process struct {
 	log     *slog.Logger // of the component whose parts are added
 	bare    *slog.Logger
@@ -178,7 +180,8 @@ func (p *process) addAdmin(c adminConfig) {
 		httpserver.Deps{Handler: httpserver.Admin(p.metrics, p.checks, httpserver.AdminConfig{NeedCertificate: needCertificate, Profiles: c.Profiles}), Log: p.log, Registerer: p.metrics}))
 }
 
-// run starts the services of the stack, waits for the end of ctx or of a service, and stops everything.
+// run starts the services of the stack, waits for the end of ctx or of a service, and stops
+// everything.
 func (p *process) run(ctx context.Context) error {
 	err := p.start(ctx)
 	if err == nil {
@@ -193,7 +196,8 @@ func (p *process) run(ctx context.Context) error {
 	return errors.Join(err, p.stop(p.stopTimeout))
 }
 
-// start starts the services of the stack. The process is ready only then: the admin server answers before the listeners above it are open.
+// start starts the services of the stack. The process is ready only then: the admin server answers
+// before the listeners above it are open.
 func (p *process) start(ctx context.Context) error {
 	if err := p.stack.Start(ctx); err != nil {
 		return err
@@ -202,14 +206,16 @@ func (p *process) start(ctx context.Context) error {
 	return nil
 }
 
-// watchReadiness starts what remains once the process is ready. A stop that comes meanwhile is an orderly one, and no start that was interrupted.
+// watchReadiness starts what remains once the process is ready. A stop that comes meanwhile is an
+// orderly one, and no start that was interrupted.
 func (p *process) watchReadiness(ctx context.Context) error {
 	p.addReadinessLog()
 	return p.stack.Start(context.WithoutCancel(ctx))
 }
 
-// drain makes the process unready at once, and lets it serve until those in front of it know: a listener that closes first refuses
-// the connections of every proxy that has not looked yet. A service that fails meanwhile ends it early.
+// drain makes the process unready at once, and lets it serve until those in front of it know: a
+// listener that closes first refuses the connections of every proxy that has not looked yet. A
+// service that fails meanwhile ends it early.
 func (p *process) drain() error {
 	p.stopping.Store(true)
 	if len(p.leave) == 0 {

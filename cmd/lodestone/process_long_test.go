@@ -29,7 +29,8 @@ func TestProcessesOnApacheKafka(t *testing.T) {
 		"LODESTONE_CONSUMER_INSERT_TIMEOUT=5s",
 	}
 	p := processes{t: t, dir: t.TempDir(), env: env}
-	// Two at once, and once more: each is harmless. The server that tests share has its schema, since the lock of migrations is that of one database.
+	// Two at once, and once more: each is harmless. The server that tests share has its schema, since
+	// the lock of migrations is that of one database.
 	first, second := launch(t, p.dir, env, "migrate"), launch(t, p.dir, env, "migrate")
 	require.Zero(t, first.wait(), "%s", first.out)
 	require.Zero(t, second.wait(), "%s", second.out)

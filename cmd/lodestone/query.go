@@ -85,8 +85,8 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	return p.run(ctx)
 }
 
-// addCanary watches whether the SQL user with an address is answered, if there is one. The API does not depend on it, so
-// the process stays ready.
+// addCanary watches whether the SQL user with an address is answered, if there is one. The API does
+// not depend on it, so the process stays ready.
 func (p *process) addCanary(c clickhouse.CanaryConfig, repair func(context.Context, int) error) error {
 	if c.URL == "" {
 		return nil
@@ -109,8 +109,8 @@ func (p *process) addCanary(c clickhouse.CanaryConfig, repair func(context.Conte
 // waits for a slow operation to give one back.
 const limiterConns = 4
 
-// addAPI returns an API without operations, and adds its dependencies to the stack. tokens seals the answers that are stored for repeated
-// requests; nil: the API only reads, and keeps none.
+// addAPI returns an API without operations, and adds its dependencies to the stack. tokens seals
+// the answers that are stored for repeated requests; nil: the API only reads, and keeps none.
 func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clientaddr.Config, pg postgres.Config, pool *postgres.Pool, tokens *token.Ring) (*api.API, error) {
 	finder, err := addresses.Finder()
 	if err != nil {
@@ -136,7 +136,8 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 	}), nil
 }
 
-// addQuery registers the analytics endpoints. httpURL is the address that exports read from; "": there are none.
+// addQuery registers the analytics endpoints. httpURL is the address that exports read from; "":
+// there are none.
 func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) error {
 	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {

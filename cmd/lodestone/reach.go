@@ -17,8 +17,8 @@ import (
 // reachTimeout is for connecting to one address of an engine.
 const reachTimeout = 5 * time.Second
 
-// checkReach returns every engine given by address that takes no connection. The usual reason is a shell
-// into which the settings of an earlier start were read: then the remedy says so.
+// checkReach returns every engine given by address that takes no connection. The usual reason is a
+// shell into which the settings of an earlier start were read: then the remedy says so.
 func checkReach(ctx context.Context, c engine.Config) error {
 	var errs []error
 	for _, e := range []struct {

@@ -16,8 +16,9 @@ import (
 // readinessInterval is the time between two looks at the checks of readiness.
 const readinessInterval = 2 * time.Second
 
-// addReadinessLog puts a service on the stack that logs when the process becomes ready, and when it no longer is and why. It
-// comes last, so that nothing is called ready before it was started. A metric says which checks fail.
+// addReadinessLog puts a service on the stack that logs when the process becomes ready, and when it
+// no longer is and why. It comes last, so that nothing is called ready before it was started. A
+// metric says which checks fail.
 func (p *process) addReadinessLog() {
 	failing := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "lodestone_check_failing", Help: "1 while a check of /readyz fails, by check: postgres, clickhouse, kafka and others.",

@@ -14,7 +14,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// A process on databases without the schema runs, says that it is not ready and why, and becomes ready when someone migrates.
+// A process on databases without the schema runs, says that it is not ready and why, and becomes
+// ready when someone migrates.
 func TestNoProcessIsReadyWithoutTheSchema(t *testing.T) {
 	t.Parallel()
 	clickhouse := enginetest.NewClickHouse(t, enginetest.Dir(t))
@@ -76,7 +77,8 @@ func (s slowListener) Start(context.Context) error {
 	return nil
 }
 
-// The admin server answers first. Whoever trusts its answer must not be refused by a listener that is not open yet.
+// The admin server answers first. Whoever trusts its answer must not be refused by a listener that
+// is not open yet.
 func TestNoProcessIsReadyBeforeItsListeners(t *testing.T) {
 	t.Parallel()
 	admin := freeAddress(t)

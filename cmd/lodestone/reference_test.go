@@ -68,7 +68,8 @@ The collector has [answers of its own](collector.md#the-answer), since it accept
 |---|---|---|
 `
 
-// docs/cli.md has every command, and docs/errors.md every code of a problem, as the program has them.
+// docs/cli.md has every command, and docs/errors.md every code of a problem, as the program has
+// them.
 func TestReferenceDocuments(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(&commands{}, &config.Files{Getenv: func(string) string { return "" }})
@@ -138,8 +139,8 @@ func TestReferenceOfTheAPI(t *testing.T) {
 	}
 }
 
-// describedAPI is the API as the crud process registers it, with the limits of the settings' defaults. It has no engines: it describes itself, and
-// answers nothing.
+// describedAPI is the API as the crud process registers it, with the limits of the settings'
+// defaults. It has no engines: it describes itself, and answers nothing.
 func describedAPI(t *testing.T) *api.API {
 	t.Helper()
 	var all commands

@@ -131,7 +131,8 @@ func (c *restoreRunCommand) printNext(again backup.Rewound) {
   4. Mails, messages and webhooks wait. Let them go: lodestone restore resume`)
 }
 
-// replay revokes and erases again what the log of erasures has and the backup has not, if there is a log.
+// replay revokes and erases again what the log of erasures has and the backup has not, if there is
+// a log.
 func (c *restoreRunCommand) replay(ctx context.Context, pg postgres.Config) error {
 	log, err := person.OpenLog(c.Erasure, c.Files.S3)
 	if err != nil || log == nil {

@@ -16,8 +16,8 @@ type dataConfig struct {
 	Data string `name:"data" default:"./data" help:"Data directory of a lodestone up. Its addresses and passwords are the defaults of this command."`
 }
 
-// runningUp resolves what the environment does not give from the data directory of a `lodestone up`, for commands that have the
-// flag --data and are not `up` itself. It implements kong.Resolver.
+// runningUp resolves what the environment does not give from the data directory of a `lodestone
+// up`, for commands that have the flag --data and are not `up` itself. It implements kong.Resolver.
 type runningUp struct{ given *config.Files }
 
 // Validate implements kong.Resolver.
@@ -54,13 +54,15 @@ func (r runningUp) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 	return value, nil
 }
 
-// placeFlags say where an installation is. Given by a variable, they may belong to another one than the --data of a command line.
+// placeFlags say where an installation is. Given by a variable, they may belong to another one than
+// the --data of a command line.
 var placeFlags = []string{
 	"url", "collector-url", "postgres-url", "kafka-brokers", "clickhouse-url", "clickhouse-http-url", "clickhouse-shards",
 	"sql-url", "token-keys", "erasure-log", "backup-clickhouse-dir",
 }
 
-// own returns the setting of the installation in a data directory, where its file of addresses has a value.
+// own returns the setting of the installation in a data directory, where its file of addresses has
+// a value.
 func (runningUp) own(dir, flag, value string) string {
 	if flag != "token-keys" {
 		return value
@@ -72,7 +74,8 @@ func (runningUp) own(dir, flag, value string) string {
 	return keys.Keys
 }
 
-// variable returns the environment variable that gives a setting, and the value; "" if there is none.
+// variable returns the environment variable that gives a setting, and the value; "" if there is
+// none.
 func (r runningUp) variable(flag *kong.Flag) (name, value string) {
 	name = config.EnvName(flag.Name)
 	if value := r.given.Getenv(name); value != "" {

@@ -18,7 +18,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// The sample is a lead magnet with a landing page, so that there is something to open on the first start.
+// The sample is a lead magnet with a landing page, so that there is something to open on the first
+// start.
 const (
 	sampleTitle       = "Worth the email: a field guide"
 	sampleDescription = "What makes a document worth an email address: twelve pages that people ask for, open and finish."
@@ -26,9 +27,9 @@ const (
 	sampleTimeout     = time.Minute
 )
 
-// sample returns the landing page of the demo account's sample, which is created by the API, as a user would, on the
-// first start of an account. The file "sample" remembers which account had it and which link it is: what a user
-// deletes does not come back, then the URL is "".
+// sample returns the landing page of the demo account's sample, which is created by the API, as a
+// user would, on the first start of an account. The file "sample" remembers which account had it
+// and which link it is: what a user deletes does not come back, then the URL is "".
 func sample(ctx context.Context, api *client.Client, dir string, account uuid.UUID) (url string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()

@@ -12,7 +12,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A start leads a newcomer to the dashboard and the landing page that the first start made, and makes no other. What they delete does not come back.
+// A start leads a newcomer to the dashboard and the landing page that the first start made, and
+// makes no other. What they delete does not come back.
 func TestUpMakesASampleOnce(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)

@@ -146,8 +146,8 @@ func TestADumpOpensNothing(t *testing.T) {
 	require.Contains(t, all.String(), "jo@example.com", "the search finds what is in clear")
 }
 
-// The token keys change twice while events arrive and links are opened: nothing fails, what was given stays valid, and what is given
-// afterwards has the new key.
+// The token keys change twice while events arrive and links are opened: nothing fails, what was
+// given stays valid, and what is given afterwards has the new key.
 func TestTokenKeysChangeWhileUpRuns(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)

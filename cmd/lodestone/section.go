@@ -6,7 +6,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// sections of settings, in the help of commands with many and in docs/configuration.md: by what the names begin with, the first that fits.
+// sections of settings, in the help of commands with many and in docs/configuration.md: by what the
+// names begin with, the first that fits.
 var sections = []struct {
 	title    string
 	prefixes []string

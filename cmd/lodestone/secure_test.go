@@ -18,7 +18,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// Everything of one machine works over TLS with an authority of its own: the site and the collector, commands, probes, the doctor, and an agent.
+// Everything of one machine works over TLS with an authority of its own: the site and the
+// collector, commands, probes, the doctor, and an agent.
 func TestUpOverTLS(t *testing.T) {
 	t.Parallel()
 	a := certificatetest.NewAuthority(t)

@@ -24,8 +24,10 @@ import (
 	"lodestone/pkg/token"
 )
 
-// An installation of two shards answers every question exactly as one server with the same rows does: each report, list and file of the API, and
-// each view of the SQL user. What it stores is verified, also with dead letters of partitions of both shards, and a person who is erased is blank on both.
+// An installation of two shards answers every question exactly as one server with the same rows
+// does: each report, list and file of the API, and each view of the SQL user. What it stores is
+// verified, also with dead letters of partitions of both shards, and a person who is erased is
+// blank on both.
 func TestTwoShardsAnswerAsOne(t *testing.T) {
 	t.Parallel()
 	broker := enginetest.NewKafka(t, t.TempDir())
@@ -109,7 +111,8 @@ func rowsOf(t *testing.T, conn driver.Conn, table string) (n uint64) {
 	return n
 }
 
-// copyRows copies the rows of all shards into one server: of tables with the same rows on every shard, those of the first.
+// copyRows copies the rows of all shards into one server: of tables with the same rows on every
+// shard, those of the first.
 func copyRows(t *testing.T, shards *enginetest.Shards, to driver.Conn) {
 	t.Helper()
 	var tables []string
@@ -163,7 +166,8 @@ func requireSameAnswers(t *testing.T, conn driver.Conn, two, one asker) {
 	}
 }
 
-// questionsOf returns a question for each metric by itself, by day and compared, and by each dimension that it has.
+// questionsOf returns a question for each metric by itself, by day and compared, and by each
+// dimension that it has.
 func questionsOf(t *testing.T, a asker) (bodies []string) {
 	t.Helper()
 	var schema struct {
@@ -191,7 +195,8 @@ func questionsOf(t *testing.T, a asker) (bodies []string) {
 	return bodies
 }
 
-// requireSameAnswer asks both once, and again where the time of the question may have passed a border between the two.
+// requireSameAnswer asks both once, and again where the time of the question may have passed a
+// border between the two.
 func requireSameAnswer(t *testing.T, two, one asker, method, path, body string) {
 	t.Helper()
 	ask := func(a asker) (status int, text, tag string) {
@@ -239,7 +244,8 @@ func requireSameViews(t *testing.T, conn driver.Conn, two, one string) {
 	}
 }
 
-// requireDeadLetters writes records that cannot be stored to partitions of both shards, and discards the letters.
+// requireDeadLetters writes records that cannot be stored to partitions of both shards, and
+// discards the letters.
 func requireDeadLetters(t *testing.T, p processes, brokers []string, account string) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
@@ -281,7 +287,8 @@ func requireBlank(t *testing.T, shards *enginetest.Shards, owner asker) {
 			conn := shards.Conn(t, j)
 			require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.events WHERE user_agent != '' AND access_link_id = '"+link.String()+"'").Scan(&left))
 			require.Zero(t, left, "events on shard %d", j+1)
-			// The mirror may have left a row that only says that the link is gone. A copy that it read before the erasure is removed later.
+			// The mirror may have left a row that only says that the link is gone. A copy that it read
+			// before the erasure is removed later.
 			require.Eventually(t, func() bool {
 				require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM lodestone.access_links WHERE deleted = 0 AND id = '"+link.String()+"'").Scan(&left))
 				return left == 0

@@ -20,16 +20,18 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// running is the `lodestone up` that tests of the package share. It starts with the first that asks for it, and ends with the last test.
+// running is the `lodestone up` that tests of the package share. It starts with the first that asks
+// for it, and ends with the last test.
 var running struct {
 	mu   sync.Mutex
 	up   *up
 	pool *postgres.Pool
 }
 
-// sharedUp returns the `lodestone up` that tests share, as the owner of an account that is the test's own: the account has no sample, its
-// directory has the settings of commands, and the dashboard's address signs in its owner. A test that stops `up`, changes its settings or
-// looks at all accounts starts its own.
+// sharedUp returns the `lodestone up` that tests share, as the owner of an account that is the
+// test's own: the account has no sample, its directory has the settings of commands, and the
+// dashboard's address signs in its owner. A test that stops `up`, changes its settings or looks at
+// all accounts starts its own.
 func sharedUp(t *testing.T) *up {
 	t.Helper()
 	all := runShared(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// signedIn opens an address that signs in, as a browser does, and returns the session's cookie. (Go's cookie jar sends no cookie with
-// Secure over http, which browsers do on this machine.)
+// signedIn opens an address that signs in, as a browser does, and returns the session's cookie.
+// (Go's cookie jar sends no cookie with Secure over http, which browsers do on this machine.)
 func signedIn(t *testing.T, address string) *http.Cookie {
 	t.Helper()
 	res := browse(t, address, nil)
@@ -57,7 +57,8 @@ func browse(t *testing.T, address string, cookie *http.Cookie, header ...string)
 	return browsed{res.StatusCode, res.Header, string(text)}
 }
 
-// signsIn shows that the address that `up` writes down, and prints to a terminal, signs its owner in once per start.
+// signsIn shows that the address that `up` writes down, and prints to a terminal, signs its owner
+// in once per start.
 func (u *up) signsIn(t *testing.T) (again func()) {
 	t.Helper()
 	site, address := u.env["LODESTONE_URL"], u.env["LODESTONE_DASHBOARD_URL"]

@@ -57,7 +57,8 @@ func (c *spoolSendCommand) Run(ctx context.Context) error {
 	})
 }
 
-// withProducer calls fn with a producer, and with Postgres, which knows how many partitions the topics have.
+// withProducer calls fn with a producer, and with Postgres, which knows how many partitions the
+// topics have.
 func withProducer(
 	ctx context.Context, process processConfig, k kafka.Config, pg postgres.Config, settings producer.Config,
 	fn func(*producer.Producer, *postgres.Pool) error,

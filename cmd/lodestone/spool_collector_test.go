@@ -112,8 +112,8 @@ func newIDs(n int) []uuid.UUID {
 	return ids
 }
 
-// Kafka is away and the spool is full: 503 with Retry-After, and none of its events are stored. When Kafka is
-// back there is space again.
+// Kafka is away and the spool is full: 503 with Retry-After, and none of its events are stored.
+// When Kafka is back there is space again.
 func TestAFullSpoolIsReported(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
@@ -140,7 +140,8 @@ func TestAFullSpoolIsReported(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, got.status, got.text)
 }
 
-// A collector that is stopped answers what it has accepted: what Kafka has not taken by then is on its disk.
+// A collector that is stopped answers what it has accepted: what Kafka has not taken by then is on
+// its disk.
 func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
@@ -178,8 +179,8 @@ func TestACollectorIsStoppedWithRequestsUnderWay(t *testing.T) {
 	})
 }
 
-// Kafka has the events and does not say so in time: the spool keeps and sends them a second time, and
-// the consumer stores each once.
+// Kafka has the events and does not say so in time: the spool keeps and sends them a second time,
+// and the consumer stores each once.
 func TestWhatKafkaAndTheSpoolBothHaveIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)
@@ -194,7 +195,8 @@ func TestWhatKafkaAndTheSpoolBothHaveIsStoredOnce(t *testing.T) {
 	silent.Remove()
 	s.await("the spool is empty", func() bool { return metric(t, s.admin, "lodestone_spool_records") == 0 })
 
-	// Not all of them need to be there twice: the client may have sent a part only, and kept the rest until that is settled.
+	// Not all of them need to be there twice: the client may have sent a part only, and kept the rest
+	// until that is settled.
 	require.Greater(t, s.inKafka(), len(ids))
 	rows, events := s.stored()
 	require.EqualValues(t, len(ids), rows)
@@ -216,7 +218,8 @@ func (s *station) inKafka() (records int) {
 	return records
 }
 
-// stored runs a consumer until it has stored or dropped all that Kafka has, and returns the rows of the link and their events.
+// stored runs a consumer until it has stored or dropped all that Kafka has, and returns the rows of
+// the link and their events.
 func (s *station) stored() (rows, events uint64) {
 	t := s.t
 	t.Helper()
@@ -238,8 +241,8 @@ func (s *station) stored() (rows, events uint64) {
 	return rows, events
 }
 
-// An operator sends what a stopped collector left, although a part is damaged, and gives a file back: what
-// was sent twice is stored once.
+// An operator sends what a stopped collector left, although a part is damaged, and gives a file
+// back: what was sent twice is stored once.
 func TestTheSpoolCommand(t *testing.T) {
 	t.Parallel()
 	s := newStation(t)

@@ -73,7 +73,8 @@ func (c *sqlCommand) Run(ctx context.Context) error {
 	return client.write(ctx, query, sqlFormats[format], os.Stdout)
 }
 
-// sqlClient asks ClickHouse over HTTP. Its errors have neither the password nor the address's query.
+// sqlClient asks ClickHouse over HTTP. Its errors have neither the password nor the address's
+// query.
 type sqlClient struct {
 	address        url.URL
 	user, password string

@@ -145,8 +145,8 @@ func TestSQLUserOfAnAccount(t *testing.T) {
 	require.Equal(t, "\"answer\"\n42\n", answer.out.String(), "CSV where no terminal is")
 }
 
-// Entities that the API creates and changes are soon visible in SQL, and deleted ones are not, in `up` as in
-// processes of their own: the same function starts the consumer.
+// Entities that the API creates and changes are soon visible in SQL, and deleted ones are not, in
+// `up` as in processes of their own: the same function starts the consumer.
 func TestSQLFollowsTheAPI(t *testing.T) {
 	t.Parallel()
 	u := sharedUp(t)

@@ -27,7 +27,8 @@ type tokenKeysCommand struct {
 	Data      dataConfig      `embed:""`
 }
 
-// Run counts what is encrypted under each token key, and fails while something is under another key than the first.
+// Run counts what is encrypted under each token key, and fails while something is under another key
+// than the first.
 func (c *tokenKeysCommand) Run(ctx context.Context) error {
 	keys, err := tokenKeys(c.TokenKeys, c.Data.Data)
 	if err != nil {
@@ -150,7 +151,8 @@ func countSealed(ctx context.Context, pool *postgres.Pool, ring *token.Ring) (al
 	return all, err
 }
 
-// openSamples tries the newest tokens of each key, and returns whether all of a key could be opened: another key may have its number.
+// openSamples tries the newest tokens of each key, and returns whether all of a key could be
+// opened: another key may have its number.
 func openSamples(ctx context.Context, q *store.Queries, ring *token.Ring) (opened func(key int16) bool, err error) {
 	samples, err := q.LinkTokenSamples(ctx, sealedSamples)
 	if err != nil {

@@ -96,7 +96,8 @@ func TestATraceSaysThatItsEventsWentToTheSpool(t *testing.T) {
 	})
 }
 
-// An event's trace goes from its request through Kafka to the insert, and that of an answer to the queries. Neither has what is secret or a person's.
+// An event's trace goes from its request through Kafka to the insert, and that of an answer to the
+// queries. Neither has what is secret or a person's.
 func TestTracesGoFromTheRequestToTheInsertAndFromTheAnswerToItsQueries(t *testing.T) {
 	t.Parallel()
 	r := &receiver{}

@@ -72,7 +72,8 @@ type upCommand struct {
 	Verify    verify.Config    `embed:""`
 	Erasure   erasure.Config   `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: a key that is generated on the first start and stored in the data directory. Secret."`
-	// ownCollector connects to the collector of this process; nil: over plain HTTP, or by a public address.
+	// ownCollector connects to the collector of this process; nil: over plain HTTP, or by a public
+	// address.
 	ownCollector *certificate.Dialer
 
 	tokenKeys *config.Secret
@@ -95,8 +96,8 @@ func (c *upCommand) check() error {
 	return errors.Join(shut, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Spool, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure))
 }
 
-// Run runs everything in one process. The parts are created by the same functions as in processes of
-// their own.
+// Run runs everything in one process. The parts are created by the same functions as in processes
+// of their own.
 func (c *upCommand) Run(ctx context.Context) (err error) {
 	begin := time.Now()
 	withDev := c.Crud.PublicURL == "" && loopback(c.Site.Listen) && loopback(c.Collector.Listen) && loopback(c.Admin.Listen)
@@ -121,8 +122,8 @@ func (c *upCommand) Run(ctx context.Context) (err error) {
 		Runtime:  engine.Runtime{Log: p.log, Observe: observe},
 		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
 	})
-	// Before anything starts, which may take minutes the first time. The directory comes first: whoever has
-	// it probably has the addresses, too.
+	// Before anything starts, which may take minutes the first time. The directory comes first:
+	// whoever has it probably has the addresses, too.
 	if err := engines.Take(); err != nil {
 		return err
 	}
@@ -222,7 +223,8 @@ func (c *upCommand) keepIn(dir string) {
 	}
 }
 
-// wire migrates what the engines hold and puts every part onto the stack, with the pages for the person who started it if they are wanted.
+// wire migrates what the engines hold and puts every part onto the stack, with the pages for the
+// person who started it if they are wanted.
 func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*wired, error) {
 	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
 	s := clickhouse.Config{URL: engines.ClickHouseURL()}

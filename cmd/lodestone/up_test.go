@@ -93,7 +93,8 @@ func TestUpFromTheFirstStartToTheSecond(t *testing.T) {
 	u.interrupt(enginetest.Timeout)
 }
 
-// metrics returns all that the process shows to Prometheus. An answer lacks the jobs of the queue if Postgres took longer than a scrape may.
+// metrics returns all that the process shows to Prometheus. An answer lacks the jobs of the queue
+// if Postgres took longer than a scrape may.
 func (u *up) metrics() (text string) {
 	u.t.Helper()
 	require.Eventually(u.t, func() bool {
@@ -149,8 +150,8 @@ func TestUpNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Whoever reads lodestone.env into a shell and starts there again gives the embedded engines of the last
-// start as engines of someone else.
+// Whoever reads lodestone.env into a shell and starts there again gives the embedded engines of the
+// last start as engines of someone else.
 func TestUpNamesEnginesThatItCannotReach(t *testing.T) {
 	t.Parallel()
 	gone := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))

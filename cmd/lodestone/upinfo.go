@@ -88,9 +88,10 @@ func (w *wired) backupDir() string {
 	return backupsOf(w.engines.DataDir())
 }
 
-// print prints all addresses and what to try. It shows no key: the file has it. Addresses that let their reader in, by a link that signs in
-// once or by the secret of the pages for the person who started it, are for a terminal: elsewhere the output is kept, as by a service
-// manager, and only the file has them.
+// print prints all addresses and what to try. It shows no key: the file has it. Addresses that let
+// their reader in, by a link that signs in once or by the secret of the pages for the person who
+// started it, are for a terminal: elsewhere the output is kept, as by a service manager, and only
+// the file has them.
 func (w *wired) print(out io.Writer, terminal bool, env string, took time.Duration) {
 	program := relative(os.Args[0])
 	if strings.ContainsRune(os.Args[0], filepath.Separator) && !filepath.IsAbs(program) && !strings.HasPrefix(program, ".") {
@@ -126,7 +127,8 @@ Try next, in a second terminal:
 	fmt.Fprint(out, "\nCtrl-C stops everything; the data stay.\n")
 }
 
-// dataFlag returns the flag that names the directory of a lodestone.env to other commands, "" for their default.
+// dataFlag returns the flag that names the directory of a lodestone.env to other commands, "" for
+// their default.
 func dataFlag(env string) string {
 	if dir := filepath.Dir(env); dir != "data" {
 		return " --data " + shellQuote(dir)
@@ -134,7 +136,8 @@ func dataFlag(env string) string {
 	return ""
 }
 
-// local returns the address of the site on this machine, which alone shows what is for who sits at it.
+// local returns the address of the site on this machine, which alone shows what is for who sits at
+// it.
 func (w *wired) local() string { return w.command.Site.local() }
 
 func (w *wired) adminURL() string {

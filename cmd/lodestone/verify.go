@@ -48,8 +48,8 @@ func (c *verifyCommand) check() error {
 	return err
 }
 
-// Run compares Kafka, ClickHouse and Postgres, and fails if they differ. The code of an error that prevented it from
-// comparing everything is exitUnfinished.
+// Run compares Kafka, ClickHouse and Postgres, and fails if they differ. The code of an error that
+// prevented it from comparing everything is exitUnfinished.
 func (c *verifyCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
@@ -139,7 +139,8 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 	return v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time})
 }
 
-// printUnfinished prints the differences that a comparison found before it failed, and nothing if it found none.
+// printUnfinished prints the differences that a comparison found before it failed, and nothing if
+// it found none.
 func printUnfinished(to io.Writer, r *verify.Report) error {
 	if r == nil || r.Total() == 0 {
 		return nil

@@ -82,7 +82,8 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	c.interrupt(enginetest.Timeout)
 }
 
-// Scripts tell differences from a check that did not come to its end, and nothing claims that nothing differs.
+// Scripts tell differences from a check that did not come to its end, and nothing claims that
+// nothing differs.
 func TestVerifyThatCannotFinish(t *testing.T) {
 	t.Parallel()
 	env := []string{

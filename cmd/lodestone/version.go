@@ -73,7 +73,8 @@ func (v versions) print(to io.Writer, asJSON bool) error {
 	return err
 }
 
-// registerBuild shows the version of the program among its metrics, so that a query can say which releases run beside each other.
+// registerBuild shows the version of the program among its metrics, so that a query can say which
+// releases run beside each other.
 func registerBuild(metrics prometheus.Registerer) {
 	v := build.Current()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{

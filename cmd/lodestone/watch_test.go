@@ -24,8 +24,9 @@ import (
 	"lodestone/query/archive"
 )
 
-// requireWatched fails unless a process that has just started shows every metric that docs/operations.md says to watch,
-// with its labels: an alarm on the increase misses the first value of a series that was not there.
+// requireWatched fails unless a process that has just started shows every metric that
+// docs/operations.md says to watch, with its labels: an alarm on the increase misses the first
+// value of a series that was not there.
 func requireWatched(t *testing.T, metrics string) {
 	t.Helper()
 	document, err := os.ReadFile("../../docs/operations.md")
@@ -91,7 +92,8 @@ func exposed(registry *prometheus.Registry) string {
 	return page.Body.String()
 }
 
-// requireDocumented requires that docs/metrics.md has every metric of the program, and that the alerts of deploy/prometheus ask for no other.
+// requireDocumented requires that docs/metrics.md has every metric of the program, and that the
+// alerts of deploy/prometheus ask for no other.
 func requireDocumented(t *testing.T, metrics string) {
 	t.Helper()
 	histograms, rows := map[string]bool{}, map[string]string{}

@@ -59,8 +59,8 @@ func (v visitor) submit(address string, fields url.Values) *url.URL {
 	return at
 }
 
-// The complete story of a lead, as a webhook receives it: captured, verified, given a link, which is opened,
-// downloaded and read, until the session is over.
+// The complete story of a lead, as a webhook receives it: captured, verified, given a link, which
+// is opened, downloaded and read, until the session is over.
 func TestWebhooksTellTheStory(t *testing.T) {
 	t.Parallel()
 	u := newUp(t)
@@ -152,7 +152,8 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	read, err := json.Marshal(events)
 	require.NoError(t, err)
 	v.send("POST", u.env["LODESTONE_COLLECTOR_URL"]+"/v1/events", "application/json", string(read))
-	// What a visitor does is done before the webhook is waited for: who does nothing for long has left.
+	// What a visitor does is done before the webhook is waited for: who does nothing for long has
+	// left.
 	_, text = v.send("GET", site+session.Download+"&d="+uuid.NewString(), "", "")
 	require.Len(t, text, len(pdf))
 
@@ -174,7 +175,8 @@ func TestWebhooksTellTheStory(t *testing.T) {
 	require.NotContains(t, u.out.String(), hook.Secret)
 }
 
-// readingNotice waits for the owner's mail about the visit of a link, in which the document was downloaded.
+// readingNotice waits for the owner's mail about the visit of a link, in which the document was
+// downloaded.
 func (u *up) readingNotice(t *testing.T, link string) {
 	t.Helper()
 	require.Eventually(t, func() bool {

@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// weekly has the report of the last week sent, and compares its numbers with those that the API answers.
+// weekly has the report of the last week sent, and compares its numbers with those that the API
+// answers.
 func (v *owner) weekly(t *testing.T, u *up) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), strings.Trim(u.env["LODESTONE_POSTGRES_URL"], "'"))

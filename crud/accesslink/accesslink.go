@@ -200,8 +200,9 @@ func (l *Links) fromRow(row store.GetAccessLinkRow, counts store.Counts) AccessL
 	}
 }
 
-// visibleTo returns the link as a key may see it: the recipient's address, and the URL that the recipient has, are
-// personal data; with the tracking token events are written. Who creates a link sees all of it.
+// visibleTo returns the link as a key may see it: the recipient's address, and the URL that the
+// recipient has, are personal data; with the tracking token events are written. Who creates a link
+// sees all of it.
 func (a AccessLink) visibleTo(caller auth.Identity) AccessLink {
 	if !caller.Has(auth.Leads) {
 		a.Email, a.URL = nil, nil

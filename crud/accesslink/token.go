@@ -24,7 +24,8 @@ type Token struct {
 	Key    int16 // that sealed it
 }
 
-// NewToken returns a token for the link with an id: 130 random bits, in characters that survive being read out.
+// NewToken returns a token for the link with an id: 130 random bits, in characters that survive
+// being read out.
 func NewToken(keys *token.Ring, id uuid.UUID) (Token, error) {
 	return seal(keys, id, strings.ToLower(rand.Text()))
 }
@@ -44,7 +45,8 @@ func HashToken(text string) []byte {
 	return sum[:]
 }
 
-// OpenToken returns the token of a link. Its error is token.ErrSealed if the key that sealed it is missing.
+// OpenToken returns the token of a link. Its error is token.ErrSealed if the key that sealed it is
+// missing.
 func OpenToken(keys *token.Ring, a store.AccessLink) (string, error) {
 	return openToken(keys, a.ID, a.TokenSealed)
 }
@@ -57,8 +59,8 @@ func openToken(keys *token.Ring, id uuid.UUID, sealed []byte) (string, error) {
 	return string(text), nil
 }
 
-// Seal seals the tokens that are sealed under another key of the ring than the first. Tokens that cannot be opened stay as they are, and
-// are logged.
+// Seal seals the tokens that are sealed under another key of the ring than the first. Tokens that
+// cannot be opened stay as they are, and are logged.
 func (l *Links) Seal(ctx context.Context) error {
 	ids, q := l.deps.Tokens.IDs(), store.New(l.deps.Postgres.Unscoped())
 	var keys []int16

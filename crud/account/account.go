@@ -64,8 +64,9 @@ func (a *Accounts) Create(ctx context.Context, name string, plan Plan) (uuid.UUI
 	return id, nil
 }
 
-// Change sets the name and the plan of an account, each if it is given. A smaller plan takes nothing away: the account keeps what it
-// has, and can add nothing above the limits. ErrUnknown says that there is no such account.
+// Change sets the name and the plan of an account, each if it is given. A smaller plan takes
+// nothing away: the account keeps what it has, and can add nothing above the limits. ErrUnknown
+// says that there is no such account.
 func (a *Accounts) Change(ctx context.Context, account uuid.UUID, name *string, plan *Plan) error {
 	p := store.ChangeAccountParams{ID: account}
 	if name != nil {
@@ -90,8 +91,8 @@ func (a *Accounts) Change(ctx context.Context, account uuid.UUID, name *string, 
 	return nil
 }
 
-// NotifyAt sets where an account's mails about new leads go, on the word of whoever runs the installation: the address
-// counts as confirmed. ErrUnknown says that there is no such account.
+// NotifyAt sets where an account's mails about new leads go, on the word of whoever runs the
+// installation: the address counts as confirmed. ErrUnknown says that there is no such account.
 func (a *Accounts) NotifyAt(ctx context.Context, account uuid.UUID, address string) error {
 	to, err := email.Parse(address)
 	if err != nil {
@@ -131,7 +132,8 @@ func (a *Accounts) List(ctx context.Context) ([]Info, error) {
 	return accounts, nil
 }
 
-// Key is a key that was just created. Its text is returned this once: what is stored cannot be turned back.
+// Key is a key that was just created. Its text is returned this once: what is stored cannot be
+// turned back.
 type Key struct {
 	ID   uuid.UUID
 	Text string // secret
@@ -142,8 +144,8 @@ func (a *Accounts) CreateKey(ctx context.Context, account uuid.UUID, name string
 	return a.CreateExpiringKey(ctx, account, name, nil, scopes...)
 }
 
-// CreateExpiringKey makes a key of an account that works until a time; nil stands for no end. ErrUnknown says that
-// there is no such account.
+// CreateExpiringKey makes a key of an account that works until a time; nil stands for no end.
+// ErrUnknown says that there is no such account.
 func (a *Accounts) CreateExpiringKey(ctx context.Context, account uuid.UUID, name string, expiresAt *time.Time, scopes ...auth.Scope) (Key, error) {
 	if len(scopes) == 0 {
 		return Key{}, errors.New("create key: it needs a scope")
@@ -170,8 +172,8 @@ func (a *Accounts) CreateExpiringKey(ctx context.Context, account uuid.UUID, nam
 	return Key{id, key.Text}, nil
 }
 
-// RevokeKey revokes a key, and every key that was created with it, within a second everywhere. Revoking
-// twice is harmless. ErrUnknown says that there is no such key.
+// RevokeKey revokes a key, and every key that was created with it, within a second everywhere.
+// Revoking twice is harmless. ErrUnknown says that there is no such key.
 func (a *Accounts) RevokeKey(ctx context.Context, key uuid.UUID) error {
 	account, err := store.New(a.db.Unscoped()).AccountOfKey(ctx, key)
 	if errors.Is(err, pgx.ErrNoRows) {

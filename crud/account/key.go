@@ -191,8 +191,9 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 	}), nil
 }
 
-// hold returns the key that a new key is created with, nil for a person, and when the new one expires if that is wanted at a time. The
-// caller may have been revoked or signed out just now: then it makes no key.
+// hold returns the key that a new key is created with, nil for a person, and when the new one
+// expires if that is wanted at a time. The caller may have been revoked or signed out just now:
+// then it makes no key.
 func hold(ctx context.Context, tx pgx.Tx, caller auth.Identity, wanted *time.Time) (createdBy *uuid.UUID, until *time.Time, err error) {
 	refused := problem.New(problem.Unauthorized, "The API key has expired or was revoked.").WithHeader("WWW-Authenticate", "Bearer")
 	if caller.SessionID != uuid.Nil {
@@ -223,7 +224,8 @@ func hold(ctx context.Context, tx pgx.Tx, caller auth.Identity, wanted *time.Tim
 	return &caller.KeyID, until, nil
 }
 
-// check returns when the key expires, nil if the request names no time, or what the schema cannot tell.
+// check returns when the key expires, nil if the request names no time, or what the schema cannot
+// tell.
 func (b newKey) check(now time.Time) (expiresAt *time.Time, err error) {
 	var wrong []problem.Field
 	for i, s := range b.Scopes {
@@ -265,8 +267,8 @@ func (s *Self) revokeKey(ctx context.Context, in *keyInput) (*api.Answer[api.Emp
 	return &api.Answer[api.Empty]{}, nil
 }
 
-// revoke revokes a key of the account that a transaction is scoped to, and those that were created with it. It
-// returns whether the key worked.
+// revoke revokes a key of the account that a transaction is scoped to, and those that were created
+// with it. It returns whether the key worked.
 func revoke(ctx context.Context, tx pgx.Tx, key uuid.UUID) (worked bool, err error) {
 	// No key is created while the tree of keys is read: one that is missed would go on working.
 	if _, err := LockPlan(ctx, tx); err != nil {
@@ -299,8 +301,8 @@ type KeyInfo struct {
 	RevokedAt  *time.Time
 }
 
-// Keys returns every key of an account, also the revoked ones, the oldest first. ErrUnknown says that
-// there is no such account.
+// Keys returns every key of an account, also the revoked ones, the oldest first. ErrUnknown says
+// that there is no such account.
 func (a *Accounts) Keys(ctx context.Context, account uuid.UUID) ([]KeyInfo, error) {
 	q := store.New(a.db.Unscoped())
 	if _, err := q.GetAccount(ctx, account); errors.Is(err, pgx.ErrNoRows) {

@@ -48,10 +48,11 @@ func limitOf(l plan.Limits, r Resource) int64 {
 	}
 }
 
-// Reserve returns nil if the account that a transaction is scoped to may have n more of a resource, which the transaction
-// is about to add, else the problem that its limit is reached. Where there is a limit, it keeps the account's row until
-// the transaction ends, so that of two that add at once the second one counts what the first one added. A transaction
-// that locks the lead magnet does so before.
+// Reserve returns nil if the account that a transaction is scoped to may have n more of a resource,
+// which the transaction is about to add, else the problem that its limit is reached. Where there is
+// a limit, it keeps the account's row until the transaction ends, so that of two that add at once
+// the second one counts what the first one added. A transaction that locks the lead magnet does so
+// before.
 func Reserve(ctx context.Context, tx pgx.Tx, plans plan.Plans, r Resource, n int64) error {
 	q := store.New(tx)
 	account, err := q.OwnAccount(ctx)

@@ -1,11 +1,11 @@
-// Package capture takes what visitors enter on a landing page: it makes submissions of addresses, has
-// them verified where the link asks for it, and gives the document's personal link.
+// Package capture takes what visitors enter on a landing page: it makes submissions of addresses,
+// has them verified where the link asks for it, and gives the document's personal link.
 //
-// Anyone can type anyone's address. So a link that the mailbox receives is shown in no browser that has not
-// proved to read the mailbox; a form without verification gives its browser a link of its own, whose reading is not
-// attributed to a verified address. With verification nothing but the mailbox leads to the document, however
-// often its address was verified before. No answer says whether an address is known, and no mailbox is sent
-// more than a few mails.
+// Anyone can type anyone's address. So a link that the mailbox receives is shown in no browser that
+// has not proved to read the mailbox; a form without verification gives its browser a link of its
+// own, whose reading is not attributed to a verified address. With verification nothing but the
+// mailbox leads to the document, however often its address was verified before. No answer says
+// whether an address is known, and no mailbox is sent more than a few mails.
 package capture
 
 import (
@@ -39,8 +39,8 @@ type Mailer interface {
 	Reaches(ctx context.Context, address string) bool
 }
 
-// Notifier notifies the owner of an account of a new lead once a transaction commits; it is implemented by
-// notice.Notices.
+// Notifier notifies the owner of an account of a new lead once a transaction commits; it is
+// implemented by notice.Notices.
 type Notifier interface {
 	NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error
 }
@@ -70,7 +70,8 @@ func New(c Config, d Deps) *Capture {
 	return &Capture{config: c, deps: d}
 }
 
-// keys returns what derives secrets: the first one new ones. Those of the others are still sent again.
+// keys returns what derives secrets: the first one new ones. Those of the others are still sent
+// again.
 func (c *Capture) keys() [][token.KeyBytes]byte { return c.deps.Tokens.DeriveEach("verification") }
 
 // Limited is the error of a visitor who did something too often.
@@ -84,8 +85,8 @@ func IsGone(err error) bool { return errors.Is(err, errGone) }
 
 var errGone = errors.New("the link is gone")
 
-// Outcome is where a visitor goes next. At most one of the two is set; neither is where the form leads to a page
-// of the owner's.
+// Outcome is where a visitor goes next. At most one of the two is set; neither is where the form
+// leads to a page of the owner's.
 type Outcome struct {
 	Access string // secret of an access link
 	Page   string // secret of the page that waits for the verification
@@ -182,7 +183,8 @@ func (c *Capture) notify(ctx context.Context, tx pgx.Tx, submission uuid.UUID) e
 	return nil
 }
 
-// record adds the submission of an address, or to it what it lacks, and reports whether it is the first.
+// record adds the submission of an address, or to it what it lacks, and reports whether it is the
+// first.
 func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink, f Form, address email.Address, now time.Time) (first bool, err error) {
 	q := store.New(tx)
 	id, err := uuid.NewV7()
@@ -234,9 +236,10 @@ func (c *Capture) record(ctx context.Context, tx pgx.Tx, link store.GenericLink,
 	return true, nil
 }
 
-// formAccess returns the secret of a link for whoever submitted the form, or "" if the form leads to a page of the
-// owner's instead. The link is new each time, since the next to type the address may be someone else; the
-// mailbox's own link is only in the mail. Links of a form do not count for a submission that was verified.
+// formAccess returns the secret of a link for whoever submitted the form, or "" if the form leads
+// to a page of the owner's instead. The link is new each time, since the next to type the address
+// may be someone else; the mailbox's own link is only in the mail. Links of a form do not count for
+// a submission that was verified.
 func (c *Capture) formAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, f Form, mayMail bool) (string, error) {
 	own, err := c.mailboxAccess(ctx, tx, link, s, f.Bot)
 	if err != nil {
@@ -274,8 +277,8 @@ type mailboxLink struct {
 	token string
 }
 
-// mailboxAccess returns the link of a submission that only its mailbox receives, which it makes if there is none
-// yet. The submission's row is locked, so that there is only one.
+// mailboxAccess returns the link of a submission that only its mailbox receives, which it makes if
+// there is none yet. The submission's row is locked, so that there is only one.
 func (c *Capture) mailboxAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission, bot bool) (mailboxLink, error) {
 	var expiresAt *time.Time
 	now := c.deps.Now()
@@ -331,7 +334,8 @@ func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, link store.Generi
 	return nil
 }
 
-// Redirect returns the owner's page that follows the form of a link, or "". Nothing that a visitor sends is in it.
+// Redirect returns the owner's page that follows the form of a link, or "". Nothing that a visitor
+// sends is in it.
 func Redirect(link store.GenericLink) string {
 	if to := link.RedirectURL; to != nil && page.Origin(*to) != "" {
 		return *to

@@ -18,7 +18,8 @@ type Config struct {
 
 const maxCount = 1_000_000
 
-// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
+// have others.
 func (c *Config) BeforeApply() error {
 	c.Mails = 5
 	c.VerificationTime = 24 * time.Hour

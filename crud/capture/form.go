@@ -59,7 +59,8 @@ func ReadForm(values url.Values) Form {
 	}
 }
 
-// ReadOrigin returns what is kept of the query of a page's address and of the address of the page before it.
+// ReadOrigin returns what is kept of the query of a page's address and of the address of the page
+// before it.
 func ReadOrigin(query, referrer string) Origin {
 	return Origin{source.Campaign(query), source.Referrer(referrer, maxReferrer)}
 }
@@ -69,7 +70,8 @@ func isSeen(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
 }
 
-// Invalid is the error of a form that cannot be taken: what is wrong, by field, as keys of the catalogue.
+// Invalid is the error of a form that cannot be taken: what is wrong, by field, as keys of the
+// catalogue.
 type Invalid map[string]string
 
 // In returns what is wrong in words.
@@ -84,8 +86,8 @@ func (i Invalid) In(t *catalogue.Texts) map[string]string {
 // Error implements error.
 func (Invalid) Error() string { return "the form cannot be taken as it is" }
 
-// ConsentVersion names the text that a link asks to agree to, and its privacy notice. It is "" where
-// nothing is asked.
+// ConsentVersion names the text that a link asks to agree to, and its privacy notice. It is ""
+// where nothing is asked.
 func ConsentVersion(link store.GenericLink) string {
 	if link.ConsentText == nil {
 		return ""

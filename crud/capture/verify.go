@@ -21,14 +21,14 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Limits of one verification. Each submission of the form begins another, and sends a mail, whose number
-// is limited by mailbox: so a hundred codes a day can be tried for a mailbox, of a million.
+// Limits of one verification. Each submission of the form begins another, and sends a mail, whose
+// number is limited by mailbox: so a hundred codes a day can be tried for a mailbox, of a million.
 const (
 	maxAttempts = 5
 	maxMails    = 4
 	mailPause   = 30 * time.Second
-	// repeats is how long a verification that was used succeeds again, with the same outcome: a button is pressed twice, and the
-	// answer to the first press is lost.
+	// repeats is how long a verification that was used succeeds again, with the same outcome: a button
+	// is pressed twice, and the answer to the first press is lost.
 	repeats = time.Minute
 )
 
@@ -115,7 +115,8 @@ func (c *Capture) beginVerification(ctx context.Context, tx pgx.Tx, link store.G
 	return secrets.Page, c.mailSecrets(ctx, tx, link.ID, s.AccountID, s.Email, secrets, ends, f.Language)
 }
 
-// mailSecrets goes to the address of the first submission: a later one differs from it in case alone.
+// mailSecrets goes to the address of the first submission: a later one differs from it in case
+// alone.
 func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid.UUID, to string, s proof.Secrets, ends time.Time, language locale.Language) error {
 	title, err := store.New(tx).OfferTitle(ctx, link)
 	if err != nil {
@@ -130,8 +131,8 @@ func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid
 	return nil
 }
 
-// Confirm is the press of the button behind a mail's link. Where the verification's state is not Open or
-// Guessed, the outcome is empty and the state says why.
+// Confirm is the press of the button behind a mail's link. Where the verification's state is not
+// Open or Guessed, the outcome is empty and the state says why.
 func (c *Capture) Confirm(ctx context.Context, link string) (Outcome, Verification, error) {
 	v, err := c.ByLink(ctx, link)
 	if err != nil {
@@ -151,8 +152,8 @@ func (c *Capture) Confirm(ctx context.Context, link string) (Outcome, Verificati
 	return out, v, err
 }
 
-// Try is a code that was typed on the waiting page. An empty outcome means that it was wrong, or that the
-// state of the verification, which is returned as it is now, allows no more.
+// Try is a code that was typed on the waiting page. An empty outcome means that it was wrong, or
+// that the state of the verification, which is returned as it is now, allows no more.
 func (c *Capture) Try(ctx context.Context, page, typed string) (Outcome, Verification, error) {
 	v, err := c.ByPage(ctx, page)
 	if err != nil || v.State != Open && !c.usedJustNow(v) {
@@ -189,7 +190,8 @@ func (c *Capture) usedJustNow(v Verification) bool {
 	return v.State == Used && v.row.UsedAt.After(c.deps.Now().Add(-repeats))
 }
 
-// complete uses a verification up, and gives the document. What follows from a verification follows once.
+// complete uses a verification up, and gives the document. What follows from a verification follows
+// once.
 func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outcome, error) {
 	q, now := store.New(tx), c.deps.Now()
 	used, err := q.UseVerification(ctx, store.UseVerificationParams{ID: v.row.ID, Now: now, UsedSince: now.Add(-repeats)})
@@ -226,8 +228,8 @@ func (c *Capture) complete(ctx context.Context, tx pgx.Tx, v Verification) (Outc
 	return Outcome{Access: own.token}, err
 }
 
-// verifiedAccess returns the mailbox's link of a submission that is verified. Links that forms gave before do not
-// count for it any more: they were given to whoever typed the address.
+// verifiedAccess returns the mailbox's link of a submission that is verified. Links that forms gave
+// before do not count for it any more: they were given to whoever typed the address.
 func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.GenericLink, s store.Submission) (mailboxLink, error) {
 	own, err := c.mailboxAccess(ctx, tx, link, s, false)
 	if err != nil {
@@ -243,8 +245,8 @@ func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.Gene
 	return own, nil
 }
 
-// Resend sends the mail of a waiting page again, with the same link and code. It reports false where no
-// more is sent; *Limited says for how long it is too early.
+// Resend sends the mail of a waiting page again, with the same link and code. It reports false
+// where no more is sent; *Limited says for how long it is too early.
 func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verification, err error) {
 	v, err = c.ByPage(ctx, page)
 	if err != nil || !v.MayResend {

@@ -1,6 +1,7 @@
-// Package catalogue has the texts of the pages and mails that visitors get, in each language, and those of the dashboard. There is one file a
-// language, embedded: a JSON object of texts by their keys. A text has placeholders in braces. One that depends on a number is an object of
-// its plural forms, by their CLDR names.
+// Package catalogue has the texts of the pages and mails that visitors get, in each language, and
+// those of the dashboard. There is one file a language, embedded: a JSON object of texts by their
+// keys. A text has placeholders in braces. One that depends on a number is an object of its plural
+// forms, by their CLDR names.
 package catalogue
 
 import (
@@ -62,7 +63,8 @@ type Catalogue struct{ languages map[locale.Language]*Texts }
 // New returns the texts for visitors, which the process reads once. Every language has them.
 func New() (*Catalogue, error) { return visitors() }
 
-// Dashboard returns the texts of the dashboard, which the process reads once. A language has them if it has a file in dashboard.
+// Dashboard returns the texts of the dashboard, which the process reads once. A language has them
+// if it has a file in dashboard.
 func Dashboard() (*Catalogue, error) { return owners() }
 
 var (
@@ -112,8 +114,9 @@ func (c *Catalogue) In(l locale.Language) *Texts {
 	return c.languages[locale.English]
 }
 
-// Say returns a text. args are the names and values of its placeholders; a number is written as the language writes it, and the number
-// called n chooses the plural form. A key that does not exist returns itself, which a test prevents.
+// Say returns a text. args are the names and values of its placeholders; a number is written as the
+// language writes it, and the number called n chooses the plural form. A key that does not exist
+// returns itself, which a test prevents.
 func (t *Texts) Say(key string, args ...any) string {
 	var out strings.Builder
 	for _, p := range t.parts(key, args) {
@@ -128,11 +131,12 @@ func (t *Texts) Say(key string, args ...any) string {
 // Number writes a number as the language writes it.
 func (t *Texts) Number(n int64) string { return t.value(n) }
 
-// Forms returns a text in all its plural forms, by their CLDR names: for scripts, which fill placeholders themselves.
+// Forms returns a text in all its plural forms, by their CLDR names: for scripts, which fill
+// placeholders themselves.
 func (t *Texts) Forms(key string) map[string]string { return maps.Clone(t.texts[key]) }
 
-// HTML is Say for a page: everything is escaped but values of type template.HTML. Those of type Strong stand out, and those of type Link lead
-// somewhere.
+// HTML is Say for a page: everything is escaped but values of type template.HTML. Those of type
+// Strong stand out, and those of type Link lead somewhere.
 func (t *Texts) HTML(key string, args ...any) template.HTML {
 	var out strings.Builder
 	for _, p := range t.parts(key, args) {
@@ -179,7 +183,8 @@ func (t *Texts) Strong(s string) Strong { return Strong(s) }
 // Link is a value of a text of a page that leads to an address.
 type Link struct{ URL, Words string }
 
-// address returns the address of the link if it is one of a page, and else one that leads nowhere, as html/template does.
+// address returns the address of the link if it is one of a page, and else one that leads nowhere,
+// as html/template does.
 func (l Link) address() string {
 	scheme, _, found := strings.Cut(l.URL, ":")
 	if found && !strings.ContainsAny(scheme, "/?#") && !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "mailto") {
@@ -258,7 +263,8 @@ func (t *Texts) value(v any) string {
 	}
 }
 
-// Part returns the texts whose keys begin with a prefix, by the rest of their keys: for scripts, which fill placeholders themselves.
+// Part returns the texts whose keys begin with a prefix, by the rest of their keys: for scripts,
+// which fill placeholders themselves.
 func (t *Texts) Part(prefix string) map[string]string {
 	part := map[string]string{}
 	for key, found := range t.texts {

@@ -27,7 +27,8 @@ func placeholders(s string) []string {
 	return slices.Compact(found)
 }
 
-// Every language has every text, in every plural form that it has, with the placeholders of the English one.
+// Every language has every text, in every plural form that it has, with the placeholders of the
+// English one.
 func TestNoTextIsMissing(t *testing.T) {
 	t.Parallel()
 	c := catalogue(t)
@@ -44,7 +45,8 @@ func TestNoTextIsMissing(t *testing.T) {
 	}
 }
 
-// requireForms holds that a language has a text in every plural form that it has, with the placeholders of the English one.
+// requireForms holds that a language has a text in every plural form that it has, with the
+// placeholders of the English one.
 func requireForms(t *testing.T, texts *Texts, key string, want text) text {
 	t.Helper()
 	l := texts.Language

@@ -33,8 +33,8 @@ func dashboardFiles(t *testing.T, directories []string, pattern string) (names [
 	return names
 }
 
-// Every key that the dashboard names exists, and every text is named. A name that ends with a full stop is the beginning of composed keys,
-// and one that begins with a full stop the end of them.
+// Every key that the dashboard names exists, and every text is named. A name that ends with a full
+// stop is the beginning of composed keys, and one that begins with a full stop the end of them.
 func TestDashboardTextsAreUsedAndThere(t *testing.T) {
 	t.Parallel()
 	c, err := Dashboard()
@@ -87,7 +87,8 @@ func TestDashboardTextsAreComplete(t *testing.T) {
 	}
 }
 
-// All words of a template come from the catalogue: there are none in its HTML, in attributes that people see, and in values of actions.
+// All words of a template come from the catalogue: there are none in its HTML, in attributes that
+// people see, and in values of actions.
 func TestDashboardTemplatesHaveNoWords(t *testing.T) {
 	t.Parallel()
 	for _, file := range dashboardFiles(t, screens, "web/*.html") {

@@ -1,4 +1,5 @@
-// Package chat sends the notices of accounts to channels of Slack, Microsoft Teams and Discord, by incoming webhooks.
+// Package chat sends the notices of accounts to channels of Slack, Microsoft Teams and Discord, by
+// incoming webhooks.
 package chat
 
 import (
@@ -119,8 +120,8 @@ type Deps struct {
 	Registerer prometheus.Registerer
 }
 
-// Channels serves the channels of accounts, and sends to them. It implements notice.Teller. It is safe for concurrent use once SendBy was
-// called.
+// Channels serves the channels of accounts, and sends to them. It implements notice.Teller. It is
+// safe for concurrent use once SendBy was called.
 type Channels struct {
 	deps     Deps
 	webhooks *webhook.Webhooks

@@ -17,8 +17,8 @@ const (
 	maxFacts     = 10 // Slack's fields of a section
 )
 
-// body returns a notice as the JSON that a chat program takes. Texts may have been typed by visitors: nothing in them is markup,
-// mentions anyone, or becomes a link.
+// body returns a notice as the JSON that a chat program takes. Texts may have been typed by
+// visitors: nothing in them is markup, mentions anyone, or becomes a link.
 func body(k Kind, w mail.Words) (string, error) {
 	w.Facts = w.Facts[:min(len(w.Facts), maxFacts)]
 	var m any
@@ -41,7 +41,8 @@ func body(k Kind, w mail.Words) (string, error) {
 
 type object = map[string]any
 
-// slack uses text of the type plain_text, in which nothing is markup, for all but the link and the preview of the notification.
+// slack uses text of the type plain_text, in which nothing is markup, for all but the link and the
+// preview of the notification.
 func slack(w mail.Words) object {
 	plain := func(text string) object { return object{"type": "plain_text", "text": text, "emoji": false} }
 	blocks := []object{{"type": "header", "text": plain(cut(w.Subject, maxHeading))}}
@@ -112,7 +113,8 @@ func discord(w mail.Words) object {
 	return object{"embeds": []object{embed}, "allowed_mentions": object{"parse": []string{}}}
 }
 
-// discordEscape puts a backslash before punctuation, which so is shown as it is. It also keeps addresses from becoming links.
+// discordEscape puts a backslash before punctuation, which so is shown as it is. It also keeps
+// addresses from becoming links.
 func discordEscape(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -17,7 +17,8 @@ var update = flag.Bool("update", false, "write the expected bodies again")
 // hostile is a text that a visitor may type into a form.
 const hostile = "<!here> @everyone <https://evil.example|free> [free](https://evil.example) **x** & @channel <@U123> `x` # x"
 
-// What is sent to each program is as expected: nothing that a visitor typed is markup there, mentions anyone or becomes a link.
+// What is sent to each program is as expected: nothing that a visitor typed is markup there,
+// mentions anyone or becomes a link.
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	words := mail.Words{

@@ -1,6 +1,7 @@
-// Package dashboard is the screens for people who publish: what is read, by whom, and what to do about it. They are drawn on the server
-// and work without scripts. Everything that they show and change goes through the API, with the key of the session: what the API
-// refuses, a screen cannot do.
+// Package dashboard is the screens for people who publish: what is read, by whom, and what to do
+// about it. They are drawn on the server and work without scripts. Everything that they show and
+// change goes through the API, with the key of the session: what the API refuses, a screen cannot
+// do.
 //
 // A screen is a file here and its HTML in web, which defines "screen":
 //
@@ -9,13 +10,16 @@
 //     draw a frame.Figure; web/shared.html has parts of several screens. A chart is a field of type template.HTML, from chart.Figure.
 //  3. dashboard.go: its template in screens, and its patterns in Register.
 //
-// Texts are not in the files but in crud/catalogue/dashboard, by keys that begin with the screen's name.
+// Texts are not in the files but in crud/catalogue/dashboard, by keys that begin with the screen's
+// name.
 //
-// A form posts to a path below /dashboard with the field csrf ({{template "csrf" .}}). Its method sends the change to the API. If
-// frame.Rejected knows the error, it shows the screen again with the frame.Form; else it leads on by Visit.Redirect. A template of
-// Frame.ParseForms has parts that draw fields with their messages: frame/web/form.html.
+// A form posts to a path below /dashboard with the field csrf ({{template "csrf" .}}). Its method
+// sends the change to the API. If frame.Rejected knows the error, it shows the screen again with
+// the frame.Form; else it leads on by Visit.Redirect. A template of Frame.ParseForms has parts that
+// draw fields with their messages: frame/web/form.html.
 //
-// The screens about links and the settings are packages of their own, link and setting, which are built the same way.
+// The screens about links and the settings are packages of their own, link and setting, which are
+// built the same way.
 package dashboard
 
 import (
@@ -57,7 +61,8 @@ type Dashboard struct {
 // screens are the files of the screens. Each may have a style sheet of its own name.
 var screens = []string{"overview", "new", "magnet", "edit", "shares", "people", "reader", "erasure", "live"}
 
-// styles are the style sheets of screens that several have, but not all: screens carry their styles.
+// styles are the style sheets of screens that several have, but not all: screens carry their
+// styles.
 var styles = map[string][]string{
 	"overview": {"tiles.css", "now.css", frame.Cards}, "magnet": {"tiles.css"}, "live": {"now.css"}, "people": {frame.Cards}, "shares": {frame.Cards},
 }

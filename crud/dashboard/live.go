@@ -20,8 +20,8 @@ const (
 	maxBots = 12
 )
 
-// live is the screen of who reads now. Its script goes on from there by the stream of events. Without scripts it is the list as it was when
-// the page was opened.
+// live is the screen of who reads now. Its script goes on from there by the stream of events.
+// Without scripts it is the list as it was when the page was opened.
 func (d *Dashboard) live(v *frame.Visit) error {
 	var (
 		report  nowReport
@@ -93,7 +93,8 @@ func since(v *frame.Visit, question frame.Query, first, asOf time.Time) ([]frame
 	return got.Data[0].Rows, nil
 }
 
-// readingBots returns the visits of bots in the same time: all of their pages, beside those of people.
+// readingBots returns the visits of bots in the same time: all of their pages, beside those of
+// people.
 func readingBots(v *frame.Visit, report nowReport, magnets map[string]client.LeadMagnet) (bots []nowPerson, err error) {
 	if report.ExcludedBots == 0 {
 		return nil, nil

@@ -114,7 +114,8 @@ func askMagnet(v *frame.Visit, id string) (m magnetReports, err error) {
 		m.answers, err = v.Ask(magnetQueries(v, m.magnet.ID)...)
 		return err
 	})
-	// By themselves: they run at the same time, and each batch has a limit of memory, which a year of millions of events comes close to.
+	// By themselves: they run at the same time, and each batch has a limit of memory, which a year of
+	// millions of events comes close to.
 	group.Go(func() (err error) {
 		m.divided, err = v.Ask(breakdownQueries(m.magnet.ID)...)
 		return err
@@ -204,8 +205,8 @@ func unreadable(v *frame.Visit, versions []magnet.Version) string {
 	return v.Say("magnet.unreadable")
 }
 
-// course is readers over time, with a mark where a version was uploaded. Its table has the numbers of the tiles as well: two tables of 90 days
-// would repeat each other.
+// course is readers over time, with a mark where a version was uploaded. Its table has the numbers
+// of the tiles as well: two tables of 90 days would repeat each other.
 func (m *magnetReports) course(v *frame.Visit, numbers []chart.Series) chart.Line {
 	all := m.answers.Of(byTime)
 	line := seriesOf(v, all, "people")

@@ -29,7 +29,8 @@ type nowReport struct {
 	AsOf         time.Time `json:"as_of"`
 }
 
-// nowReading is who reads now, as the screens show it. Its JSON is for the script that goes on from there: web/src/live.tsx.
+// nowReading is who reads now, as the screens show it. Its JSON is for the script that goes on from
+// there: web/src/live.tsx.
 type nowReading struct {
 	Readers int64          `json:"readers"`
 	People  []nowPerson    `json:"people"`
@@ -150,7 +151,8 @@ func ago(v *frame.Visit, d time.Duration) string {
 	return v.Say("live.ago", "time", chart.Time(float64(d.Truncate(time.Second).Milliseconds())))
 }
 
-// liveWords are the words of the script. It fills their placeholders, which here stand for themselves.
+// liveWords are the words of the script. It fills their placeholders, which here stand for
+// themselves.
 func liveWords(v *frame.Visit, compact bool) map[string]any {
 	heading := "live.now"
 	if compact {

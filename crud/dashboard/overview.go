@@ -17,7 +17,8 @@ import (
 // metricOf is a number at the top, with a rate beside it.
 type metricOf struct{ metric, rate string }
 
-// tilesOf are the numbers at the top. Confirmed addresses are among them where addresses are confirmed.
+// tilesOf are the numbers at the top. Confirmed addresses are among them where addresses are
+// confirmed.
 func tilesOf(totals frame.Row) []metricOf {
 	second := metricOf{metric: "verified"}
 	if !totals.Confirms() {
@@ -58,7 +59,8 @@ type magnetRow struct {
 	order      float64
 }
 
-// magnetMetrics are the columns of the list of lead magnets. The address can name one as the order, the highest first; else it is people.
+// magnetMetrics are the columns of the list of lead magnets. The address can name one as the order,
+// the highest first; else it is people.
 var magnetMetrics = []string{"visitors", "submissions", "people", "people_finish_rate", "people_downloaded"}
 
 // column is the head of a column, which orders the list.
@@ -158,8 +160,8 @@ func headline(v *frame.Visit, totals frame.Row) frame.Sentence {
 
 const tilesTable = "numbers"
 
-// overviewTiles returns the tiles of all lead magnets, or of one, each with the way to what is behind it, and the numbers of their
-// sparklines, for the table behind them.
+// overviewTiles returns the tiles of all lead magnets, or of one, each with the way to what is
+// behind it, and the numbers of their sparklines, for the table behind them.
 func overviewTiles(v *frame.Visit, all frame.Answer, magnet string) (list []tile, numbers []chart.Series) {
 	for _, t := range tilesOf(all.Totals) {
 		now, _ := all.Series(t.metric)
@@ -212,7 +214,8 @@ func chosen(metric, otherwise string) string {
 	return otherwise
 }
 
-// options are the metrics to choose from. Confirmed addresses are one of them where addresses are confirmed.
+// options are the metrics to choose from. Confirmed addresses are one of them where addresses are
+// confirmed.
 func options(v *frame.Visit, totals frame.Row, selected string) (list []option) {
 	for _, m := range seriesMetrics {
 		if m == "verified" && m != selected && !totals.Confirms() {

@@ -174,8 +174,8 @@ func listBefore(v *frame.Visit) string {
 	return v.Link("/dashboard/readers")
 }
 
-// only says what the people of the list have in common: their source, device or version, and what they did. It is "" if the list is not
-// narrowed by such a filter.
+// only says what the people of the list have in common: their source, device or version, and what
+// they did. It is "" if the list is not narrowed by such a filter.
 func only(v *frame.Visit, asked url.Values) string {
 	var list []string
 	for _, name := range []string{"utm_source", "referrer_host", "device", "magnet_version", "min_pages", "reached", "stopped_at"} {

@@ -9,10 +9,12 @@ import (
 	"lodestone/crud/magnet"
 )
 
-// maxPictures is the number of pages up to which a curve has their pictures: in a longer document, a page is too narrow to point at.
+// maxPictures is the number of pages up to which a curve has their pictures: in a longer document,
+// a page is too narrow to point at.
 const maxPictures = 60
 
-// pagePicture is the picture of a page, which is shown while one points at the page on the curve, or moves there by keys.
+// pagePicture is the picture of a page, which is shown while one points at the page on the curve,
+// or moves there by keys.
 type pagePicture struct {
 	URL, Words string
 	Right      bool // it opens to the left
@@ -34,7 +36,8 @@ func (m *magnetReports) pictures(v *frame.Visit, self string) (list []pagePictur
 	return list
 }
 
-// pagePicture passes the picture of a page on. Pictures of a version never change, so a browser may keep them for a while.
+// pagePicture passes the picture of a page on. Pictures of a version never change, so a browser may
+// keep them for a while.
 func (d *Dashboard) pagePicture(v *frame.Visit) error {
 	query := url.Values{}
 	if version := v.R.URL.Query().Get("version"); version != "" {

@@ -23,7 +23,8 @@ const (
 	transferTimeout = 5 * time.Minute
 )
 
-// transfer bounds a form with a file. The API says what is too large, so the form may be a little larger.
+// transfer bounds a form with a file. The API says what is too large, so the form may be a little
+// larger.
 func (d *Dashboard) transfer() page.Transfer {
 	return page.Transfer{MaxBytes: 2*d.maxFile + 1<<20, Timeout: transferTimeout}
 }
@@ -42,7 +43,8 @@ func (d *Dashboard) showNew(v *frame.Visit, status int, f frame.Form) error {
 	return v.ShowStatus(d.screens["new"], status, frame.Screen{Title: v.Say("new.kicker"), Nav: frame.Overview, Data: newData{f, v.UploadTo("/dashboard/new")}})
 }
 
-// publish creates a lead magnet with its landing page. The PDF is passed on while it arrives. Nothing is left behind if a step fails.
+// publish creates a lead magnet with its landing page. The PDF is passed on while it arrives.
+// Nothing is left behind if a step fails.
 func (d *Dashboard) publish(v *frame.Visit) error {
 	in, file, err := page.OpenUpload(v.R)
 	if err != nil {
@@ -66,7 +68,8 @@ func (d *Dashboard) publish(v *frame.Visit) error {
 	return v.Redirect("/dashboard/magnets/" + magnet.ID + "?published=1")
 }
 
-// fill gives a new lead magnet its file, what was typed about it, and its link. If that fails, the lead magnet is deleted again.
+// fill gives a new lead magnet its file, what was typed about it, and its link. If that fails, the
+// lead magnet is deleted again.
 func fill(v *frame.Visit, id string, in *page.Upload, file *multipart.Part) error {
 	err := upload(v, id, file)
 	if err == nil {

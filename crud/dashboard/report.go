@@ -24,8 +24,9 @@ func (d *magnetData) addFunnel(v *frame.Visit, totals frame.Row) {
 	}
 }
 
-// behind returns the address of the list behind a number of the period: of people who read, or of landing pages with their forms. The number is
-// that of one lead magnet, or of all if magnet is empty.
+// behind returns the address of the list behind a number of the period: of people who read, or of
+// landing pages with their forms. The number is that of one lead magnet, or of all if magnet is
+// empty.
 func behind(v *frame.Visit, metric, magnet string) string {
 	switch metric {
 	case "visitors", "submissions", "verified":
@@ -46,7 +47,8 @@ func behind(v *frame.Visit, metric, magnet string) string {
 	}
 }
 
-// rowURL returns the address of what is behind a row of a lead magnet's numbers by a dimension; "" if no screen lists it.
+// rowURL returns the address of what is behind a row of a lead magnet's numbers by a dimension; ""
+// if no screen lists it.
 func rowURL(v *frame.Visit, magnet, dimension, value string) string {
 	filter, value := frame.Source(dimension, value)
 	if value == "" { // people without a landing page have no list
@@ -74,7 +76,8 @@ type pagesReport struct {
 	MagnetVersion *int `json:"magnet_version"`
 }
 
-// askPages asks for the pages of the version that the address names, or the newest, and for those of the version before.
+// askPages asks for the pages of the version that the address names, or the newest, and for those
+// of the version before.
 func askPages(v *frame.Visit, query url.Values) (now pagesReport, before *pagesReport, err error) {
 	const path = "/api/v1/analytics/pages"
 	q := maps.Clone(query)

@@ -1,8 +1,9 @@
-// Package embed puts the form of a generic link on an owner's own pages: a script, and what the script asks for. A link says from
-// which origins; no other page can read an answer or send the form. Nothing of it sets a cookie.
+// Package embed puts the form of a generic link on an owner's own pages: a script, and what the
+// script asks for. A link says from which origins; no other page can read an answer or send the
+// form. Nothing of it sets a cookie.
 //
-// The script first gets the form and a token. The token names the visit: it is bound to the link and the origin, the view of the page is counted
-// under its id, and the form is taken only with it.
+// The script first gets the form and a token. The token names the visit: it is bound to the link
+// and the origin, the view of the page is counted under its id, and the form is taken only with it.
 package embed
 
 import (
@@ -26,7 +27,8 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Deps is what forms on other pages work with. Now may be nil, and Collector empty: then views are not counted. All else is required.
+// Deps is what forms on other pages work with. Now may be nil, and Collector empty: then views are
+// not counted. All else is required.
 type Deps struct {
 	Postgres  *postgres.Pool
 	Capture   *capture.Capture
@@ -71,7 +73,8 @@ const (
 	formPath   = "/embed/"
 )
 
-// Register mounts the script and the forms, and adds the operation that tells whether they are in use.
+// Register mounts the script and the forms, and adds the operation that tells whether they are in
+// use.
 func (f *Forms) Register(a *api.API) {
 	a.Handle("GET "+scriptPath, http.HandlerFunc(f.serveScript))
 	a.Handle("GET "+formPath+"{slug}", f.answer(f.load))

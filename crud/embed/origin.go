@@ -35,7 +35,8 @@ type offer struct {
 	texts  *catalogue.Texts // in the language of the link, else of the account, else of the browser
 }
 
-// refused is an answer in words: those of the catalogue for visitors, English ones for whoever puts the form on a page.
+// refused is an answer in words: those of the catalogue for visitors, English ones for whoever puts
+// the form on a page.
 type refused struct {
 	status  int
 	keys    []string
@@ -65,8 +66,9 @@ type refusal struct {
 	Message string `json:"message"`
 }
 
-// answer returns the handler of a request that a page of another origin sends. The form of a link answers only the origins that the link
-// allows: without the header, browsers keep the answer from every other page.
+// answer returns the handler of a request that a page of another origin sends. The form of a link
+// answers only the origins that the link allows: without the header, browsers keep the answer from
+// every other page.
 func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -104,7 +106,8 @@ func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error)
 	})
 }
 
-// find returns the link of a request. The origin of the offer is set as soon as the link allows it, also with an error.
+// find returns the link of a request. The origin of the offer is set as soon as the link allows it,
+// also with an error.
 func (f *Forms) find(r *http.Request) (o offer, err error) {
 	ctx, slug, origin := r.Context(), r.PathValue("slug"), r.Header.Get("Origin")
 	if len(slug) > link.MaxSlug || !link.SlugForm.MatchString(slug) {
@@ -147,7 +150,8 @@ func (f *Forms) noteSeen(ctx context.Context, o offer) error {
 	return nil
 }
 
-// noteRefused keeps the origin of a page that the link does not allow. Only what a browser sends is kept: programs can send anything.
+// noteRefused keeps the origin of a page that the link does not allow. Only what a browser sends is
+// kept: programs can send anything.
 func (f *Forms) noteRefused(ctx context.Context, o offer, origin string) error {
 	if origin == "" || len(origin) > maxOrigin || page.Origin(origin) != origin {
 		return nil

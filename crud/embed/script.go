@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// scriptMaxAge lets a browser use the script again without asking for an hour, so that a new release is everywhere within one; and for
-// a day while it asks.
+// scriptMaxAge lets a browser use the script again without asking for an hour, so that a new
+// release is everywhere within one; and for a day while it asks.
 const scriptMaxAge = "public, max-age=3600, stale-while-revalidate=86400"
 
-// serveScript answers with the script. Every page may load it: what it may show, the form's own answer decides.
+// serveScript answers with the script. Every page may load it: what it may show, the form's own
+// answer decides.
 func (f *Forms) serveScript(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")

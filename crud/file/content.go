@@ -16,13 +16,13 @@ import (
 	"lodestone/pkg/store"
 )
 
-// pieceBytes is how much of a file is in memory for one who reads it, who may take it as slowly as a download is allowed to
-// be. It divides a chunk.
+// pieceBytes is how much of a file is in memory for one who reads it, who may take it as slowly as
+// a download is allowed to be. It divides a chunk.
 const pieceBytes = 64 << 10
 
-// Content reads one version of a stored file, one piece in memory at a time. A version never changes,
-// so each piece is read in a transaction of its own: a slow reader keeps no connection. It belongs to
-// one goroutine. Close it.
+// Content reads one version of a stored file, one piece in memory at a time. A version never
+// changes, so each piece is read in a transaction of its own: a slow reader keeps no connection. It
+// belongs to one goroutine. Close it.
 type Content struct {
 	ctx    context.Context //nolint:containedctx // an io.ReadSeeker cannot be given one; it lives as long as the request
 	files  *Files
@@ -47,8 +47,8 @@ func (c *Content) Close() {
 	}
 }
 
-// Check returns why the file cannot be read, before an answer begins. It is ErrGone if the file is not stored any more, and a problem
-// (503) if the store cannot be reached.
+// Check returns why the file cannot be read, before an answer begins. It is ErrGone if the file is
+// not stored any more, and a problem (503) if the store cannot be reached.
 func (c *Content) Check() error { return c.load(c.offset / pieceBytes) }
 
 // Failed returns why reading stopped before the end, or nil.
@@ -140,8 +140,8 @@ func (c *Content) Seek(offset int64, whence int) (int64, error) {
 // Tag returns the ETag of a file: it stands for these bytes.
 func Tag(file store.LeadMagnetFile) string { return `"` + hex.EncodeToString(file.SHA256[:16]) + `"` }
 
-// KeepOneRange removes a Range header that does not ask for one part that the file has: the whole file
-// is a proper answer to it.
+// KeepOneRange removes a Range header that does not ask for one part that the file has: the whole
+// file is a proper answer to it.
 func KeepOneRange(r *http.Request, size int64) {
 	if !satisfiable(r.Header.Get("Range"), size) {
 		r.Header.Del("Range")

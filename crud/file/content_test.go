@@ -17,7 +17,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// A file comes back as it was, and one who reads it slowly keeps no more than a piece of it in memory.
+// A file comes back as it was, and one who reads it slowly keeps no more than a piece of it in
+// memory.
 func TestContent(t *testing.T) {
 	t.Parallel()
 	db := enginetest.MigratedPostgres(t)

@@ -1,9 +1,11 @@
-// Package file stores the bytes of documents: as chunks in Postgres, or as objects of an S3-compatible store.
+// Package file stores the bytes of documents: as chunks in Postgres, or as objects of an
+// S3-compatible store.
 //
-// Postgres decides what exists. An object is on record (file_objects) before it is written, and a file takes it in the transaction
-// that makes the version. So a process that is killed leaves at most an object that no file uses. A sweep removes those, and those
-// of deleted and discarded versions: it first moves them from file_objects to file_removals, which the foreign key of a file that takes
-// the object forbids.
+// Postgres decides what exists. An object is on record (file_objects) before it is written, and a
+// file takes it in the transaction that makes the version. So a process that is killed leaves at
+// most an object that no file uses. A sweep removes those, and those of deleted and discarded
+// versions: it first moves them from file_objects to file_removals, which the foreign key of a file
+// that takes the object forbids.
 package file
 
 import (
@@ -80,7 +82,8 @@ func New(c Config, d Deps) (*Files, error) {
 	return f, nil
 }
 
-// check returns what is wrong with the settings, compared with what is stored. What cannot be asked now is logged.
+// check returns what is wrong with the settings, compared with what is stored. What cannot be asked
+// now is logged.
 func (f *Files) check(ctx context.Context) error {
 	if f.objects != nil {
 		exists, err := f.objects.exists(ctx)
@@ -102,9 +105,9 @@ func (f *Files) check(ctx context.Context) error {
 	return nil
 }
 
-// Write writes the bytes of a file of an account to where new files are stored, and returns the object that has them, or nil if
-// Insert is to store them. An object that is not inserted within an hour is removed. Errors are problems (503) if the
-// store cannot be reached.
+// Write writes the bytes of a file of an account to where new files are stored, and returns the
+// object that has them, or nil if Insert is to store them. An object that is not inserted within an
+// hour is removed. Errors are problems (503) if the store cannot be reached.
 func (f *Files) Write(ctx context.Context, account uuid.UUID, from io.ReaderAt, size int64) (object *uuid.UUID, err error) {
 	if f.objects == nil {
 		return nil, nil
@@ -122,7 +125,8 @@ func (f *Files) Write(ctx context.Context, account uuid.UUID, from io.ReaderAt, 
 	return &id, nil
 }
 
-// Insert adds a version of a file, whose bytes Write has written to its object. If it has none, they are stored here.
+// Insert adds a version of a file, whose bytes Write has written to its object. If it has none,
+// they are stored here.
 func (f *Files) Insert(ctx context.Context, tx pgx.Tx, version store.InsertFileParams, from io.ReaderAt) error {
 	if err := store.New(tx).InsertFile(ctx, version); err != nil {
 		return fmt.Errorf("store file: %w", err)
@@ -186,7 +190,8 @@ func unavailable(doing string, err error) error {
 		Because(fmt.Errorf("%s: %w", doing, err)).RetryAfter(retryAfter)
 }
 
-// WithCopy calls fn with a temporary copy of a stored file. The error is ErrGone if the file is not stored any more.
+// WithCopy calls fn with a temporary copy of a stored file. The error is ErrGone if the file is not
+// stored any more.
 func (f *Files) WithCopy(ctx context.Context, file store.LeadMagnetFile, fn func(temp *os.File) error) error {
 	temp, err := os.CreateTemp("", "lodestone-picture-*")
 	if err != nil {

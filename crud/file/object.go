@@ -55,7 +55,8 @@ func (o *objects) open(ctx context.Context, name string) (*minio.Object, error) 
 	return object, nil
 }
 
-// objectError returns ErrGone for an object that is not there, and a problem (503) for anything else.
+// objectError returns ErrGone for an object that is not there, and a problem (503) for anything
+// else.
 func objectError(doing, name string, err error) error {
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return fmt.Errorf("%s object %s: %w", doing, name, ErrGone)

@@ -41,7 +41,8 @@ const (
 	collector = "https://events.example.com"
 )
 
-// fixture is the pages over HTTP on a database of its own, with one account. Mails wait in the queue.
+// fixture is the pages over HTTP on a database of its own, with one account. Mails wait in the
+// queue.
 type fixture struct {
 	url     string
 	db      *postgres.Pool

@@ -21,7 +21,8 @@ type chapter struct {
 	Part  bool // of the one before
 }
 
-// contents returns the document's table of contents as the page shows it: its chapters, and their parts if there are few chapters.
+// contents returns the document's table of contents as the page shows it: its chapters, and their
+// parts if there are few chapters.
 func (o offered) contents() (list []chapter) {
 	if !o.GenericLink.ShowContents || o.Outline == nil {
 		return nil

@@ -47,7 +47,8 @@ func TestThePageShowsWhatIsInTheDocument(t *testing.T) {
 	require.Contains(t, body, "Ada Lovelace")
 }
 
-// How many people read the document is shown only if the owner wants it, as it is, and once they are ten.
+// How many people read the document is shown only if the owner wants it, as it is, and once they
+// are ten.
 func TestThePageShowsTheTrueNumberOfReaders(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -64,7 +65,8 @@ func TestThePageShowsTheTrueNumberOfReaders(t *testing.T) {
 		}
 		f.pass(time.Minute)
 	}
-	// finish lets the first people come to a page, with as many minutes of reading as each one's number.
+	// finish lets the first people come to a page, with as many minutes of reading as each one's
+	// number.
 	finish := func(slug string, people, page int) {
 		for i := range people {
 			f.exec(t, `INSERT INTO sessions (id, account_id, access_link_id, started_at, magnet_version, last_active_at, pages, duration_ms)
@@ -85,7 +87,8 @@ func TestThePageShowsTheTrueNumberOfReaders(t *testing.T) {
 	require.NotContains(t, body, "finished")
 	require.NotContains(t, body, "minutes to read")
 
-	// Who came to the last page finished, and the time that half of them took is shown once there are five.
+	// Who came to the last page finished, and the time that half of them took is shown once there are
+	// five.
 	finish(wanted, 4, 12)
 	require.Contains(t, f.get(t, "/l/"+wanted).body, "<li>4 finished it</li>")
 	require.NotContains(t, f.get(t, "/l/"+wanted).body, "minutes to read")

@@ -1,6 +1,6 @@
-// Package landing is the public pages of generic links: the offer with its form, and the pages on which
-// an address is verified. They work without scripts, set no cookies, and load nothing from elsewhere but
-// a thumbnail that the owner keeps elsewhere.
+// Package landing is the public pages of generic links: the offer with its form, and the pages on
+// which an address is verified. They work without scripts, set no cookies, and load nothing from
+// elsewhere but a thumbnail that the owner keeps elsewhere.
 package landing
 
 import (
@@ -31,8 +31,8 @@ import (
 //go:embed web
 var web embed.FS
 
-// Deps is what the pages work with. Now may be nil, and Collector empty: then views are not counted. All
-// else is required.
+// Deps is what the pages work with. Now may be nil, and Collector empty: then views are not
+// counted. All else is required.
 type Deps struct {
 	Postgres  *postgres.Pool
 	Pages     *page.Site
@@ -134,8 +134,8 @@ func (o offered) brand() page.Brand {
 	return b
 }
 
-// find returns the link at a slug. A slug without one is a status page: an unknown one, or one that was
-// there once.
+// find returns the link at a slug. A slug without one is a status page: an unknown one, or one that
+// was there once.
 func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) {
 	if len(slug) > link.MaxSlug || !link.SlugForm.MatchString(slug) {
 		return o, page.Error(page.NotFound, page.Brand{})
@@ -188,7 +188,8 @@ func (l *Landing) open(r *http.Request) (offered, error) {
 	return o, nil
 }
 
-// redirectLowercase redirects from a slug with capitals, with which phones begin words, to the page.
+// redirectLowercase redirects from a slug with capitals, with which phones begin words, to the
+// page.
 func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool {
 	slug := r.PathValue("slug")
 	small := strings.ToLower(slug)
@@ -205,8 +206,8 @@ func (l *Landing) isPreview(given string, link uuid.UUID) bool {
 	return err == nil
 }
 
-// isProgram reports whether a request is that of a program that says so. Programs that look at mails press buttons as well, and cannot
-// confirm an address for a person.
+// isProgram reports whether a request is that of a program that says so. Programs that look at
+// mails press buttons as well, and cannot confirm an address for a person.
 func (l *Landing) isProgram(r *http.Request) bool {
 	return l.deps.Bots.Classify(bot.RequestOf(r)) != ""
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The page is in the language of the link, else of the account, else of the browser; the mail is in that of the form.
+// The page is in the language of the link, else of the account, else of the browser; the mail is in
+// that of the form.
 func TestThePageSpeaksTheLanguageOfItsVisitor(t *testing.T) {
 	t.Parallel()
 	f := start(t)

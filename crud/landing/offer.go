@@ -57,7 +57,8 @@ type count struct {
 	Page                string // its address, as it is recorded
 }
 
-// maxLead is the length of a description that stands above the form, in bytes: three lines of a phone.
+// maxLead is the length of a description that stands above the form, in bytes: three lines of a
+// phone.
 const maxLead = 160
 
 func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
@@ -92,8 +93,8 @@ func (o offered) errorPage(err error) error {
 	return err
 }
 
-// redirectToDocument leads to the personal link, or to where the owner wants visitors to go instead: then
-// the link comes by mail.
+// redirectToDocument leads to the personal link, or to where the owner wants visitors to go
+// instead: then the link comes by mail.
 func (l *Landing) redirectToDocument(w http.ResponseWriter, r *http.Request, o offered, out capture.Outcome) error {
 	if to := o.redirectURL(); to != "" {
 		return l.redirect(w, r, to)
@@ -104,8 +105,8 @@ func (l *Landing) redirectToDocument(w http.ResponseWriter, r *http.Request, o o
 // redirectURL returns the owner's page after the form, or "".
 func (o offered) redirectURL() string { return capture.Redirect(o.GenericLink) }
 
-// redirect answers a form: the browser asks for another page, so that going back or reloading sends nothing
-// again.
+// redirect answers a form: the browser asks for another page, so that going back or reloading sends
+// nothing again.
 func (l *Landing) redirect(w http.ResponseWriter, _ *http.Request, to string) error {
 	w.Header().Set("Location", to)
 	w.Header().Set("Cache-Control", "no-store")
@@ -180,8 +181,8 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 	return nil
 }
 
-// countedPage returns the address of a page as it is recorded: of the query, the campaign alone, since the
-// rest may hold anything.
+// countedPage returns the address of a page as it is recorded: of the query, the campaign alone,
+// since the rest may hold anything.
 func (l *Landing) countedPage(slug string, utm map[string]string) string {
 	campaign := url.Values{}
 	for name, value := range utm {
@@ -248,8 +249,8 @@ func size(bytes int64, t *catalogue.Texts) string {
 	}
 }
 
-// long reports whether a title would take more lines beside the cover than a phone has for it, or has a
-// word that would not fit into one.
+// long reports whether a title would take more lines beside the cover than a phone has for it, or
+// has a word that would not fit into one.
 func long(title string) bool {
 	const lines, word = 64, 16 // characters
 	if utf8.RuneCountInString(title) > lines {

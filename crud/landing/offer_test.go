@@ -188,7 +188,8 @@ func TestWeight(t *testing.T) {
 	require.NotRegexp(t, `<(link rel="stylesheet"|script src|iframe|object|embed)`, plain.body)
 }
 
-// A preview of a form with a verification goes on as for a visitor, without a mail: to the code, and to the end. It stays a preview.
+// A preview of a form with a verification goes on as for a visitor, without a mail: to the code,
+// and to the end. It stays a preview.
 func TestPreviewOfAVerification(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -13,11 +13,14 @@ import (
 )
 
 const (
-	// minReaders is how many people must have read a document before its page says how many: fewer recommend nothing.
+	// minReaders is how many people must have read a document before its page says how many: fewer
+	// recommend nothing.
 	minReaders = 10
-	// minFinished is how many people must have come to the last page before the page says how long that takes.
+	// minFinished is how many people must have come to the last page before the page says how long
+	// that takes.
 	minFinished = 5
-	// reachLasts is for how long a page shows the same numbers: each count looks at every reader of the document.
+	// reachLasts is for how long a page shows the same numbers: each count looks at every reader of
+	// the document.
 	reachLasts = time.Minute
 	// maxReaches bounds the documents whose numbers are kept.
 	maxReaches = 10_000

@@ -12,7 +12,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// A new first key of the tokens, with the old one kept, ends no verification that waits and no preview.
+// A new first key of the tokens, with the old one kept, ends no verification that waits and no
+// preview.
 func TestRotatedKeysEndNothing(t *testing.T) {
 	t.Parallel()
 	f := start(t)

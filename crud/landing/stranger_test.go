@@ -12,8 +12,9 @@ func (f *fixture) linkColumn(t *testing.T, column, path string) string {
 	return one[string](t, f, `SELECT coalesce(`+column+`::text, '') FROM access_links WHERE token_hash = sha256($1::text::bytea)`, strings.TrimPrefix(path, "/a/"))
 }
 
-// Someone who types the address of another person gets no link that this person has, neither before nor after
-// the person verified the address, and nothing that is read with it counts for the person.
+// Someone who types the address of another person gets no link that this person has, neither before
+// nor after the person verified the address, and nothing that is read with it counts for the
+// person.
 func TestStrangerGetsNoLinkOfAnAddress(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -41,7 +41,8 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 	return l.redirectToDocument(w, r, o, out)
 }
 
-// try answers the form of a preview with what a visitor would see next. Nothing is stored, mailed or counted.
+// try answers the form of a preview with what a visitor would see next. Nothing is stored, mailed
+// or counted.
 func (l *Landing) try(w http.ResponseWriter, r *http.Request, o offered, form capture.Form) error {
 	seen := capture.Verification{Email: r.PostForm.Get(capture.FieldEmail), Ends: l.deps.Now().Add(previewTime)}
 	if r.PostForm.Has("code") {

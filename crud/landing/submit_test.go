@@ -42,8 +42,8 @@ func TestFormOpensTheDocument(t *testing.T) {
 			WHERE a.token_hash = sha256($1::text::bytea) AND a.email_key = 'jo@example.com'`, strings.TrimPrefix(path, "/a/")))
 	}
 
-	// The same address again is the same submission, however it is written. The mailbox gets its link again; the
-	// browser, which may be someone else's, gets another one.
+	// The same address again is the same submission, however it is written. The mailbox gets its link
+	// again; the browser, which may be someone else's, gets another one.
 	require.NotEqual(t, to, f.post(t, "/l/"+slug, "email", "jo@example.COM").location(t))
 	require.Equal(t, m, f.last(t))
 	require.Equal(t, 1, one[int](t, f, `SELECT submission_count FROM generic_links WHERE slug = $1`, slug))
@@ -113,7 +113,8 @@ func TestAddressesAsPeoplePasteThem(t *testing.T) {
 	require.Equal(t, 1, one[int](t, f, `SELECT count(*) FROM submissions`))
 }
 
-// Where the SMTP server does not take an address, a form that cannot go on without a mail says so. Another one opens the document.
+// Where the SMTP server does not take an address, a form that cannot go on without a mail says so.
+// Another one opens the document.
 func TestAddressesThatNoMailReaches(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -155,7 +156,8 @@ func TestConsent(t *testing.T) {
 	require.Equal(t, 2, one[int](t, f, `SELECT count(*) FROM submissions WHERE consent_text = 'I agree to A.' AND privacy_url = 'https://acme.example/p' AND consented_at = $1`, f.now()))
 }
 
-// A field that people do not see is filled in by programs. A person whose browser did it is not lost.
+// A field that people do not see is filled in by programs. A person whose browser did it is not
+// lost.
 func TestTrap(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -169,7 +171,8 @@ func TestTrap(t *testing.T) {
 	f.post(t, "/l/"+slug, "email", "jo@example.com", "website", "").location(t)
 }
 
-// However often and at the same time a form is sent, there is one submission, one link and one count.
+// However often and at the same time a form is sent, there is one submission, one link and one
+// count.
 func TestFormSentManyTimesAtOnce(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -288,7 +291,8 @@ func TestFormsOfOtherSites(t *testing.T) {
 	require.Equal(t, 303, f.do(t, "POST", "/l/"+slug, values("email", "jo@example.com"), "Origin", site).status)
 }
 
-// A form that does not arrive before the server's read deadline is answered 408, and takes no effect.
+// A form that does not arrive before the server's read deadline is answered 408, and takes no
+// effect.
 func TestFormThatArrivesTooSlowly(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -30,8 +30,8 @@ type sentData struct {
 	Inbox    *page.Action // the mail program of the address on the web; nil: not known
 }
 
-// waiting is the page after the form. Its address is the browser's alone, and opens nothing: a mail's link
-// or code does.
+// waiting is the page after the form. Its address is the browser's alone, and opens nothing: a
+// mail's link or code does.
 func (l *Landing) waiting(w http.ResponseWriter, r *http.Request) error {
 	v, o, err := l.byPage(r)
 	if err != nil {
@@ -49,7 +49,8 @@ func (l *Landing) byLink(r *http.Request) (capture.Verification, offered, error)
 	return l.bySecret(r.Context(), r.PathValue("link"), l.deps.Capture.ByLink)
 }
 
-// bySecret returns the verification that a look-up finds for a secret, and the offer that it is for.
+// bySecret returns the verification that a look-up finds for a secret, and the offer that it is
+// for.
 func (l *Landing) bySecret(ctx context.Context, secret string, find func(context.Context, string) (capture.Verification, error)) (v capture.Verification, o offered, err error) {
 	if !secretForm.MatchString(secret) {
 		return v, o, page.Error(page.NotFound, page.Brand{})
@@ -102,7 +103,8 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 	return l.writeSent(w, r, http.StatusUnprocessableEntity, v, o, d)
 }
 
-// Keys of the texts about a code that is not that of the mail, and about a program that presses the button.
+// Keys of the texts about a code that is not that of the mail, and about a program that presses the
+// button.
 const (
 	wrongCode    = "wrong.code"
 	wrongProgram = "wrong.program"
@@ -162,8 +164,8 @@ func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, 
 	return nil
 }
 
-// askToConfirm is where a mail's link leads. Programs that look at mails follow links, so nothing happens
-// until a person presses the button.
+// askToConfirm is where a mail's link leads. Programs that look at mails follow links, so nothing
+// happens until a person presses the button.
 func (l *Landing) askToConfirm(w http.ResponseWriter, r *http.Request) error {
 	v, o, err := l.byLink(r)
 	if err != nil {
@@ -190,7 +192,8 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 	return l.redirectToDocument(w, r, o, out)
 }
 
-// writeConfirm writes the page with the button, and what was wrong with its press if there is a key of a text.
+// writeConfirm writes the page with the button, and what was wrong with its press if there is a key
+// of a text.
 func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered, wrong string) error {
 	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path(page.ConfirmPath(r.PathValue("link"))), Title: o.Title(), Away: o.redirectURL() != ""}
 	t := l.deps.Pages.Texts(r, o.brand())

@@ -16,7 +16,8 @@ import (
 	"lodestone/crud/capture"
 )
 
-// asked submits an address to a link that asks to verify it, and returns the waiting page and the mail.
+// asked submits an address to a link that asks to verify it, and returns the waiting page and the
+// mail.
 func (f *fixture) asked(t *testing.T, slug, email string) (page string, m sent) {
 	t.Helper()
 	page = f.post(t, "/l/"+slug, "email", email).location(t)
@@ -65,7 +66,8 @@ func TestVerificationByLink(t *testing.T) {
 	require.Equal(t, sent{Kind: "document", To: "jo@example.com", URL: site + to, Language: "en"}, f.last(t))
 	require.Equal(t, 1, one[int](t, f, `SELECT submission_count FROM generic_links WHERE slug = $1`, slug))
 
-	// It is one success: a second press within a minute, and the code, lead to the same; a later one is refused.
+	// It is one success: a second press within a minute, and the code, lead to the same; a later one
+	// is refused.
 	require.Equal(t, to, f.post(t, m.path(t)).location(t))
 	require.Equal(t, to, f.post(t, page, "code", m.Code).location(t))
 	require.Contains(t, f.get(t, m.path(t)).body, "This link was used already", "a look is no press")
@@ -247,7 +249,8 @@ func TestMailsSentAgainCountForTheMailbox(t *testing.T) {
 	require.Len(t, f.mails(t), 2)
 }
 
-// The answer to a form does not tell whether the address is known, verified, or has read the document.
+// The answer to a form does not tell whether the address is known, verified, or has read the
+// document.
 func TestAnswersDoNotTellWhoIsKnown(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -304,7 +307,8 @@ func TestVerificationIsSwitched(t *testing.T) {
 	require.Equal(t, 3, one[int](t, f, `SELECT count(*) FROM access_links`), "no browser got one where the form leads elsewhere")
 }
 
-// A program that says that it is one confirms no address, by the button or by the code, and costs the person nothing.
+// A program that says that it is one confirms no address, by the button or by the code, and costs
+// the person nothing.
 func TestProgramsConfirmNothing(t *testing.T) {
 	t.Parallel()
 	f := start(t)

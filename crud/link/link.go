@@ -216,8 +216,8 @@ func (l *Links) show(ctx context.Context, tx pgx.Tx, row store.GenericLink) (Gen
 	return shown[0], nil
 }
 
-// showAll returns links as the API shows them. A link without a thumbnail of its own shows the first page of its
-// document, as its page does.
+// showAll returns links as the API shows them. A link without a thumbnail of its own shows the
+// first page of its document, as its page does.
 func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink) ([]GenericLink, error) {
 	var magnets []uuid.UUID
 	for _, row := range rows {

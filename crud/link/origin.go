@@ -9,7 +9,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// checkOrigins returns origins of pages as browsers write them, nil for nil, or the problem of those that are none.
+// checkOrigins returns origins of pages as browsers write them, nil for nil, or the problem of
+// those that are none.
 func checkOrigins(given []string) ([]string, error) {
 	if given == nil {
 		return nil, nil
@@ -30,7 +31,8 @@ func checkOrigins(given []string) ([]string, error) {
 	return origins, nil
 }
 
-// originOf returns the origin that a text names, or "" if it names none or more than an origin. Default ports are left out.
+// originOf returns the origin that a text names, or "" if it names none or more than an origin.
+// Default ports are left out.
 func originOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery {

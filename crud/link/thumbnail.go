@@ -89,8 +89,8 @@ func (l *Links) deleteThumbnail(ctx context.Context, in *idInput) (*api.Answer[a
 	return &api.Answer[api.Empty]{}, nil
 }
 
-// clearThumbnail takes a link, so that of two uploads at once one replaces the other, and removes the
-// pictures that were uploaded for it.
+// clearThumbnail takes a link, so that of two uploads at once one replaces the other, and removes
+// the pictures that were uploaded for it.
 func clearThumbnail(ctx context.Context, tx pgx.Tx, in *idInput) error {
 	q := store.New(tx)
 	_, err := q.TakeLink(ctx, in.ID)
@@ -115,8 +115,8 @@ func (l *Links) thumbnailURL(row store.GenericLink) *string {
 	return &url
 }
 
-// keepsThumbnail reports whether a change asks for the picture that the link shows already: then the
-// client sent back what it had read.
+// keepsThumbnail reports whether a change asks for the picture that the link shows already: then
+// the client sent back what it had read.
 func (l *Links) keepsThumbnail(ctx context.Context, tx pgx.Tx, in *updateInput) (bool, error) {
 	asked := in.Body.ThumbnailURL.Value
 	if asked == nil {

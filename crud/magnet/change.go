@@ -110,10 +110,10 @@ func (m *Magnets) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.
 	return &api.Answer[api.Empty]{}, nil
 }
 
-// deleteLinks deletes the links of a lead magnet that the transaction has taken. Access links go first,
-// so that no time is spent on clearing their references; but generic links are taken before them, as
-// those do who delete one: two transactions that take rows in the same order do not wait for each
-// other in a circle.
+// deleteLinks deletes the links of a lead magnet that the transaction has taken. Access links go
+// first, so that no time is spent on clearing their references; but generic links are taken before
+// them, as those do who delete one: two transactions that take rows in the same order do not wait
+// for each other in a circle.
 func deleteLinks(ctx context.Context, q *store.Queries, id uuid.UUID) error {
 	for _, step := range []func(context.Context, uuid.UUID) error{q.TakeLinksOfMagnet, q.DeleteAccessLinksOfMagnet, q.DeleteGenericLinksOfMagnet} {
 		if err := step(ctx, id); err != nil {

@@ -6,7 +6,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// checkEnd returns what is wrong with the button behind the last page, which has a label and a URL or neither.
+// checkEnd returns what is wrong with the button behind the last page, which has a label and a URL
+// or neither.
 func checkEnd(label, address *string) error {
 	switch {
 	case (label == nil) != (address == nil):
@@ -20,7 +21,8 @@ func checkEnd(label, address *string) error {
 	return nil
 }
 
-// endProblem returns the problem of a change that leaves a label without a URL, or a URL without a label.
+// endProblem returns the problem of a change that leaves a label without a URL, or a URL without a
+// label.
 func endProblem(err error) error {
 	if postgres.IsCheckViolation(err) {
 		return endIncomplete()

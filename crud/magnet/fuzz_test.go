@@ -32,7 +32,8 @@ func FuzzCleanName(f *testing.F) {
 	})
 }
 
-// A program that reads no escapes finds no other name in the header than the one that ends with .pdf.
+// A program that reads no escapes finds no other name in the header than the one that ends with
+// .pdf.
 func TestDisposition(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

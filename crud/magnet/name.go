@@ -30,9 +30,9 @@ func cleanName(name, title string) (string, error) {
 	return asPDF(name), nil
 }
 
-// asPDF returns a name that systems take for a PDF's and for nothing else: it ends with .pdf, has at most
-// maxNameBytes, and none of the characters that end a line or turn the direction of the text, with which
-// another ending can be made to look like the last one.
+// asPDF returns a name that systems take for a PDF's and for nothing else: it ends with .pdf, has
+// at most maxNameBytes, and none of the characters that end a line or turn the direction of the
+// text, with which another ending can be made to look like the last one.
 func asPDF(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError {
@@ -51,9 +51,10 @@ func asPDF(name string) string {
 	return stem + last
 }
 
-// Disposition returns the header Content-Disposition of an answer with a stored file: kind is inline or
-// attachment. Names that were stored before they had to end with .pdf are corrected. Characters that end or escape a quoted text, or
-// separate parameters, are replaced: a program that does not read escapes would find another name behind them.
+// Disposition returns the header Content-Disposition of an answer with a stored file: kind is
+// inline or attachment. Names that were stored before they had to end with .pdf are corrected.
+// Characters that end or escape a quoted text, or separate parameters, are replaced: a program that
+// does not read escapes would find another name behind them.
 func Disposition(kind, fileName string) string {
 	plain := strings.NewReplacer(`"`, "-", `\`, "-", ";", "-").Replace(asPDF(fileName))
 	return mime.FormatMediaType(kind, map[string]string{"filename": plain})

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// A download goes on for as long as a write of 32 KiB takes no longer than stallTime, and the whole of it no longer than
-// transferTimeout and a second for every minRate bytes: slow lines do that, and one that stands still gives its place to
-// others.
+// A download goes on for as long as a write of 32 KiB takes no longer than stallTime, and the whole
+// of it no longer than transferTimeout and a second for every minRate bytes: slow lines do that,
+// and one that stands still gives its place to others.
 const (
 	stallTime = 30 * time.Second
 	minRate   = 8 << 10
 )
 
-// Pace writes a file to a client that has to take it at a minimum rate. It belongs to one goroutine.
+// Pace writes a file to a client that has to take it at a minimum rate. It belongs to one
+// goroutine.
 type Pace struct {
 	http.ResponseWriter
 	connection *http.ResponseController

@@ -92,7 +92,8 @@ func findPicture(ctx context.Context, tx pgx.Tx, f store.LeadMagnetFile, page in
 	return store.New(tx).PagePicture(ctx, store.PagePictureParams{LeadMagnetID: f.LeadMagnetID, Version: f.Version, Page: page})
 }
 
-// makePicture renders the block of pages that a page is in, and returns that page's picture: without bytes if it has none.
+// makePicture renders the block of pages that a page is in, and returns that page's picture:
+// without bytes if it has none.
 func (m *Magnets) makePicture(ctx context.Context, f store.LeadMagnetFile, page int32) (found store.PagePictureRow, err error) {
 	first := page - (page-1)%pageBlock
 	if first != page {

@@ -23,7 +23,8 @@ type Brand struct {
 	Logo, Cover *Picture // nil: none
 }
 
-// Picture is a picture that a mail carries with it, so that opening the mail asks no server for anything.
+// Picture is a picture that a mail carries with it, so that opening the mail asks no server for
+// anything.
 type Picture struct {
 	ID            string // of its part
 	Type          string
@@ -43,7 +44,8 @@ const (
 // Worded reports whether the logo has the name in it, which broad ones do.
 func (b Brand) Worded() bool { return b.Logo != nil && b.Logo.Width >= 2*b.Logo.Height }
 
-// brandOf returns how a mail looks: like its account, with the cover of its document for a visitor, or like the installation.
+// brandOf returns how a mail looks: like its account, with the cover of its document for a visitor,
+// or like the installation.
 func (w *worker) brandOf(ctx context.Context, m Message) (b Brand, err error) {
 	b.Accent = page.Token("accent")
 	if w.postgres == nil || !m.Kind.branded() {
@@ -87,7 +89,8 @@ func (w *worker) brandOf(ctx context.Context, m Message) (b Brand, err error) {
 	return b, nil
 }
 
-// sender returns whom a mail comes from: the operator's address, which the server may send for, under the name of the account.
+// sender returns whom a mail comes from: the operator's address, which the server may send for,
+// under the name of the account.
 func (w *worker) senderOf(b Brand) *mail.Address {
 	operator := w.from.Name
 	if operator == "" {

@@ -14,7 +14,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A visitor gets a mail from whom they asked, in the colour of the page, with the title of what they asked for.
+// A visitor gets a mail from whom they asked, in the colour of the page, with the title of what
+// they asked for.
 func TestMailsToVisitorsCarryTheAccount(t *testing.T) {
 	t.Parallel()
 	w := writer(t)
@@ -72,7 +73,8 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 		Logo: &Picture{"logo", "image/png", 128, 32, []byte("logo")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover")},
 	}, b)
 	require.True(t, b.Worded(), "a broad logo has the name in it")
-	// Another account's document is not shown, and a mail to an address that someone entered looks like the installation.
+	// Another account's document is not shown, and a mail to an address that someone entered looks
+	// like the installation.
 	other := uuid.New()
 	exec(`INSERT INTO accounts (id, name, plan) VALUES ($1, 'Other', 'pro')`, other)
 	m.AccountID = other

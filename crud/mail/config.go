@@ -138,8 +138,9 @@ func CanReach(address string) bool {
 	return err == nil
 }
 
-// wire returns an address as servers take it: what is not ASCII in a domain's name is encoded (IDNA).
-// One that is not an address as we know it, or has a domain without a dot that is not localhost, is an error.
+// wire returns an address as servers take it: what is not ASCII in a domain's name is encoded
+// (IDNA). One that is not an address as we know it, or has a domain without a dot that is not
+// localhost, is an error.
 func wire(text string) (string, error) {
 	local, domain, found := strings.Cut(text, "@")
 	if found && domain == "localhost" && !strings.ContainsFunc(local, isControl) && local != "" {

@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The mails about readers, in every language. The tests in Chromium draw the same files on narrow and wide windows, so their texts are
-// as long as they come.
+// The mails about readers, in every language. The tests in Chromium draw the same files on narrow
+// and wide windows, so their texts are as long as they come.
 func TestMailsAboutReaders(t *testing.T) {
 	t.Parallel()
 	w := writer(t)
@@ -53,7 +53,8 @@ func TestMailsAboutReaders(t *testing.T) {
 	}
 }
 
-// The mails of every other kind, in the language that they were written in, one with long words, and one with long sentences.
+// The mails of every other kind, in the language that they were written in, one with long words,
+// and one with long sentences.
 func TestMailsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	w := writer(t)
@@ -97,7 +98,8 @@ func weekOf(texts *catalogue.Texts) *Weekly {
 	return week
 }
 
-// Mails whose texts would run if they were not shown as they were typed. The tests in Chromium look whether one does.
+// Mails whose texts would run if they were not shown as they were typed. The tests in Chromium look
+// whether one does.
 func TestMailsOfHostileTexts(t *testing.T) {
 	t.Parallel()
 	w := writer(t)

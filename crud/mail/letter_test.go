@@ -164,8 +164,8 @@ func TestHeaders(t *testing.T) {
 	require.Contains(t, o.text, "Description: CRM of Jo Müller")
 }
 
-// Nothing that a visitor types gets into a mail to a visitor, so such messages have no place for it; and
-// whatever is typed stays where it belongs in mails to owners.
+// Nothing that a visitor types gets into a mail to a visitor, so such messages have no place for
+// it; and whatever is typed stays where it belongs in mails to owners.
 func TestTypedTextsBeginNoHeaderAndNoTag(t *testing.T) {
 	t.Parallel()
 	w := writer(t)

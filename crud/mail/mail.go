@@ -1,5 +1,5 @@
-// Package mail sends mails: what a transaction asked for goes to the queue in that transaction, and from
-// there by SMTP until the receiving server took it or refused it for good.
+// Package mail sends mails: what a transaction asked for goes to the queue in that transaction, and
+// from there by SMTP until the receiving server took it or refused it for good.
 package mail
 
 import (
@@ -28,17 +28,21 @@ const (
 	KindDocument Kind = "document"
 	// KindConfirm asks a visitor to confirm the address. It needs URL, Code and ExpiresAt.
 	KindConfirm Kind = "confirm"
-	// KindLead tells the owner of an account of a new lead. It needs Leads with one of them, and Unsubscribe.
+	// KindLead tells the owner of an account of a new lead. It needs Leads with one of them, and
+	// Unsubscribe.
 	KindLead Kind = "lead"
 	// KindDigest tells the owner of an account of the leads of a day. It needs Leads, and Unsubscribe.
 	KindDigest Kind = "digest"
 	// KindNotices asks whoever reads an address to agree to notices. It needs URL.
 	KindNotices Kind = "notices"
-	// KindWebhook tells the owner of an account that a webhook was disabled. It needs Webhook, and Unsubscribe.
+	// KindWebhook tells the owner of an account that a webhook was disabled. It needs Webhook, and
+	// Unsubscribe.
 	KindWebhook Kind = "webhook"
-	// KindReading tells the owner of an account what one reader did. It needs Readings with one of them, URL, and Unsubscribe.
+	// KindReading tells the owner of an account what one reader did. It needs Readings with one of
+	// them, URL, and Unsubscribe.
 	KindReading Kind = "reading"
-	// KindReadings tells the owner of an account what the readers of a day did. It needs Readings, and Unsubscribe.
+	// KindReadings tells the owner of an account what the readers of a day did. It needs Readings, and
+	// Unsubscribe.
 	KindReadings Kind = "readings"
 	// KindWeekly tells the owner of an account how a week went. It needs Weekly, URL, and Unsubscribe.
 	KindWeekly Kind = "weekly"
@@ -53,8 +57,8 @@ var kinds = []Kind{
 	KindDocument, KindConfirm, KindLead, KindDigest, KindNotices, KindWebhook, KindReading, KindReadings, KindWeekly, KindSignIn, KindInvitation,
 }
 
-// branded reports whether mails of a kind look like their account. The one that asks an address to agree to notices looks like the
-// installation, since anyone can enter an address.
+// branded reports whether mails of a kind look like their account. The one that asks an address to
+// agree to notices looks like the installation, since anyone can enter an address.
 func (k Kind) branded() bool {
 	switch k {
 	case KindNotices:
@@ -64,8 +68,9 @@ func (k Kind) branded() bool {
 	}
 }
 
-// Message is a mail to be sent. Mails to visitors hold no text that a visitor typed: who submits someone
-// else's address must not be able to write to that person. The names of accounts and documents are owners' texts.
+// Message is a mail to be sent. Mails to visitors hold no text that a visitor typed: who submits
+// someone else's address must not be able to write to that person. The names of accounts and
+// documents are owners' texts.
 type Message struct {
 	Kind      Kind      `json:"kind"`
 	AccountID uuid.UUID `json:"account_id"`
@@ -92,11 +97,12 @@ type Message struct {
 	Weekly *Weekly `json:"weekly,omitempty"`
 	// Webhook is one that was disabled.
 	Webhook *Webhook `json:"webhook,omitempty"`
-	// Account is the name of the account that an invitation is to, as it was typed, and Role what the receiver will be there.
+	// Account is the name of the account that an invitation is to, as it was typed, and Role what the
+	// receiver will be there.
 	Account string `json:"account,omitempty"`
 	Role    string `json:"role,omitempty"`
-	// Void is a mail that is not sent: whoever enters an address to sign in must not find out, by the time that it takes, whether the
-	// address is a user's.
+	// Void is a mail that is not sent: whoever enters an address to sign in must not find out, by the
+	// time that it takes, whether the address is a user's.
 	Void bool `json:"void,omitempty"`
 	// Unsubscribe is a page of the site where the owner ends notices; a POST to it ends them at once.
 	Unsubscribe string `json:"unsubscribe,omitempty"`
@@ -221,7 +227,8 @@ func (m Message) validate() error {
 	return nil
 }
 
-// lacks reports whether something is missing that a mail of its kind needs, and whether the kind is known.
+// lacks reports whether something is missing that a mail of its kind needs, and whether the kind is
+// known.
 func (m Message) lacks() (missing, known bool) {
 	switch m.Kind {
 	case KindDocument, KindNotices:
@@ -274,12 +281,12 @@ type Queue struct {
 	sender sender // nil: mails are not sent
 }
 
-// Enabled reports whether mails are sent, or shown in a mailbox. Otherwise, Send takes mails all the same: they
-// wait for about a day for a process that has one.
+// Enabled reports whether mails are sent, or shown in a mailbox. Otherwise, Send takes mails all
+// the same: they wait for about a day for a process that has one.
 func (q *Queue) Enabled() bool { return q.sender != nil }
 
-// Send has a mail sent once the transaction commits, and not if it does not. The transaction may be that of
-// the message's account, or unscoped.
+// Send has a mail sent once the transaction commits, and not if it does not. The transaction may be
+// that of the message's account, or unscoped.
 func (q *Queue) Send(ctx context.Context, tx pgx.Tx, m Message) error {
 	if err := m.validate(); err != nil {
 		return fmt.Errorf("send mail: %w", err)

@@ -55,7 +55,8 @@ type bars struct {
 // Chart gives a template what it draws bars with.
 func (l look) Chart(list []Bar) bars { return bars{list, l} }
 
-// look holds the styles of the HTML, which are those of our pages. Mail programs know no custom properties.
+// look holds the styles of the HTML, which are those of our pages. Mail programs know no custom
+// properties.
 type look struct {
 	letter
 	Brand

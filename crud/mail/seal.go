@@ -12,7 +12,8 @@ import (
 // sealing is the purpose that mails are sealed for. The context is the id of the mail.
 const sealing = "mails"
 
-// job is a mail in the queue: sealed, since whoever reads the table or a dump of it must not be able to open links, nor to verify addresses.
+// job is a mail in the queue: sealed, since whoever reads the table or a dump of it must not be
+// able to open links, nor to verify addresses.
 type job struct {
 	AccountID uuid.UUID `json:"account_id"`
 	About     Kind      `json:"kind"` // for operators

@@ -36,8 +36,8 @@ func newSMTPSender(c Config, roots *x509.CertPool) (*smtpSender, error) {
 	return &smtpSender{server: s, tls: c.TLS, roots: roots, dial: (&net.Dialer{}).DialContext, offer: &offer{}}, err
 }
 
-// client returns a client for one mail; the connection it makes is closed when ctx ends, in whatever it
-// waits for.
+// client returns a client for one mail; the connection it makes is closed when ctx ends, in
+// whatever it waits for.
 func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error) {
 	port, err := strconv.Atoi(s.server.port)
 	if err != nil {
@@ -73,7 +73,8 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	return client, watch.release, nil
 }
 
-// watched is a connection that ends with a context: once it is open, the library only looks at deadlines.
+// watched is a connection that ends with a context: once it is open, the library only looks at
+// deadlines.
 type watched struct{ stop func() bool }
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
@@ -101,8 +102,8 @@ func (w *watched) release() {
 	}
 }
 
-// send hands over one mail. An error says nothing about what is in it, nor to whom it goes, and is a
-// *replyError if the server answered.
+// send hands over one mail. An error says nothing about what is in it, nor to whom it goes, and is
+// a *replyError if the server answered.
 func (s *smtpSender) send(ctx context.Context, _ Kind, m *gomail.Msg) error {
 	err := s.connect(ctx, func(conn *smtp.Client, client *gomail.Client) error { return send(conn, client, m) })
 	if err != nil && m.IsDelivered() { // the server took it, and only the QUIT failed
@@ -145,8 +146,8 @@ func (r *replyError) Error() string {
 }
 
 // isPermanent reports whether a mail can never be delivered, so that it is not tried again. That is
-// about the receiver or the mail. What is wrong between us and our own server (the connection, TLS, the
-// password, the sender) can be fixed by its operator.
+// about the receiver or the mail. What is wrong between us and our own server (the connection, TLS,
+// the password, the sender) can be fixed by its operator.
 func isPermanent(err error) bool {
 	r, ok := errors.AsType[*replyError](err)
 	return ok && r.permanent || errors.Is(err, errNoUTF8)
@@ -202,7 +203,8 @@ func networkError(err error) error {
 	return network
 }
 
-// errNoUTF8 is the error of a mail that the server must not be given (RFC 6531, 3.2). Another try cannot succeed.
+// errNoUTF8 is the error of a mail that the server must not be given (RFC 6531, 3.2). Another try
+// cannot succeed.
 var errNoUTF8 = errors.New("the SMTP server does not offer SMTPUTF8, so it takes no address that is not ASCII before the @")
 
 // needsUTF8 reports whether an address is not ASCII before the @. Domains have an ASCII form.
@@ -211,7 +213,8 @@ func needsUTF8(address string) bool {
 	return strings.ContainsFunc(local, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// send hands a mail to a server that a connection was made to, unless the server cannot take its receivers.
+// send hands a mail to a server that a connection was made to, unless the server cannot take its
+// receivers.
 func send(conn *smtp.Client, client *gomail.Client, m *gomail.Msg) error {
 	to, err := m.GetRecipients()
 	if err != nil {

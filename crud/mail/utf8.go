@@ -20,7 +20,8 @@ type offer struct {
 // offerLasts is how long the server's offer is remembered.
 const offerLasts = 10 * time.Minute
 
-// reaches implements reacher. A server that does not answer is taken for one that takes the address: the mail waits for it.
+// reaches implements reacher. A server that does not answer is taken for one that takes the
+// address: the mail waits for it.
 func (s *smtpSender) reaches(ctx context.Context, address string) bool {
 	if !needsUTF8(address) {
 		return true
@@ -44,10 +45,12 @@ type reacher interface {
 	reaches(ctx context.Context, address string) bool
 }
 
-// ErrUnreachable is the error of an address that Reaches is false for; its text completes a sentence that begins with a field's name.
+// ErrUnreachable is the error of an address that Reaches is false for; its text completes a
+// sentence that begins with a field's name.
 var ErrUnreachable = errors.New("must be an address that mails can be sent to: in the domain, letters of domain names; before the @, ASCII, unless the SMTP server offers SMTPUTF8")
 
-// Reaches reports whether mails can be sent to an address: a server without SMTPUTF8 takes none that is not ASCII before the @.
+// Reaches reports whether mails can be sent to an address: a server without SMTPUTF8 takes none
+// that is not ASCII before the @.
 func (q *Queue) Reaches(ctx context.Context, address string) bool {
 	to, err := wire(address)
 	if err != nil {

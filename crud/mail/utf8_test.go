@@ -29,7 +29,8 @@ func newWriter(t *testing.T, s *smtpServer) (*smtpSender, *worker, *catalogue.Ca
 	return out, &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}, texts
 }
 
-// A server without SMTPUTF8 must not be given an address that is not ASCII before the @. Domains are sent in ASCII.
+// A server without SMTPUTF8 must not be given an address that is not ASCII before the @. Domains
+// are sent in ASCII.
 func TestServersWithoutUTF8(t *testing.T) {
 	t.Parallel()
 	for _, offers := range []bool{false, true} {

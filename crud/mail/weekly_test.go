@@ -10,7 +10,8 @@ import (
 	"lodestone/pkg/locale"
 )
 
-// The longest report is far from the size at which programs cut mails off, in every language. Nothing in it is English elsewhere.
+// The longest report is far from the size at which programs cut mails off, in every language.
+// Nothing in it is English elsewhere.
 func TestWeeklyReportInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	w := writer(t)

@@ -7,7 +7,8 @@ import (
 	"lodestone/pkg/locale"
 )
 
-// Words are what a mail says, for those who tell it by another way. Texts that visitors typed are cleaned, and escaped for nothing.
+// Words are what a mail says, for those who tell it by another way. Texts that visitors typed are
+// cleaned, and escaped for nothing.
 type Words struct {
 	Language    locale.Language
 	Subject     string

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// Tries follow each other after 15 s, 30 s, 1 min, … and in the end every four hours, so that the last
-	// one is about a day after the first: greylisting takes minutes, an outage hours.
+	// Tries follow each other after 15 s, 30 s, 1 min, … and in the end every four hours, so that the
+	// last one is about a day after the first: greylisting takes minutes, an outage hours.
 	firstPause  = 15 * time.Second
 	longestWait = 4 * time.Hour
 	maxAttempts = 16
@@ -47,7 +47,8 @@ type Deps struct {
 	Roots      *x509.CertPool // certificates that may vouch for the SMTP server; nil: the system's
 }
 
-// sender hands over mails. Errors say nothing about a mail's content or receiver; isPermanent classifies them.
+// sender hands over mails. Errors say nothing about a mail's content or receiver; isPermanent
+// classifies them.
 type sender interface {
 	send(ctx context.Context, kind Kind, m *gomail.Msg) error
 }
@@ -115,7 +116,8 @@ var errNoServer = errors.New("there is no SMTP server: give --smtp-url")
 // Timeout implements river.Worker.
 func (w *worker) Timeout(*river.Job[job]) time.Duration { return attemptTimeout }
 
-// NextRetry implements river.Worker. The jitter keeps mails that failed together from coming together.
+// NextRetry implements river.Worker. The jitter keeps mails that failed together from coming
+// together.
 func (w *worker) NextRetry(j *river.Job[job]) time.Time { return time.Now().Add(pause(j.Attempt)) }
 
 func pause(attempt int) time.Duration {

@@ -28,8 +28,8 @@ type Pages struct {
 	panes   *page.Template
 }
 
-// NewPages returns the pages of a mailbox. The site has to be private, since mails hold links that open documents and codes that
-// confirm addresses.
+// NewPages returns the pages of a mailbox. The site has to be private, since mails hold links that
+// open documents and codes that confirm addresses.
 func NewPages(m *Mailbox, site *page.Site) (*Pages, error) {
 	files, err := fs.Sub(web, "web")
 	if err != nil {
@@ -86,8 +86,8 @@ func (p *Pages) find(r *http.Request) (letters.Rendered, error) {
 	return m, err
 }
 
-// showHTML serves a mail's HTML for a frame, in which nothing runs, nothing is loaded, and links open in a
-// window of their own.
+// showHTML serves a mail's HTML for a frame, in which nothing runs, nothing is loaded, and links
+// open in a window of their own.
 func (p *Pages) showHTML(w http.ResponseWriter, r *http.Request) error {
 	m, err := p.find(r)
 	if err != nil {
@@ -105,7 +105,8 @@ func (p *Pages) showHTML(w http.ResponseWriter, r *http.Request) error {
 	return ignored(err)
 }
 
-// newWindows makes the links of a document open windows. A frame's own window would show the page in it.
+// newWindows makes the links of a document open windows. A frame's own window would show the page
+// in it.
 func newWindows(html string) string {
 	return strings.ReplaceAll(html, "<a ", `<a target="_blank" rel="noopener noreferrer" `)
 }
@@ -123,8 +124,8 @@ func (p *Pages) showRaw(w http.ResponseWriter, r *http.Request) error {
 	return ignored(err)
 }
 
-// showJSON answers with the mails, the newest first: all, those to one address (?to=), or the first of them
-// (?limit=).
+// showJSON answers with the mails, the newest first: all, those to one address (?to=), or the first
+// of them (?limit=).
 func (p *Pages) showJSON(w http.ResponseWriter, r *http.Request) error {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 {

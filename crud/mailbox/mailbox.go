@@ -1,5 +1,6 @@
-// Package mailbox is the mailbox of `lodestone up`: it keeps the mails that would be sent in a directory, and pages show
-// them. It is for trying Lodestone without an SMTP server: no mail in it reaches its receiver.
+// Package mailbox is the mailbox of `lodestone up`: it keeps the mails that would be sent in a
+// directory, and pages show them. It is for trying Lodestone without an SMTP server: no mail in it
+// reaches its receiver.
 package mailbox
 
 import (
@@ -22,7 +23,8 @@ import (
 // Keep is how many mails are kept; older ones are removed.
 const Keep = 200
 
-// Mailbox keeps mails as files, named so that they sort by their time. It is safe for concurrent use.
+// Mailbox keeps mails as files, named so that they sort by their time. It is safe for concurrent
+// use.
 type Mailbox struct {
 	dir   string
 	mu    sync.Mutex
@@ -80,7 +82,8 @@ func (m *Mailbox) add(r mail.Rendered, at time.Time) error {
 	return nil
 }
 
-// write writes a file whole: a killed process leaves no part of it under its name. The caller holds the lock.
+// write writes a file whole: a killed process leaves no part of it under its name. The caller holds
+// the lock.
 func (m *Mailbox) write(name string, content []byte) error {
 	unfinished := filepath.Join(m.dir, "unfinished")
 	if err := os.WriteFile(unfinished, content, 0o600); err != nil {
@@ -110,8 +113,8 @@ func (m *Mailbox) removeOldest() error {
 	return nil
 }
 
-// list returns up to limit mails, those to one address unless that is "", the newest first. A file that
-// was removed is left out.
+// list returns up to limit mails, those to one address unless that is "", the newest first. A file
+// that was removed is left out.
 func (m *Mailbox) list(to string, limit int) ([]Mail, error) {
 	m.mu.Lock()
 	names := slices.Clone(m.names)

@@ -29,8 +29,8 @@ func questionsOf() ratelimit.Rule {
 	return ratelimit.Rule{Name: "notice-questions-of", Quota: 10, Window: 24 * time.Hour}
 }
 
-// questions is the job of asking for addresses that were entered before they had to be confirmed. It may run twice, and
-// at the same time.
+// questions is the job of asking for addresses that were entered before they had to be confirmed.
+// It may run twice, and at the same time.
 type questions struct{}
 
 // Kind implements river.JobArgs.
@@ -53,7 +53,8 @@ func (n *Notices) Check(ctx context.Context, to email.Address) error {
 	return nil
 }
 
-// Ask has an address asked to agree to an account's notices once the transaction, which is the account's, commits.
+// Ask has an address asked to agree to an account's notices once the transaction, which is the
+// account's, commits.
 func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string) error {
 	if err := store.New(tx).NoticesAsked(ctx); err != nil {
 		return fmt.Errorf("record question: %w", err)
@@ -71,8 +72,8 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 	})
 }
 
-// AskAll asks every address that is not confirmed and was never asked, once: those that accounts had before addresses
-// had to be confirmed.
+// AskAll asks every address that is not confirmed and was never asked, once: those that accounts
+// had before addresses had to be confirmed.
 func (n *Notices) AskAll(ctx context.Context) error {
 	accounts, err := store.New(n.deps.Postgres.Unscoped()).AccountsToAsk(ctx)
 	if err != nil {
@@ -103,8 +104,8 @@ type confirmState struct {
 	Program  bool    // a program pressed the button, and says that it is one: nothing happened
 }
 
-// askToConfirm is the page that the question leads to. Programs that look at mails follow links, so nothing
-// happens until a person presses the button.
+// askToConfirm is the page that the question leads to. Programs that look at mails follow links, so
+// nothing happens until a person presses the button.
 func (n *Notices) askToConfirm(w http.ResponseWriter, r *http.Request) error {
 	return n.writeConfirm(w, r, false)
 }

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// digestHour is when the mail about the day before goes out, in the account's time zone: early in the morning.
+	// digestHour is when the mail about the day before goes out, in the account's time zone: early in
+	// the morning.
 	digestHour = 5
 
 	digestInterval = 10 * time.Minute
@@ -31,7 +32,8 @@ type digests struct{}
 // Kind implements river.JobArgs.
 func (digests) Kind() string { return "daily-notices" }
 
-// SendDigests has every daily mail sent that is due, each once, however many processes do it. Days are those of the account's time zone.
+// SendDigests has every daily mail sent that is due, each once, however many processes do it. Days
+// are those of the account's time zone.
 func (n *Notices) SendDigests(ctx context.Context) error {
 	q, now := store.New(n.deps.Postgres.Unscoped()), n.deps.Now()
 	var errs []error // one account's failure is not the others'
@@ -73,7 +75,8 @@ func (n *Notices) SendDigests(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// dayBegin returns the midnight up to which daily mails tell at a time, in a time zone. The mail about a day goes out at digestHour.
+// dayBegin returns the midnight up to which daily mails tell at a time, in a time zone. The mail
+// about a day goes out at digestHour.
 func dayBegin(now time.Time, name string) time.Time {
 	zone := timezone.OrUTC(name)
 	local := now.In(zone)

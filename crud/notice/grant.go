@@ -14,7 +14,8 @@ const sumBytes = 16
 // never is when grants in mails end: an address can end its notices for good.
 var never = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// grant returns a grant that names an account and, by its hash, the address that the account's notices go to.
+// grant returns a grant that names an account and, by its hash, the address that the account's
+// notices go to.
 func (n *Notices) grant(purpose string, account uuid.UUID, to string) string {
 	return n.deps.Tokens.Grant(purpose, nil, append(account[:], sumOf(to)...), never)
 }

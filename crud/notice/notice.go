@@ -1,5 +1,5 @@
-// Package notice tells the owners of accounts of new leads and of what readers do, of each or once a day, and of webhooks that were
-// disabled.
+// Package notice tells the owners of accounts of new leads and of what readers do, of each or once
+// a day, and of webhooks that were disabled.
 package notice
 
 import (
@@ -36,8 +36,8 @@ const (
 	None  = "none"
 )
 
-// HourlyNotices is how many mails with one lead an account gets within an hour. The mail about the last
-// of them says that there are no more until then: the leads themselves are all there.
+// HourlyNotices is how many mails with one lead an account gets within an hour. The mail about the
+// last of them says that there are no more until then: the leads themselves are all there.
 const HourlyNotices = 60
 
 // Mailer has a mail sent once a transaction commits; it is implemented by mail.Queue.
@@ -108,14 +108,15 @@ func New(d Deps) (*Notices, error) {
 	// As often, since days begin at other times in other places.
 	d.Queue.AddPeriodic("weekly-reports", river.PeriodicInterval(digestInterval), weeks{})
 	d.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{})
-	// More often than once a day: days begin while processes are down, and an account may be switched on.
+	// More often than once a day: days begin while processes are down, and an account may be switched
+	// on.
 	d.Queue.AddPeriodic("daily-notices", river.PeriodicInterval(digestInterval), digests{})
 	return n, nil
 }
 
-// NewLead mails the owner about a submission once the transaction commits, if the account is set to each, up to
-// HourlyNotices. It is called once for each submission: when it is created, or when its address is verified if the link requires that.
-// The transaction is the account's.
+// NewLead mails the owner about a submission once the transaction commits, if the account is set to
+// each, up to HourlyNotices. It is called once for each submission: when it is created, or when its
+// address is verified if the link requires that. The transaction is the account's.
 func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error {
 	l, err := store.New(tx).LeadNotice(ctx, submission)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -142,7 +143,8 @@ func (n *Notices) NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) 
 	}, optional(l.NotifyEmail))
 }
 
-// sourceOf returns where a lead came from, and with which campaign, as its page's parameters and the page before it say.
+// sourceOf returns where a lead came from, and with which campaign, as its page's parameters and
+// the page before it say.
 func sourceOf(utm []byte, referrer *string) (source, campaign string) {
 	var p map[string]string
 	if err := json.Unmarshal(utm, &p); err != nil {

@@ -14,7 +14,8 @@ import (
 
 const (
 	weeklyPath = path + "weekly/"
-	// forPerson is the purpose of grants by which one of an account's people ends the weekly report, for no one else.
+	// forPerson is the purpose of grants by which one of an account's people ends the weekly report,
+	// for no one else.
 	forPerson = "weekly report"
 )
 
@@ -26,8 +27,8 @@ func (n *Notices) showWeekly(w http.ResponseWriter, r *http.Request) error {
 	return n.ofPerson(w, r, nil)
 }
 
-// changeWeekly sets what the form chooses. A mail program posts here as well when its user presses its button (RFC 8058); it names no choice
-// and so ends the report.
+// changeWeekly sets what the form chooses. A mail program posts here as well when its user presses
+// its button (RFC 8058); it names no choice and so ends the report.
 func (n *Notices) changeWeekly(w http.ResponseWriter, r *http.Request) error {
 	wants := r.PostFormValue("weekly") == "on"
 	return n.ofPerson(w, r, &wants)

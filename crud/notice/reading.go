@@ -18,7 +18,8 @@ import (
 // returnAfter is how long a reader must have been away to come back.
 const returnAfter = 24 * time.Hour
 
-// readings is the job of sending an account's notices of readers that are to be sent at once. It may run twice, and at the same time.
+// readings is the job of sending an account's notices of readers that are to be sent at once. It
+// may run twice, and at the same time.
 type readings struct {
 	AccountID uuid.UUID `json:"account_id"`
 }
@@ -32,7 +33,8 @@ type past struct {
 	finished, downloaded bool
 }
 
-// newsOf returns what is new about a session that follows a past, the most important first, and the past with it.
+// newsOf returns what is new about a session that follows a past, the most important first, and the
+// past with it.
 func newsOf(before past, s store.EndedReadingsRow) (news []string, after past) {
 	if s.Finished && !before.finished {
 		news = append(news, string(mail.Finished))
@@ -53,8 +55,8 @@ func newsOf(before past, s store.EndedReadingsRow) (news []string, after past) {
 	return news, after
 }
 
-// SessionsEnded records what is new about sessions, in the transaction that ends them, and has notices sent once that commits. Sessions must
-// end in one transaction at a time.
+// SessionsEnded records what is new about sessions, in the transaction that ends them, and has
+// notices sent once that commits. Sessions must end in one transaction at a time.
 func (n *Notices) SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID) error {
 	q := store.New(tx)
 	ended, err := q.EndedReadings(ctx, ids)
@@ -101,8 +103,8 @@ func (n *Notices) SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID)
 	return nil
 }
 
-// SendReadings sends the notices of an account's readers that wait to be sent at once. What is too much for the hour waits for the daily
-// mail.
+// SendReadings sends the notices of an account's readers that wait to be sent at once. What is too
+// much for the hour waits for the daily mail.
 func (n *Notices) SendReadings(ctx context.Context, account uuid.UUID) error {
 	err := n.deps.Postgres.Account(ctx, account, func(tx pgx.Tx) error {
 		q := store.New(tx)

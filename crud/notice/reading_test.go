@@ -84,7 +84,8 @@ func (f *fixture) end(killed bool, visits ...visit) {
 	require.NoError(f.t, err)
 }
 
-// expected is what is new about the last of the visits of a link, written down as the documentation says it.
+// expected is what is new about the last of the visits of a link, written down as the documentation
+// says it.
 func expected(ended []visit) (news []string) {
 	of := func(v visit) (read, finished, downloaded bool) {
 		read = v.pages > 0 || v.downloads > 0
@@ -206,7 +207,8 @@ func TestANoticeOfAReader(t *testing.T) {
 		Email: "jo@example.com", Title: "The Guide", News: []mail.News{mail.Finished, mail.Opened}, Pages: 3, PageCount: 3, Duration: 30 * time.Second, StartedAt: v.from,
 	}}, m.Readings.List)
 
-	// The button of a mail program ends mails about readers, of pages with a setting of their own as well, and no others.
+	// The button of a mail program ends mails about readers, of pages with a setting of their own as
+	// well, and no others.
 	f.exec("UPDATE generic_links SET reading_notices = 'each'")
 	status, _ := f.send("POST", strings.TrimPrefix(m.Unsubscribe, site), "List-Unsubscribe=One-Click")
 	require.Equal(t, http.StatusOK, status)

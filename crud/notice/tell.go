@@ -17,10 +17,12 @@ type Notice struct {
 	Words     mail.Words
 }
 
-// Teller tells an account's people of notices by another way than mail. It decides by itself whether the account wants that.
+// Teller tells an account's people of notices by another way than mail. It decides by itself
+// whether the account wants that.
 type Teller interface {
-	// Tell has a notice sent once the transaction commits, and not if it does not. The transaction is the account's or of no scope.
-	// It is called for each notice, whether or not the account has an address for mails.
+	// Tell has a notice sent once the transaction commits, and not if it does not. The transaction is
+	// the account's or of no scope. It is called for each notice, whether or not the account has an
+	// address for mails.
 	Tell(ctx context.Context, tx pgx.Tx, n Notice) error
 }
 

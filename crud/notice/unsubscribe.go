@@ -25,13 +25,14 @@ const (
 	forConfirmation = "notice confirmation"
 )
 
-// unsubscribeURL returns the address of the page on which whoever got a notice ends them. It works as long
-// as the account's notices go to the same address.
+// unsubscribeURL returns the address of the page on which whoever got a notice ends them. It works
+// as long as the account's notices go to the same address.
 func (n *Notices) unsubscribeURL(account uuid.UUID, to string) string {
 	return n.deps.Pages.URL(path + n.grant(forNotices, account, to))
 }
 
-// aboutReaders is the parameter of the address in mails about readers: who ends notices from a mail program, without a choice, ends those.
+// aboutReaders is the parameter of the address in mails about readers: who ends notices from a mail
+// program, without a choice, ends those.
 const aboutReaders = "?about=readers"
 
 // aboutWeeks is likewise that of the weekly report.
@@ -76,8 +77,8 @@ func (n *Notices) showSettings(w http.ResponseWriter, r *http.Request) error {
 	return n.writeSettings(w, r, s)
 }
 
-// changeSettings sets what the form chooses. A mail program posts here as well when its user presses its button (RFC 8058); it
-// names no choice.
+// changeSettings sets what the form chooses. A mail program posts here as well when its user
+// presses its button (RFC 8058); it names no choice.
 func (n *Notices) changeSettings(w http.ResponseWriter, r *http.Request) error {
 	var c choice
 	readings, weekly := r.PostFormValue("readings"), r.PostFormValue("weekly")
@@ -105,8 +106,8 @@ func (n *Notices) writeSettings(w http.ResponseWriter, r *http.Request, s state)
 	return n.settings.Write(w, r, http.StatusOK, n.page(r, "notice.title", s.Language, s))
 }
 
-// ofToken runs fn with the account that a request's grant names, and the address of its notices, if the grant is for that
-// address. Else there is no such page.
+// ofToken runs fn with the account that a request's grant names, and the address of its notices, if
+// the grant is for that address. Else there is no such page.
 func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error) error {
 	missing := page.Error(page.NotFound, page.Brand{})
 	account, isFor, ok := n.open(purpose, r.PathValue("token"))

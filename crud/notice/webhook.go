@@ -14,8 +14,9 @@ import (
 	"lodestone/pkg/store"
 )
 
-// WebhookDisabled mails the owner of a webhook, once the transaction commits, that it was disabled because it failed, unless the
-// account is set to none. Such mails count among the HourlyNotices. The transaction may be of any scope.
+// WebhookDisabled mails the owner of a webhook, once the transaction commits, that it was disabled
+// because it failed, unless the account is set to none. Such mails count among the HourlyNotices.
+// The transaction may be of any scope.
 func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.WebhookEndpoint) error {
 	row, err := store.New(tx).CountOwnerNotice(ctx, store.CountOwnerNoticeParams{Now: n.deps.Now(), ID: hook.AccountID})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -16,7 +16,8 @@ import (
 	"lodestone/pkg/timezone"
 )
 
-// weeklyHour is when the report about a week goes out, on Monday in the account's time zone. Events of the night are stored by then.
+// weeklyHour is when the report about a week goes out, on Monday in the account's time zone. Events
+// of the night are stored by then.
 const weeklyHour = 7
 
 // weeks is the job of looking which weekly reports are due. It may run twice, and at the same time.
@@ -27,12 +28,14 @@ func (weeks) Kind() string { return "weekly-reports" }
 
 // Reporter writes weekly reports; it is implemented by weekly.Reports.
 type Reporter interface {
-	// Week returns the report about the week that begins with a day, in the day's time zone, and nil if there is nothing to report.
+	// Week returns the report about the week that begins with a day, in the day's time zone, and nil
+	// if there is nothing to report.
 	Week(ctx context.Context, a mail.Receiver, first time.Time) (*mail.Weekly, error)
 }
 
-// SendWeekly has every weekly report sent that is due, each once, however many processes do it. Weeks begin on Monday in the account's time
-// zone. A week in which nothing was deployed to send it is left out if another one has passed since.
+// SendWeekly has every weekly report sent that is due, each once, however many processes do it.
+// Weeks begin on Monday in the account's time zone. A week in which nothing was deployed to send it
+// is left out if another one has passed since.
 func (n *Notices) SendWeekly(ctx context.Context) error {
 	q, now := store.New(n.deps.Postgres.Unscoped()), n.deps.Now()
 	var errs []error // one account's failure is not the others'
@@ -68,8 +71,9 @@ func weekBegin(now time.Time, name string) time.Time {
 	return timezone.Midnight(zone, local.Year(), local.Month(), day)
 }
 
-// sendWeekly writes the report first, without holding anything, and sends it if no other process was faster. An account in which no one wants
-// it is marked as well, so that who switches it on later gets the report of the week that ends then.
+// sendWeekly writes the report first, without holding anything, and sends it if no other process
+// was faster. An account in which no one wants it is marked as well, so that who switches it on
+// later gets the report of the week that ends then.
 func (n *Notices) sendWeekly(ctx context.Context, a store.AccountsWithWeeklyReportRow, end time.Time) error {
 	first, language := timezone.AddDays(end, -7), locale.Or(a.Language, "")
 	var week *mail.Weekly
@@ -113,8 +117,8 @@ func (n *Notices) sendWeekly(ctx context.Context, a store.AccountsWithWeeklyRepo
 	})
 }
 
-// sendToPeople mails a weekly report to each of the account's people who wants it, and reports whether an address is that of one of them, who
-// then decides about it.
+// sendToPeople mails a weekly report to each of the account's people who wants it, and reports
+// whether an address is that of one of them, who then decides about it.
 func (n *Notices) sendToPeople(ctx context.Context, tx pgx.Tx, m mail.Message, address *string) (isPerson bool, err error) {
 	people, err := store.New(tx).WeeklyReportPeople(ctx)
 	if err != nil {

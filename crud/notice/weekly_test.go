@@ -85,7 +85,8 @@ func TestWeeklyReportIsSentOnce(t *testing.T) {
 	require.Len(t, f.weeks(), 1)
 }
 
-// A week without anything has no mail and is not asked for again; one whose numbers are not to be had is.
+// A week without anything has no mail and is not asked for again; one whose numbers are not to be
+// had is.
 func TestWeeklyReportOfNothing(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -154,7 +155,8 @@ func (f *fixture) reported() map[string]mail.Message {
 	return sent
 }
 
-// Each of the account's people has a setting. The address of notices that is one of theirs gets no second mail.
+// Each of the account's people has a setting. The address of notices that is one of theirs gets no
+// second mail.
 func TestWeeklyReportOfPeople(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -204,7 +206,8 @@ func TestWeeklyReportOfPeople(t *testing.T) {
 	require.ElementsMatch(t, []string{"ada@example.com", "owner@example.com"}, slices.Collect(maps.Keys(f.reported())))
 }
 
-// Who switches the report on in the middle of a week gets that of the week, and none of the weeks before.
+// Who switches the report on in the middle of a week gets that of the week, and none of the weeks
+// before.
 func TestWeeklyReportIsSwitchedOn(t *testing.T) {
 	t.Parallel()
 	f := start(t)

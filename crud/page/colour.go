@@ -11,9 +11,9 @@ import (
 // Pair is a value in the light and in the dark scheme.
 type Pair struct{ Light, Dark string }
 
-// Token returns the value of a custom property of tokens.css, named without its dashes: "ink" is the
-// colour of text. One that is not there is empty. A property that the dark scheme does not set is the
-// same in both.
+// Token returns the value of a custom property of tokens.css, named without its dashes: "ink" is
+// the colour of text. One that is not there is empty. A property that the dark scheme does not set
+// is the same in both.
 func Token(name string) Pair {
 	text, err := web.ReadFile("web/tokens.css")
 	if err != nil {
@@ -41,8 +41,8 @@ var hexColour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 // IsColour reports whether a text is a colour as accounts give it: #rrggbb.
 func IsColour(text string) bool { return hexColour.MatchString(text) }
 
-// Accent returns a colour as it reads well as text on the grounds of each scheme, and they on it: at
-// 4.5:1 or more. Its hue stays. What is no colour gives our own accent.
+// Accent returns a colour as it reads well as text on the grounds of each scheme, and they on it:
+// at 4.5:1 or more. Its hue stays. What is no colour gives our own accent.
 func Accent(colour string) Pair {
 	if !IsColour(colour) {
 		return Token("accent")

@@ -10,7 +10,8 @@ import (
 	"lodestone/pkg/api"
 )
 
-// Add adds the definitions of another HTML file to a page. Pages that share a frame of their own parse the frame, and add what differs.
+// Add adds the definitions of another HTML file to a page. Pages that share a frame of their own
+// parse the frame, and add what differs.
 func (t *Template) Add(files fs.FS, html string) error {
 	var err error
 	if t.html, err = t.html.ParseFS(files, html); err != nil {

@@ -29,15 +29,17 @@ func Unbranded(*http.Request) Brand { return Brand{} }
 // NothingHere is the page of addresses that people may come to and that have none.
 func NothingHere(http.ResponseWriter, *http.Request) error { return Error(NotFound, Brand{}) }
 
-// Mount serves a page at a pattern. A form that another site sent is refused: without cookies it could not act for
-// the visitor, but it could spend the visitor's share of requests. A private site shows the page to who has its secret.
+// Mount serves a page at a pattern. A form that another site sent is refused: without cookies it
+// could not act for the visitor, but it could spend the visitor's share of requests. A private site
+// shows the page to who has its secret.
 func (s *Site) Mount(a *api.API, pattern string, fn Handler) { s.MountBranded(a, pattern, fn, nil) }
 
-// BrandOf returns the brand of the account whose page a request asks for; the zero value if there is none, or it cannot be found.
+// BrandOf returns the brand of the account whose page a request asks for; the zero value if there
+// is none, or it cannot be found.
 type BrandOf func(r *http.Request) Brand
 
-// MountBranded is Mount for a page for visitors of an account: also the status pages of errors that come before the page carry the brand, and are in the language of the
-// page.
+// MountBranded is Mount for a page for visitors of an account: also the status pages of errors that
+// come before the page carry the brand, and are in the language of the page.
 func (s *Site) MountBranded(a *api.API, pattern string, fn Handler, brand BrandOf) {
 	a.Handle(pattern, s.guarded(s.public(fn, brand)))
 }
@@ -75,13 +77,14 @@ func (s *Status) Because(cause error) *Status {
 	return &c
 }
 
-// WriteError answers with the status page of an error. This is the one place that decides it, and that
-// logs the cause of what is our fault.
+// WriteError answers with the status page of an error. This is the one place that decides it, and
+// that logs the cause of what is our fault.
 func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	s.WriteBranded(w, r, err, nil)
 }
 
-// WriteBranded is WriteError with the brand of an account, if the error names none. Whose page is not there is known to no one.
+// WriteBranded is WriteError with the brand of an account, if the error names none. Whose page is
+// not there is known to no one.
 func (s *Site) WriteBranded(w http.ResponseWriter, r *http.Request, err error, brand BrandOf) {
 	requestID := api.RequestID(r.Context())
 	st := s.statusOf(err)

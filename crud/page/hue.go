@@ -2,16 +2,19 @@ package page
 
 import "math"
 
-// minHues is how far the hue of errors is from that of a brand, in degrees: else an error looks like a field that has the focus.
+// minHues is how far the hue of errors is from that of a brand, in degrees: else an error looks
+// like a field that has the focus.
 const minHues = 40
 
-// Colours of errors beside brands that are red: magenta, and ochre beside reds that lean to magenta.
+// Colours of errors beside brands that are red: magenta, and ochre beside reds that lean to
+// magenta.
 var (
 	magenta, magentaSoft = Pair{"#9a1f9a", "#f0a3f0"}, Pair{"#faf0fa", "#2a182a"}
 	ochre, ochreSoft     = Pair{"#944700", "#ffb370"}, Pair{"#fcf3ea", "#2a2014"}
 )
 
-// badBeside returns the colours of errors beside a brand whose hue is near that of ours. other is false for all other brands.
+// badBeside returns the colours of errors beside a brand whose hue is near that of ours. other is
+// false for all other brands.
 func badBeside(brand string) (bad, soft Pair, other bool) {
 	hue, coloured := parse(brand).hue()
 	ours, _ := parse(Token("bad").Light).hue()

@@ -1,7 +1,8 @@
 // Package page is the visual language of everything that people see in a browser: one set of values
-// (tokens.css), one frame, the pages that say what went wrong, and the headers that keep a page from
-// being framed, scripted or reported to others. Pages set no cookies, and load nothing from other hosts but what
-// their policy names. The private pages of `lodestone up` are the exception: one cookie opens them.
+// (tokens.css), one frame, the pages that say what went wrong, and the headers that keep a page
+// from being framed, scripted or reported to others. Pages set no cookies, and load nothing from
+// other hosts but what their policy names. The private pages of `lodestone up` are the exception:
+// one cookie opens them.
 package page
 
 import (
@@ -75,8 +76,9 @@ func New(d Deps) (*Site, error) {
 	if s.base, err = template.ParseFS(files, "base.html"); err != nil {
 		return nil, fmt.Errorf("parse the frame of pages: %w", err)
 	}
-	// tokens.css has the values that everything people see is made of. Pages inline it, so it has no comments; mails take its values by
-	// Token. Every ink stands at 4.5:1 or more on every ground; edges of fields at 3:1.
+	// tokens.css has the values that everything people see is made of. Pages inline it, so it has no
+	// comments; mails take its values by Token. Every ink stands at 4.5:1 or more on every ground;
+	// edges of fields at 3:1.
 	css := map[string]string{}
 	for _, name := range []string{"tokens.css", "base.css", "frame.css"} {
 		text, err := fs.ReadFile(files, name)
@@ -93,11 +95,12 @@ func New(d Deps) (*Site, error) {
 // URL returns the public address of a path of the site.
 func (s *Site) URL(path string) string { return s.url + path }
 
-// Path returns a path of the site as a browser asks for it: a proxy in front may have the site below a
-// path of its own.
+// Path returns a path of the site as a browser asks for it: a proxy in front may have the site
+// below a path of its own.
 func (s *Site) Path(path string) string { return s.prefix + path }
 
-// Texts returns the texts of a page for a visitor: in the language that the account chose, or the one that suits the visitor best.
+// Texts returns the texts of a page for a visitor: in the language that the account chose, or the
+// one that suits the visitor best.
 func (s *Site) Texts(r *http.Request, b Brand) *catalogue.Texts {
 	return s.catalogue.In(locale.Or(b.Language, r.Header.Get("Accept-Language")))
 }
@@ -110,13 +113,14 @@ type Template struct {
 }
 
 // Parse makes a page of an HTML file and style sheets. The file defines "content", and may define
-// "head", "foot", or "body", which takes the place of the whole frame. The styles are inlined behind
-// those of the frame.
+// "head", "foot", or "body", which takes the place of the whole frame. The styles are inlined
+// behind those of the frame.
 func (s *Site) Parse(files fs.FS, html string, css ...string) (*Template, error) {
 	return s.parse(s.baseCSS+s.frameCSS, nil, files, html, css)
 }
 
-// ParseWith is Parse for a file that defines "body", and calls functions. So may those that are added. The styles of the frame are left out.
+// ParseWith is Parse for a file that defines "body", and calls functions. So may those that are
+// added. The styles of the frame are left out.
 func (s *Site) ParseWith(funcs template.FuncMap, files fs.FS, html string, css ...string) (*Template, error) {
 	return s.parse(s.baseCSS, funcs, files, html, css)
 }
@@ -183,8 +187,8 @@ type view struct {
 	FontPath string // "": the system's typeface
 }
 
-// Write answers with the page. The templates see the fields of Page, and Nonce, which every style and
-// script element carries. An error is one of the template: nothing was sent.
+// Write answers with the page. The templates see the fields of Page, and Nonce, which every style
+// and script element carries. An error is one of the template: nothing was sent.
 func (t *Template) Write(w http.ResponseWriter, r *http.Request, status int, p Page) error {
 	css := t.css + accentCSS(p.Brand.Accent)
 	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"), Icon: cmp.Or(p.Brand.Logo, t.site.Path(look.IconPath))}

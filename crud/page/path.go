@@ -1,7 +1,8 @@
 package page
 
-// The paths of the pages for visitors, below the address of the site. The packages that serve the pages register them with a wildcard
-// for the argument, and whatever leads to a page takes its path from here.
+// The paths of the pages for visitors, below the address of the site. The packages that serve the
+// pages register them with a wildcard for the argument, and whatever leads to a page takes its path
+// from here.
 
 // LandingPath is the path of the landing page of a generic link.
 func LandingPath(slug string) string { return "/l/" + slug }

@@ -25,7 +25,8 @@ type Policy struct {
 	NoReferrer bool // requests from the page do not tell its address, not even to this site
 }
 
-// secure sets the headers of a page. Addresses of pages are secrets, so other hosts never learn them.
+// secure sets the headers of a page. Addresses of pages are secrets, so other hosts never learn
+// them.
 func secure(h http.Header, p Policy, nonce string) {
 	directives := []string{
 		"default-src 'none'", "style-src 'nonce-" + nonce + "'",
@@ -64,9 +65,10 @@ func secure(h http.Header, p Policy, nonce string) {
 		"magnetometer=(), microphone=(), midi=(), payment=(), usb=()")
 }
 
-// formAction names the schemes of where forms lead, not the origins: browsers hold every redirect of an
-// answered form against it, and a page elsewhere may well lead on, to its www or to https. Who is refused
-// there sees nothing happen at all. The form's own address is fixed, and every script is ours.
+// formAction names the schemes of where forms lead, not the origins: browsers hold every redirect
+// of an answered form against it, and a page elsewhere may well lead on, to its www or to https.
+// Who is refused there sees nothing happen at all. The form's own address is fixed, and every
+// script is ours.
 func formAction(addresses []string) string {
 	tls, plain := "", ""
 	for _, a := range addresses {
@@ -90,7 +92,8 @@ func list(directive string, addresses []string) string {
 	return strings.Join(parts, " ")
 }
 
-// CheckURL returns what is wrong with a text that should be a full http or https URL of a host, without a password in it, or "".
+// CheckURL returns what is wrong with a text that should be a full http or https URL of a host,
+// without a password in it, or "".
 func CheckURL(text, example string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
@@ -109,8 +112,9 @@ func CheckPort(u *url.URL) string {
 
 var plainHost = regexp.MustCompile(`^[a-z0-9.\-_]+(:\d+)?$|^\[[0-9a-f:.]+\](:\d+)?$`)
 
-// Origin returns the origin of an http or https URL as a policy names it, or "" for any other. A host with
-// signs that would end a directive has none; one in another script is given in ASCII, as browsers do.
+// Origin returns the origin of an http or https URL as a policy names it, or "" for any other. A
+// host with signs that would end a directive has none; one in another script is given in ASCII, as
+// browsers do.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || CheckPort(u) != "" {

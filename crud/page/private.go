@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
-// secretParameter is the query parameter of an address that opens a private page for the first time.
+// secretParameter is the query parameter of an address that opens a private page for the first
+// time.
 const secretParameter = "secret"
 
-// private passes on requests that carry the secret of the site: as a bearer token, or in its cookie. An address with the secret as a query
-// parameter sets the cookie and leads to the same page without the parameter, so that it stays in no history. Everything else gets the
-// page that tells where the address is. Neither the names in a request nor where it comes from decide anything: a proxy
-// on this machine, a tunnel, and a page whose host name was made to lead here (DNS rebinding) look like a local browser.
+// private passes on requests that carry the secret of the site: as a bearer token, or in its
+// cookie. An address with the secret as a query parameter sets the cookie and leads to the same
+// page without the parameter, so that it stays in no history. Everything else gets the page that
+// tells where the address is. Neither the names in a request nor where it comes from decide
+// anything: a proxy on this machine, a tunnel, and a page whose host name was made to lead here
+// (DNS rebinding) look like a local browser.
 func (s *Site) private(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -43,7 +46,8 @@ func carries(r *http.Request, secret, cookie string) bool {
 	return err == nil && equalSecrets(c.Value, secret)
 }
 
-// equalSecrets compares in a time that does not depend on what is equal. An empty secret equals nothing.
+// equalSecrets compares in a time that does not depend on what is equal. An empty secret equals
+// nothing.
 func equalSecrets(given, secret string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(secret))
 	return secret != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1

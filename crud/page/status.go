@@ -68,8 +68,8 @@ func (s *Status) Unwrap() error { return s.cause }
 // Error returns the page of a kind as an error.
 func Error(kind Kind, brand Brand) *Status { return &Status{Kind: kind, Brand: brand} }
 
-// wording is what the page of a kind says. Kinds that visitors meet have texts of the catalogue, in each language, and the others,
-// which are owners', have their own.
+// wording is what the page of a kind says. Kinds that visitors meet have texts of the catalogue, in
+// each language, and the others, which are owners', have their own.
 type wording struct {
 	status        int
 	tone, mark    string

@@ -8,14 +8,16 @@ import (
 	"unicode"
 )
 
-// lowered are the paths of pages whose last part has no capitals: phones begin words with them, and some programs write all of an address so.
+// lowered are the paths of pages whose last part has no capitals: phones begin words with them, and
+// some programs write all of an address so.
 var lowered = []string{"/l/", "/a/", "/verify/", "/verify/sent/", "/s/", "/dashboard/sign-in/link/", "/dashboard/sign-in/once/", "/dashboard/sign-in/invitation/"}
 
 // exact are the paths of pages whose last part may have capitals.
 var exact = []string{"/notices/", "/notices/confirm/", "/notices/weekly/"}
 
-// withoutSurroundings returns the address that a request for a page that is not there means, "" if it means no other: mail programs and
-// chats take the punctuation that follows a link for a part of it, and people append a campaign with & for ?.
+// withoutSurroundings returns the address that a request for a page that is not there means, "" if
+// it means no other: mail programs and chats take the punctuation that follows a link for a part of
+// it, and people append a campaign with & for ?.
 func withoutSurroundings(r *http.Request) string {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || strings.Contains(r.URL.Path, "\x00") { // no program adds that
 		return ""
@@ -66,7 +68,8 @@ func isOfToken(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
-// redirectTidy redirects a request for a page that is not there to the one that it means, if there may be one.
+// redirectTidy redirects a request for a page that is not there to the one that it means, if there
+// may be one.
 func (s *Site) redirectTidy(w http.ResponseWriter, r *http.Request) bool {
 	to := withoutSurroundings(r)
 	if to == "" {

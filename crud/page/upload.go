@@ -13,7 +13,8 @@ import (
 const FileField = "file"
 
 const (
-	// maxField is more than the API takes of any text, in bytes. The rest is cut off, so that the API refuses it.
+	// maxField is more than the API takes of any text, in bytes. The rest is cut off, so that the API
+	// refuses it.
 	maxField = 32 << 10
 	// maxFields is how many fields a form with a file may have.
 	maxFields = 20
@@ -38,7 +39,8 @@ func OpenUpload(r *http.Request) (*Upload, *multipart.Part, error) {
 	return u, file, err
 }
 
-// File reads fields until a file that was chosen, and returns it; nil: there is none, or no other one.
+// File reads fields until a file that was chosen, and returns it; nil: there is none, or no other
+// one.
 func (u *Upload) File() (*multipart.Part, error) {
 	for {
 		part, err := u.parts.NextPart()
@@ -65,7 +67,8 @@ func (u *Upload) File() (*multipart.Part, error) {
 	}
 }
 
-// Drain reads the rest: a browser that still sends would not see the answer. The fields in it are kept.
+// Drain reads the rest: a browser that still sends would not see the answer. The fields in it are
+// kept.
 func (u *Upload) Drain() error {
 	for {
 		part, err := u.File()

@@ -10,12 +10,14 @@ import (
 
 const maxAuthor = 100 // characters
 
-// placeholders are the names that programs and systems write where the author is not known, in lower case.
+// placeholders are the names that programs and systems write where the author is not known, in
+// lower case.
 var placeholders = []string{
 	"microsoft office user", "office user", "windows user", "unknown author", "default user", "user name", "your name", "google docs", "microsoft word",
 }
 
-// author returns the name of the person who wrote the open file, as the file says; "" if it says none.
+// author returns the name of the person who wrote the open file, as the file says; "" if it says
+// none.
 func (e *engine) author() string {
 	found, err := e.pdfium.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: e.document, Tag: "Author"})
 	if err != nil {
@@ -43,8 +45,9 @@ var particles = []string{
 	"von", "y", "zu", "zum", "zur",
 }
 
-// personOf returns a text if it is the full name of a person, and else "". What programs write is often the name of an account of the
-// computer, which no one means to publish, or of an organisation.
+// personOf returns a text if it is the full name of a person, and else "". What programs write is
+// often the name of an account of the computer, which no one means to publish, or of an
+// organisation.
 func personOf(text string) string {
 	text = cleanTitle(text)
 	words := strings.Fields(text)
@@ -64,7 +67,8 @@ func personOf(text string) string {
 	return text
 }
 
-// ofPerson reports whether a word can be part of the name of a person. In a name that is all capitals, a word in capitals says nothing.
+// ofPerson reports whether a word can be part of the name of a person. In a name that is all
+// capitals, a word in capitals says nothing.
 func ofPerson(word string, capitals bool) bool {
 	bare := strings.Trim(word, ".,")
 	letters, small := []rune(bare), strings.ToLower(bare)

@@ -79,7 +79,8 @@ func answer(cacheDir string, file *os.File, out io.Writer) error {
 	return nil
 }
 
-// answerPage writes the size of a rendered page, and its pixels: a size without a height if there are none.
+// answerPage writes the size of a rendered page, and its pixels: a size without a height if there
+// are none.
 func (e *engine) answerPage(encoder *json.Encoder, out io.Writer, index, width int) error {
 	if f, ok := out.(interface{ Flush() error }); ok { // what is known is known, whatever comes now
 		if err := f.Flush(); err != nil {
@@ -97,7 +98,8 @@ func (e *engine) answerPage(encoder *json.Encoder, out io.Writer, index, width i
 	return err
 }
 
-// insidePages returns the indices of the pages that stand for the inside of a document: none of one so short that they would be most of it.
+// insidePages returns the indices of the pages that stand for the inside of a document: none of one
+// so short that they would be most of it.
 func insidePages(pages int) []int {
 	switch {
 	case pages < 3:

@@ -17,7 +17,8 @@ func pageWith(catalog, entries string, objects ...string) []byte {
 	}, objects...), 0)
 }
 
-// A form is on the cover as readers show it: values, ticks, and fields whose look the file leaves to the reader.
+// A form is on the cover as readers show it: values, ticks, and fields whose look the file leaves
+// to the reader.
 func TestAFormIsOnTheCover(t *testing.T) {
 	t.Parallel()
 	const font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
@@ -42,7 +43,8 @@ func TestAFormIsOnTheCover(t *testing.T) {
 	}
 }
 
-// Browsers have letters for fonts that a file only names, and the reader of covers does not: a page without its text is no cover.
+// Browsers have letters for fonts that a file only names, and the reader of covers does not: a page
+// without its text is no cover.
 func TestAPageWithoutItsTextIsNoCover(t *testing.T) {
 	t.Parallel()
 	japanese := func(text string) []byte {

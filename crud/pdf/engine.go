@@ -18,8 +18,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// wasmPages is how much memory PDFium may have, in pages of 64 KiB: 512 MiB, enough for a page that is
-// a scan in full colour. The process has a little more.
+// wasmPages is how much memory PDFium may have, in pages of 64 KiB: 512 MiB, enough for a page that
+// is a scan in full colour. The process has a little more.
 const wasmPages = 512 << 4
 
 // engine is PDFium with one file. Only the process that reads has one.
@@ -109,7 +109,8 @@ func (e *engine) isLocked() bool {
 	return err == nil && lock.SecurityHandlerRevision >= 0
 }
 
-// without says why a file that could be opened has no pages: what is locked in a way that PDFium does not know looks empty.
+// without says why a file that could be opened has no pages: what is locked in a way that PDFium
+// does not know looks empty.
 func (e *engine) without() string {
 	if e.isLocked() {
 		return explain(pdfiumerrors.ErrSecurity)

@@ -10,10 +10,11 @@ import (
 // maxObjects is how many objects of a page are looked at for their fonts.
 const maxObjects = 2_000
 
-// lacksFonts reports whether a page has text that PDFium cannot draw here: in letters that are not Latin, Greek or Cyrillic, of a font
-// that the file only names. PDFium has fonts of its own for those three and reads none of the system's, so it leaves such text out. Browsers
-// do have fonts for it, and a page without its text is no picture of what they show.
-// A page whose objects cannot be read lacks none.
+// lacksFonts reports whether a page has text that PDFium cannot draw here: in letters that are not
+// Latin, Greek or Cyrillic, of a font that the file only names. PDFium has fonts of its own for
+// those three and reads none of the system's, so it leaves such text out. Browsers do have fonts
+// for it, and a page without its text is no picture of what they show. A page whose objects cannot
+// be read lacks none.
 func (e *engine) lacksFonts(page requests.Page) bool {
 	count, err := e.pdfium.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/klippa-app/go-pdfium/structs"
 )
 
-// openForm prepares the fields of a form to be drawn, if the open file has some. PDFium draws them apart from the page, and only for
-// a program that could let a person fill them in: the callbacks that it wants for that do nothing.
+// openForm prepares the fields of a form to be drawn, if the open file has some. PDFium draws them
+// apart from the page, and only for a program that could let a person fill them in: the callbacks
+// that it wants for that do nothing.
 func (e *engine) openForm() error {
 	kind, err := e.pdfium.FPDF_GetFormType(&requests.FPDF_GetFormType{Document: e.document})
 	if err != nil {

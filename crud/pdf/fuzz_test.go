@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzRead gives any bytes to what the process that reads does. Whatever they are, there is an answer,
-// or the WebAssembly machine stops, which is an error as well.
+// FuzzRead gives any bytes to what the process that reads does. Whatever they are, there is an
+// answer, or the WebAssembly machine stops, which is an error as well.
 func FuzzRead(f *testing.F) {
 	paths, err := filepath.Glob("testdata/*.pdf")
 	require.NoError(f, err)

@@ -14,8 +14,8 @@ import (
 	"lodestone/crud/pdf/pdftest"
 )
 
-// onePage returns a file with one page of this size in points, which shows what the content says. More
-// are entries of its catalog.
+// onePage returns a file with one page of this size in points, which shows what the content says.
+// More are entries of its catalog.
 func onePage(width, height float64, content, resources, more string, objects ...string) []byte {
 	return pdftest.Assemble(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R " + more + " >>",

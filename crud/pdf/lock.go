@@ -32,8 +32,9 @@ var (
 // maxLock is more than the length of a dictionary of a lock, in bytes.
 const maxLock = 16 << 10
 
-// isStrange reports whether a file that is locked says that it is locked in a way that its readers do not know. PDFium takes such a
-// file for one with a password, without pages, or with pages of nothing. A lock that is not found is not strange.
+// isStrange reports whether a file that is locked says that it is locked in a way that its readers
+// do not know. PDFium takes such a file for one with a password, without pages, or with pages of
+// nothing. A lock that is not found is not strange.
 func isStrange(file io.ReaderAt, size int64) bool {
 	found := findLast(file, size, lockOf)
 	if found == nil {
@@ -66,7 +67,8 @@ func isStrange(file io.ReaderAt, size int64) bool {
 	return filter != says(stringsOf) || !slices.Contains(knownMethods, says(method))
 }
 
-// findLast returns the last match of a pattern in a file, and what follows it in the same object. A match is not in the middle of a number.
+// findLast returns the last match of a pattern in a file, and what follows it in the same object. A
+// match is not in the middle of a number.
 func findLast(file io.ReaderAt, size int64, pattern *regexp.Regexp) []byte {
 	const step = 1 << 20
 	for end := size; end > 0; end -= step {

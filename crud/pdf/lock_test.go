@@ -15,8 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A file that is locked in a way that its readers do not know is refused, and called locked so: PDFium takes some for files with a
-// password, some for files without pages, and opens some whose pages no browser can show.
+// A file that is locked in a way that its readers do not know is refused, and called locked so:
+// PDFium takes some for files with a password, some for files without pages, and opens some whose
+// pages no browser can show.
 func TestUnknownLocksAreNamed(t *testing.T) {
 	t.Parallel()
 	cache, err := openCache()

@@ -8,8 +8,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// memoryAllocator returns memory for PDFium that grows in place, where a Go slice would be copied and
-// need twice as much.
+// memoryAllocator returns memory for PDFium that grows in place, where a Go slice would be copied
+// and need twice as much.
 func memoryAllocator() experimental.MemoryAllocator {
 	return experimental.MemoryAllocatorFunc(func(_, limit uint64) experimental.LinearMemory {
 		reserved, err := syscall.Mmap(-1, 0, int(limit), syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)

@@ -25,7 +25,8 @@ type Entry struct {
 	Page  int    `json:"page"` // from 1
 }
 
-// outline returns the table of contents of the open file: the entries of its upper levels that have a title and lead to a page.
+// outline returns the table of contents of the open file: the entries of its upper levels that have
+// a title and lead to a page.
 func (e *engine) outline(pages int) []Entry {
 	if !e.endsOutline() {
 		return nil
@@ -54,8 +55,9 @@ func (e *engine) outline(pages int) []Entry {
 	return list
 }
 
-// endsOutline reports whether the entries of the open file end, which those of a file with loops do not. GetBookmarks asks for all of
-// them. The library's call for the destination of one entry asks PDFium for something else.
+// endsOutline reports whether the entries of the open file end, which those of a file with loops do
+// not. GetBookmarks asks for all of them. The library's call for the destination of one entry asks
+// PDFium for something else.
 func (e *engine) endsOutline() bool {
 	visited := 0
 	var walk func(parent *references.FPDF_BOOKMARK, depth int) bool
@@ -119,7 +121,8 @@ func complete(list []Entry, pages int) []Entry {
 	return out
 }
 
-// chaptersOf returns the entries below the first one, if that stands above all others, as a document's title does; else nil.
+// chaptersOf returns the entries below the first one, if that stands above all others, as a
+// document's title does; else nil.
 func chaptersOf(list []Entry) []Entry {
 	if len(list) < 3 || list[0].Level != 1 {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"lodestone/crud/pdf/pdftest"
 )
 
-// outlined is a PDF of pages with a table of contents: entries as they stand in the file, the first of which is object 4 + 2·pages.
+// outlined is a PDF of pages with a table of contents: entries as they stand in the file, the first
+// of which is object 4 + 2·pages.
 func outlined(pages int, first, last string, entries ...string) []byte {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R /Outlines 3 0 R >>", "", ""}
 	var kids strings.Builder
@@ -42,7 +43,8 @@ func TestTheTableOfContentsIsRead(t *testing.T) {
 	}
 }
 
-// Who wrote a file is read from its metadata, if that names a person: no account of a computer, and no program.
+// Who wrote a file is read from its metadata, if that names a person: no account of a computer, and
+// no program.
 func TestTheAuthorIsRead(t *testing.T) {
 	t.Parallel()
 	for stated, want := range map[string]string{

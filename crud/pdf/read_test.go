@@ -174,7 +174,8 @@ func TestCancelled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// What is no PDF is named, with what to do. What comes before the signature can be a script that a browser or a system takes the file for.
+// What is no PDF is named, with what to do. What comes before the signature can be a script that a
+// browser or a system takes the file for.
 func TestFilesThatAreNoPDFAreNamed(t *testing.T) {
 	t.Parallel()
 	file := string(pdftest.New(1, 0))

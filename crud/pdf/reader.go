@@ -1,8 +1,9 @@
-// Package pdf tells whether a file is a PDF, how many pages it has, and what the first one looks like.
+// Package pdf tells whether a file is a PDF, how many pages it has, and what the first one looks
+// like.
 //
 // The file is read by PDFium, compiled to WebAssembly: it has no files, no network and no clock but
-// what we give it, and its memory is its own. Scripts in a file are not executed: there is nothing in
-// it that could. A PDF can still make it loop or swell, so it runs in a sandbox's process.
+// what we give it, and its memory is its own. Scripts in a file are not executed: there is nothing
+// in it that could. A PDF can still make it loop or swell, so it runs in a sandbox's process.
 package pdf
 
 import (
@@ -53,8 +54,8 @@ const (
 	cacheSetting = "LODESTONE_PDF_CACHE" // where the reader is kept, compiled
 )
 
-// verdict is the first line of what the process that reads writes. Then come the contents, and for the first page and each inside
-// page a cover and its pixels, as far as they could be rendered.
+// verdict is the first line of what the process that reads writes. Then come the contents, and for
+// the first page and each inside page a cover and its pixels, as far as they could be rendered.
 type verdict struct {
 	Pages   int    `json:"pages"`
 	Invalid string `json:"invalid,omitempty"`
@@ -97,8 +98,8 @@ type Document struct {
 	Author string
 }
 
-// Reader reads files. It is safe for concurrent use: two files are read at a time, of different accounts, and accounts
-// take turns.
+// Reader reads files. It is safe for concurrent use: two files are read at a time, of different
+// accounts, and accounts take turns.
 type Reader struct {
 	run *sandbox.Runner
 
@@ -126,8 +127,8 @@ func (r *Reader) Close() {
 	}
 }
 
-// Prepare compiles the reader, which takes some seconds once on a machine, so that the first file does
-// not have to wait for it.
+// Prepare compiles the reader, which takes some seconds once on a machine, so that the first file
+// does not have to wait for it.
 func (r *Reader) Prepare(ctx context.Context) error {
 	_, err := r.prepare(ctx)
 	return err
@@ -157,8 +158,8 @@ func (r *Reader) prepare(ctx context.Context) (dir string, err error) {
 	return cache.dir, nil
 }
 
-// Read returns what a file of an account is. IsInvalid tells of a file that is no PDF, is damaged or locked by a
-// password, or takes too much to read.
+// Read returns what a file of an account is. IsInvalid tells of a file that is no PDF, is damaged
+// or locked by a password, or takes too much to read.
 func (r *Reader) Read(ctx context.Context, owner uuid.UUID, file *os.File) (Document, error) {
 	if reason := foreign(file); reason != "" {
 		return Document{}, &invalidError{reason}

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// signature is how a PDF begins. Readers also accept one that comes later, within the first 1024 bytes; but
-// what comes before it can be a script, which a browser or a system then takes the file for.
+// signature is how a PDF begins. Readers also accept one that comes later, within the first 1024
+// bytes; but what comes before it can be a script, which a browser or a system then takes the file
+// for.
 const signature = "%PDF-"
 
-// foreign returns what is wrong with a file that does not begin as a PDF does, and what to do, and else "".
+// foreign returns what is wrong with a file that does not begin as a PDF does, and what to do, and
+// else "".
 func foreign(file *os.File) string {
 	head := make([]byte, 1024)
 	n, _ := file.ReadAt(head, 0) // a file that cannot be read has no beginning

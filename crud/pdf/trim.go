@@ -5,8 +5,8 @@ import (
 	"image/draw"
 )
 
-// A page whose size is not a whole number of points ends within its last row and column of pixels, which are then half
-// white: a line along a dark cover.
+// A page whose size is not a whole number of points ends within its last row and column of pixels,
+// which are then half white: a line along a dark cover.
 const (
 	trimDepth = 4   // rows and columns at an edge that may be paler
 	paler     = 6   // of 255
@@ -14,7 +14,8 @@ const (
 	agreeing  = 0.95
 )
 
-// trim returns a picture without the rows and columns at its right and lower edge that its page covers only in part.
+// trim returns a picture without the rows and columns at its right and lower edge that its page
+// covers only in part.
 func trim(page *image.RGBA) *image.RGBA {
 	b := page.Rect
 	if b.Dx() < 8*trimDepth || b.Dy() < 8*trimDepth {
@@ -30,8 +31,8 @@ func trim(page *image.RGBA) *image.RGBA {
 	return out
 }
 
-// edge returns how many lines of so many pixels at an edge are paler than the line within. at returns the brightness of a pixel of
-// a line, which is counted from the edge.
+// edge returns how many lines of so many pixels at an edge are paler than the line within. at
+// returns the brightness of a pixel of a line, which is counted from the edge.
 func edge(length int, at func(depth, i int) int) int {
 	for depth := trimDepth - 1; depth >= 0; depth-- {
 		dark, pale := 0, 0

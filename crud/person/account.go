@@ -15,9 +15,11 @@ import (
 // ErrNoAccount says that there is no such account.
 var ErrNoAccount = errors.New("there is no such account")
 
-// DeleteAccount deletes an account with everything that it has, once that is in the log; people who are in no other account go with it.
-// Consumers blank its events and views of landing pages. It is for whoever runs the installation. ErrNoAccount says that there is none.
-// After another error it may be called again: the entry has the id of the account, so the log has one, however often it is called.
+// DeleteAccount deletes an account with everything that it has, once that is in the log; people who
+// are in no other account go with it. Consumers blank its events and views of landing pages. It is
+// for whoever runs the installation. ErrNoAccount says that there is none. After another error it
+// may be called again: the entry has the id of the account, so the log has one, however often it is
+// called.
 func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uuid.UUID) error {
 	if _, err := store.New(db.Unscoped()).GetAccount(ctx, account); errors.Is(err, pgx.ErrNoRows) {
 		return ErrNoAccount
@@ -38,7 +40,8 @@ func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uui
 	return vacuumAll(ctx, db)
 }
 
-// vacuumAll removes deleted rows from the files of Postgres, and renews its statistics, which hold values of rows.
+// vacuumAll removes deleted rows from the files of Postgres, and renews its statistics, which hold
+// values of rows.
 func vacuumAll(ctx context.Context, db *postgres.Pool) error {
 	if err := store.New(db.Unscoped()).VacuumAll(ctx); err != nil {
 		return fmt.Errorf("the account is deleted, and the files of Postgres still have its rows (run VACUUM (ANALYZE) in its database): %w", err) //nolint:misspell // likewise

@@ -31,7 +31,8 @@ func (c Config) Validate(s3 objectstore.Config) error {
 	return errors.Join(errs...)
 }
 
-// Place returns where the log is: in the bucket of files, which is "" if there is none, if nothing else is set.
+// Place returns where the log is: in the bucket of files, which is "" if there is none, if nothing
+// else is set.
 func (c Config) Place(fileStore string) string {
 	if c.Log == "" && fileStore != "" {
 		return strings.TrimSuffix(fileStore, "/") + "/erasures"

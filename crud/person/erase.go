@@ -29,9 +29,10 @@ type EraserDeps struct {
 
 // Eraser erases people. It is safe for concurrent use.
 //
-// An erasure is in the log before anything is removed: if the databases are restored to a state of before, Replay erases again. In
-// Postgres it is one transaction. Consumers blank the events of the access links that it removed (ingest/erasure).
-// Queues lose what they have of the person as all else that they hold: with its age (queue.Keep).
+// An erasure is in the log before anything is removed: if the databases are restored to a state of
+// before, Replay erases again. In Postgres it is one transaction. Consumers blank the events of the
+// access links that it removed (ingest/erasure). Queues lose what they have of the person as all
+// else that they hold: with its age (queue.Keep).
 type Eraser struct {
 	deps       EraserDeps
 	backupDays int
@@ -48,9 +49,9 @@ type Removed struct {
 	Downloads   int64 `json:"downloads" doc:"Downloads in these sessions."`
 }
 
-// erase erases all that is stored about an address in an account, and returns the id of the erasure, which it announces before it writes.
-// The error is a problem if there is no log. After another error it may be called again; what the log has is erased at the next start at
-// the latest.
+// erase erases all that is stored about an address in an account, and returns the id of the
+// erasure, which it announces before it writes. The error is a problem if there is no log. After
+// another error it may be called again; what the log has is erased at the next start at the latest.
 func (e *Eraser) erase(ctx context.Context, account uuid.UUID, address email.Address, announce func(uuid.UUID)) (uuid.UUID, error) {
 	if e.deps.Log == nil {
 		return uuid.Nil, problem.New(problem.Conflict, "Erasing is not set up here: set --erasure-log to a directory or bucket outside the databases.")
@@ -86,7 +87,8 @@ func (e *Eraser) record(ctx context.Context, entry Entry) error {
 // forever is later than any row: no clock decides what an erasure that someone asked for removes.
 var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// apply removes from Postgres what has one of the addresses, and was stored until a time or is in the entry. Before that commits, the log has the ids of what is removed.
+// apply removes from Postgres what has one of the addresses, and was stored until a time or is in
+// the entry. Before that commits, the log has the ids of what is removed.
 func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until time.Time) error {
 	return e.deps.Postgres.Account(ctx, entry.AccountID, func(tx pgx.Tx) error {
 		var all Removed
@@ -115,8 +117,9 @@ func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until ti
 	})
 }
 
-// note notes an erasure and the links that it removed, and returns its entry with all of its links. Another process that starts may have found
-// the entry in the log and repeated it already, before the end of what was being written: both are one erasure then, with the counts of the first.
+// note notes an erasure and the links that it removed, and returns its entry with all of its links.
+// Another process that starts may have found the entry in the log and repeated it already, before
+// the end of what was being written: both are one erasure then, with the counts of the first.
 func note(ctx context.Context, q *store.Queries, entry Entry, removed []byte, gone []uuid.UUID) (Entry, error) {
 	fresh, err := q.InsertErasure(ctx, store.InsertErasureParams{
 		ID: entry.ID, AccountID: entry.AccountID, PersonID: entry.PersonID, ErasedAt: entry.ErasedAt, Removed: removed,
@@ -151,7 +154,8 @@ type erasable struct {
 	ids   []uuid.UUID // and these
 }
 
-// remove removes what has an address, in the order in which a form writes. A trigger notes the ids of submissions and access links.
+// remove removes what has an address, in the order in which a form writes. A trigger notes the ids
+// of submissions and access links.
 func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasable, all *Removed) error {
 	q := store.New(tx)
 	forms, err := q.SubmissionsToErase(ctx, store.SubmissionsToEraseParams{EmailKey: key, Until: what.until, IDs: what.ids})

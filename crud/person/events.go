@@ -23,7 +23,8 @@ const (
 	maxEventBytes = 64 << 20
 )
 
-// events appends all events of an access link, with the rights of the request that a context belongs to.
+// events appends all events of an access link, with the rights of the request that a context
+// belongs to.
 func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEvent, size *int) ([]PersonEvent, error) {
 	caller := api.Incoming(ctx)
 	// Of the caller's context, since that of the operation has what belongs to it alone.
@@ -63,7 +64,8 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 	return list, nil
 }
 
-// unread says that events cannot be read, as the answer does if it knows why: an installation may have no exports at all.
+// unread says that events cannot be read, as the answer does if it knows why: an installation may
+// have no exports at all.
 func unread(answer *http.Response) error {
 	detail := "The events cannot be read. Try again."
 	var known problem.Problem

@@ -20,8 +20,9 @@ type Entry struct {
 	PersonID  uuid.UUID `json:"person_id"` // zero: the account whole
 	ErasedAt  time.Time `json:"erased_at"`
 
-	// Links are the access links and submissions that were removed: a restored Postgres may never have had them, while ClickHouse and
-	// Kafka have their events. They are empty until the removal is about to commit.
+	// Links are the access links and submissions that were removed: a restored Postgres may never have
+	// had them, while ClickHouse and Kafka have their events. They are empty until the removal is
+	// about to commit.
 	Links []uuid.UUID `json:"links,omitempty"`
 }
 
@@ -30,11 +31,12 @@ const entryVersion = 1
 // ofAccount reports whether the account was deleted whole.
 func (e Entry) ofAccount() bool { return e.PersonID == uuid.Nil }
 
-// Log is where erasures are on record outside the databases: one file or object each, so that any number of processes may write. It is
-// safe for concurrent use.
+// Log is where erasures are on record outside the databases: one file or object each, so that any
+// number of processes may write. It is safe for concurrent use.
 type Log struct{ folder objectstore.Folder }
 
-// OpenLog returns the log of the settings, or nil if there is none. It makes the directory, and does not connect to a bucket.
+// OpenLog returns the log of the settings, or nil if there is none. It makes the directory, and
+// does not connect to a bucket.
 func OpenLog(c Config, s3 objectstore.Config) (*Log, error) {
 	if c.Log == "" {
 		return nil, nil
@@ -51,7 +53,8 @@ func OpenLog(c Config, s3 objectstore.Config) (*Log, error) {
 	return &Log{folder}, nil
 }
 
-// Append returns when the entry would outlive a loss of power. It replaces an entry with the same id.
+// Append returns when the entry would outlive a loss of power. It replaces an entry with the same
+// id.
 func (l *Log) Append(ctx context.Context, e Entry) error {
 	text, err := json.Marshal(e)
 	if err == nil {

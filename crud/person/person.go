@@ -1,5 +1,6 @@
-// Package person does what people whose data an account has may ask it for: it exports everything that is stored about an address, in one
-// document, and erases it. A person is an address in an account, in whatever case it was typed.
+// Package person does what people whose data an account has may ask it for: it exports everything
+// that is stored about an address, in one document, and erases it. A person is an address in an
+// account, in whatever case it was typed.
 package person
 
 import (
@@ -30,7 +31,8 @@ const (
 	erasures = "/api/v1/erasures"
 	tag      = "People"
 
-	// exportTimeout is long enough for the events of a person with hundreds of access links, which are read link by link.
+	// exportTimeout is long enough for the events of a person with hundreds of access links, which are
+	// read link by link.
 	exportTimeout = 5 * time.Minute
 	eraseTimeout  = 2 * time.Minute
 
@@ -38,7 +40,8 @@ const (
 	KeysPath = "/.well-known/lodestone-receipt-keys.json"
 )
 
-// Register adds the operations. Events are asked of the API itself, since another process may serve them.
+// Register adds the operations. Events are asked of the API itself, since another process may serve
+// them.
 func (p *Persons) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Also: []auth.Scope{auth.Read}, Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,

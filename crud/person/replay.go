@@ -17,8 +17,9 @@ const (
 	readAtOnce  = 16   // entries
 )
 
-// Replay erases again what the log has and Postgres has not: it was restored to a state of before. It returns how many erasures it
-// repeated. Call it before anything that people stored is served. If entries cannot be read, it repeats the others first.
+// Replay erases again what the log has and Postgres has not: it was restored to a state of before.
+// It returns how many erasures it repeated. Call it before anything that people stored is served.
+// If entries cannot be read, it repeats the others first.
 func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
 	if e.deps.Log == nil {
 		return 0, nil

@@ -41,9 +41,10 @@ const (
 	isSVG   = "is an SVG, which can carry scripts: send it as PNG, JPEG, WebP or GIF"
 )
 
-// decode returns the picture in content, upright and at most as large as the box, or the reason why it cannot be used.
-// The decoder takes at most maxMemory, and stops reading when ctx ends: what a decoder does between two reads
-// is bounded by the number of pixels, but a JPEG may repeat it in any number of scans.
+// decode returns the picture in content, upright and at most as large as the box, or the reason why
+// it cannot be used. The decoder takes at most maxMemory, and stops reading when ctx ends: what a
+// decoder does between two reads is bounded by the number of pixels, but a JPEG may repeat it in
+// any number of scans.
 func decode(ctx context.Context, content []byte, box Box) (_ *image.NRGBA, invalid string) {
 	for _, f := range formats {
 		if !f.begins(content) {
@@ -100,7 +101,8 @@ func (b bounded) Read(p []byte) (int, error) {
 	return b.Reader.Read(p[:min(len(p), 256)])
 }
 
-// bytesPerPixel returns an upper bound on the memory that a decoder takes for each pixel, read from the code of Go's decoders.
+// bytesPerPixel returns an upper bound on the memory that a decoder takes for each pixel, read from
+// the code of Go's decoders.
 func bytesPerPixel(content []byte, size image.Config) int {
 	deep := size.ColorModel == color.RGBA64Model || size.ColorModel == color.NRGBA64Model || size.ColorModel == color.Gray16Model
 	switch {
@@ -126,8 +128,8 @@ func bytesPerPixel(content []byte, size image.Config) int {
 	}
 }
 
-// decodeWebP decodes a WebP, whose lossy form has values from 16 to 235, and 240 for colour, where the
-// decoder takes them for 0 to 255: black would be grey.
+// decodeWebP decodes a WebP, whose lossy form has values from 16 to 235, and 240 for colour, where
+// the decoder takes them for 0 to 255: black would be grey.
 func decodeWebP(file io.Reader) (image.Image, error) {
 	picture, err := webp.Decode(file)
 	if err != nil {
@@ -189,8 +191,8 @@ func shrink(ctx context.Context, picture image.Image, box Box, orientation int) 
 		draw.Draw(out, out.Rect, picture, b.Min, draw.Src)
 		return out
 	}
-	// The good scaler takes 32 bytes for each pixel of the result's width and the source's height. Halves, whose pixels are
-	// means of four, take one byte for each pixel of the source.
+	// The good scaler takes 32 bytes for each pixel of the result's width and the source's height.
+	// Halves, whose pixels are means of four, take one byte for each pixel of the source.
 	for ; b.Dx() >= 4*out.Rect.Dx() && b.Dy() >= 4*out.Rect.Dy() && ctx.Err() == nil; b = picture.Bounds() {
 		half := image.NewRGBA(image.Rect(0, 0, b.Dx()/2, b.Dy()/2))
 		draw.ApproxBiLinear.Scale(half, half.Rect, picture, b, draw.Src, nil)

@@ -184,7 +184,8 @@ func TestRefusedPictures(t *testing.T) {
 	}
 }
 
-// A picture whose decoding takes too long is given up, and is the file's fault; a request that ended is not.
+// A picture whose decoding takes too long is given up, and is the file's fault; a request that
+// ended is not.
 func TestReadingIsBoundedInTime(t *testing.T) {
 	t.Parallel()
 	content := jpegOf(t, halves(640, 480))

@@ -30,8 +30,8 @@ const (
 	application = 0xe1
 )
 
-// isBaseline reports whether content is certainly a JPEG that is decoded block by block. A decoder passes over bytes between
-// segments that segments does not: such a file is not taken for one.
+// isBaseline reports whether content is certainly a JPEG that is decoded block by block. A decoder
+// passes over bytes between segments that segments does not: such a file is not taken for one.
 func isBaseline(content []byte) bool {
 	for marker := range segments(content) {
 		switch {
@@ -44,7 +44,8 @@ func isBaseline(content []byte) bool {
 	return false
 }
 
-// orientation returns how the pixels of a JPEG lie, as EXIF numbers it from 1 to 8, or 1 if no valid EXIF says so.
+// orientation returns how the pixels of a JPEG lie, as EXIF numbers it from 1 to 8, or 1 if no
+// valid EXIF says so.
 func orientation(content []byte) int {
 	for marker, payload := range segments(content) {
 		if tiff, found := bytes.CutPrefix(payload, []byte("Exif\x00\x00")); found && marker == application {

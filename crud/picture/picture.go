@@ -2,8 +2,8 @@
 // document, what an owner uploads in its place, a preview of it for where a link is shared, and the
 // account's logo.
 //
-// No uploaded file is ever served: what is stored is encoded again from the pixels of the picture. Each picture has a
-// random name and never changes.
+// No uploaded file is ever served: what is stored is encoded again from the pixels of the picture.
+// Each picture has a random name and never changes.
 package picture
 
 import (

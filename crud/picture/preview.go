@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// How a preview is composed, in pixels. A page that is higher than wide stands at the lower edge and is
-// cut off there, so that its upper half can be read; another one lies in the middle, whole.
+// How a preview is composed, in pixels. A page that is higher than wide stands at the lower edge
+// and is cut off there, so that its upper half can be read; another one lies in the middle, whole.
 const (
 	uprightWidth = 620
 	uprightTop   = 60

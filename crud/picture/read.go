@@ -37,8 +37,8 @@ type invalidError struct{ reason string }
 
 func (e *invalidError) Error() string { return e.reason }
 
-// IsInvalid reports whether an error is about the picture, and then what is wrong with it, to complete
-// a sentence that begins with its name.
+// IsInvalid reports whether an error is about the picture, and then what is wrong with it, to
+// complete a sentence that begins with its name.
 func IsInvalid(err error) (reason string, yes bool) {
 	if e, ok := errors.AsType[*invalidError](err); ok {
 		return e.reason, true
@@ -46,9 +46,9 @@ func IsInvalid(err error) (reason string, yes bool) {
 	return "", false
 }
 
-// Read returns the pixels of a picture of an account, turned upright by its EXIF orientation, and scaled down to fit a box.
-// IsInvalid reports a file that is no such picture, is damaged, or takes too much to read. One picture is read at a time, and
-// accounts take turns.
+// Read returns the pixels of a picture of an account, turned upright by its EXIF orientation, and
+// scaled down to fit a box. IsInvalid reports a file that is no such picture, is damaged, or takes
+// too much to read. One picture is read at a time, and accounts take turns.
 func (t *Thumbnailer) Read(ctx context.Context, owner uuid.UUID, file io.ReadSeeker, box Box) (_ *image.NRGBA, err error) {
 	done, err := t.turns.Wait(ctx, owner)
 	if err != nil {

@@ -23,8 +23,8 @@ func Rules() upload.Rules {
 	}
 }
 
-// ReceiveThumbnail returns the pictures derived from the one that an account's request carries. Errors are problems where
-// the request is at fault.
+// ReceiveThumbnail returns the pictures derived from the one that an account's request carries.
+// Errors are problems where the request is at fault.
 func (t *Thumbnailer) ReceiveThumbnail(out http.ResponseWriter, r *http.Request) (Set, error) {
 	return t.receive(out, r, ThumbnailBox, t.Thumbnails)
 }

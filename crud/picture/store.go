@@ -10,8 +10,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// StoreForFile stores the pictures of a version of a lead magnet's file, of which there may be none, and its table of contents, as JSON.
-// They take the place of those that were stored before.
+// StoreForFile stores the pictures of a version of a lead magnet's file, of which there may be
+// none, and its table of contents, as JSON. They take the place of those that were stored before.
 func (s Set) StoreForFile(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID, version int32, outline []byte) error {
 	if len(s) > 0 {
 		if err := store.New(tx).DeletePicturesOfFile(ctx, store.DeletePicturesOfFileParams{LeadMagnetID: magnet, Version: version}); err != nil {
@@ -55,7 +55,8 @@ func (s Set) insert(ctx context.Context, tx pgx.Tx, row store.InsertPictureParam
 	return paths, nil
 }
 
-// Covers returns the URLs of the pictures of the first pages of lead magnets, of those that have one.
+// Covers returns the URLs of the pictures of the first pages of lead magnets, of those that have
+// one.
 func Covers(ctx context.Context, tx pgx.Tx, site string, magnets []uuid.UUID) (map[uuid.UUID]string, error) {
 	covers := map[uuid.UUID]string{}
 	if len(magnets) == 0 {

@@ -11,9 +11,9 @@ import (
 	"lodestone/crud/upload"
 )
 
-// Thumbnailer reads uploaded pictures (PNG, JPEG, WebP, and the first image of a GIF), and makes those that
-// are served. It is safe for concurrent use: one picture is read at a time, and one is made; the others
-// wait, so that memory is bounded.
+// Thumbnailer reads uploaded pictures (PNG, JPEG, WebP, and the first image of a GIF), and makes
+// those that are served. It is safe for concurrent use: one picture is read at a time, and one is
+// made; the others wait, so that memory is bounded.
 type Thumbnailer struct {
 	turns   *sandbox.Turns
 	timeout time.Duration // of reading one picture
@@ -28,14 +28,14 @@ func NewThumbnailer(intake *upload.Intake, log *slog.Logger) *Thumbnailer {
 	return &Thumbnailer{turns: sandbox.NewTurns(maxReaders), timeout: readTimeout, intake: intake, slots: make(chan struct{}, maxReaders), log: log, decode: decode}
 }
 
-// Thumbnails returns the thumbnails of a page or an uploaded picture, and the preview with it. What is
-// transparent becomes white.
+// Thumbnails returns the thumbnails of a page or an uploaded picture, and the preview with it. What
+// is transparent becomes white.
 func (t *Thumbnailer) Thumbnails(ctx context.Context, original image.Image) (Set, error) {
 	return t.make(ctx, original, makeThumbnails)
 }
 
-// Document returns the pictures of a document: Thumbnails of its first page, and those of inside pages, which are given so small that
-// no text can be read.
+// Document returns the pictures of a document: Thumbnails of its first page, and those of inside
+// pages, which are given so small that no text can be read.
 func (t *Thumbnailer) Document(ctx context.Context, first image.Image, inside []*image.RGBA) (Set, error) {
 	return t.make(ctx, first, func(first image.Image) (Set, error) {
 		set, err := makeThumbnails(first)

@@ -1,4 +1,5 @@
-// Package proof makes the secrets by which someone proves to read a mailbox: a link or a code in a mail, for a page that waits.
+// Package proof makes the secrets by which someone proves to read a mailbox: a link or a code in a
+// mail, for a page that waits.
 package proof
 
 import (
@@ -17,8 +18,9 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Secrets are those of one proof. The link and the code are derived from the page's secret with a key of the installation, so that a
-// mail can be sent again without anything of it being stored, and who has only the page's secret cannot make them.
+// Secrets are those of one proof. The link and the code are derived from the page's secret with a
+// key of the installation, so that a mail can be sent again without anything of it being stored,
+// and who has only the page's secret cannot make them.
 type Secrets struct {
 	Page string // of the browser that waits
 	Link string // in the mail
@@ -33,7 +35,8 @@ func New(key [token.KeyBytes]byte) Secrets { return secretsOf(key, Random()) }
 // Random returns a secret of 130 random bits.
 func Random() string { return strings.ToLower(rand.Text()) }
 
-// Again returns the secrets of a page whose link has a hash, as the first mail had them. keys are those that may have made them.
+// Again returns the secrets of a page whose link has a hash, as the first mail had them. keys are
+// those that may have made them.
 func Again(keys [][token.KeyBytes]byte, page string, linkHash []byte) Secrets {
 	for _, key := range keys {
 		if s := secretsOf(key, page); bytes.Equal(Hash(s.Link), linkHash) {
@@ -66,8 +69,8 @@ func Hash(secret string) []byte {
 	return sum[:]
 }
 
-// CodeHash is what is stored of a code: with the page's secret in it, since a million codes are soon
-// tried.
+// CodeHash is what is stored of a code: with the page's secret in it, since a million codes are
+// soon tried.
 func CodeHash(page, code string) []byte { return Hash(page + "\x00" + code) }
 
 // IsCode reports whether a text can be a code, as people type it.
@@ -76,8 +79,8 @@ func IsCode(typed string) bool {
 	return len(text) == codeDigits && !strings.Contains(text, "x")
 }
 
-// Digits returns the digits of a code as people type and paste it: in the digits of any script, and with blanks, marks and invisible
-// characters anywhere. A letter becomes an x.
+// Digits returns the digits of a code as people type and paste it: in the digits of any script, and
+// with blanks, marks and invisible characters anywhere. A letter becomes an x.
 func Digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -90,7 +93,8 @@ func Digits(text string) string {
 	}, text)
 }
 
-// digit returns the ASCII digit of a decimal digit. Unicode has the digits of each script in a row, from zero to nine.
+// digit returns the ASCII digit of a decimal digit. Unicode has the digits of each script in a row,
+// from zero to nine.
 func digit(r rune) rune {
 	for _, table := range unicode.Nd.R16 {
 		if r <= rune(table.Hi) {

@@ -1,7 +1,7 @@
-// Package queue does work in the background that a transaction asked for: the job is a row of Postgres
-// that is inserted in that transaction, so there is a job if and only if there is what it tells of. Jobs
-// are tried again until they succeed or their attempts are used up, by any of the processes that share
-// the database.
+// Package queue does work in the background that a transaction asked for: the job is a row of
+// Postgres that is inserted in that transaction, so there is a job if and only if there is what it
+// tells of. Jobs are tried again until they succeed or their attempts are used up, by any of the
+// processes that share the database.
 //
 // A job runs at least once: a process that is killed after the work and before the job is marked as
 // completed leaves it to be rescued and run again.
@@ -27,16 +27,16 @@ import (
 )
 
 const (
-	// defaultPoll is rare enough that an idle installation does next to nothing. pooledPoll is how often queues look for jobs
-	// where a pooler stands before Postgres, which cannot notify of them.
+	// defaultPoll is rare enough that an idle installation does next to nothing. pooledPoll is how
+	// often queues look for jobs where a pooler stands before Postgres, which cannot notify of them.
 	defaultPoll = 5 * time.Second
 	pooledPoll  = time.Second
 
 	// jobTimeout bounds a job whose worker names no other bound.
 	jobTimeout = time.Minute
 
-	// rescueAfter is when a job that a killed process left running is run by another. It is longer than
-	// any job may take.
+	// rescueAfter is when a job that a killed process left running is run by another. It is longer
+	// than any job may take.
 	rescueAfter = 2 * time.Minute
 
 	// The arguments of jobs hold addresses and links that open documents, so completed ones go soon.
@@ -46,8 +46,8 @@ const (
 )
 
 const (
-	// Keep is the longest time for which a queue holds anything about a person, whatever becomes of it: a mail, a message to a
-	// webhook or a chat channel, a download to be reported.
+	// Keep is the longest time for which a queue holds anything about a person, whatever becomes of
+	// it: a mail, a message to a webhook or a chat channel, a download to be reported.
 	Keep = 7 * 24 * time.Hour
 	// PruneAt is the age at which it is removed: what looks for it every hour may be late.
 	PruneAt = Keep - 3*time.Hour
@@ -58,9 +58,9 @@ type Config struct {
 	// Grace is the time that jobs in flight get to end when the queue is stopped; after it their
 	// contexts are cancelled, and they are run again by whoever works next, without losing an attempt.
 	Grace time.Duration
-	// Poll is how often each queue looks for jobs. Postgres notifies of new ones at once; looking finds those
-	// of which no process was notified, because its connection was down. Zero: 5 s, or 1 s where a pooler stands before
-	// Postgres, over which nothing is notified; at least 100 ms.
+	// Poll is how often each queue looks for jobs. Postgres notifies of new ones at once; looking
+	// finds those of which no process was notified, because its connection was down. Zero: 5 s, or 1 s
+	// where a pooler stands before Postgres, over which nothing is notified; at least 100 ms.
 	Poll time.Duration
 }
 
@@ -136,8 +136,8 @@ type idle struct{}
 // Kind implements river.JobArgs.
 func (idle) Kind() string { return "idle" }
 
-// AddQueue adds a named queue, in which this process runs so many jobs at once. Jobs of one queue do
-// not wait for those of another.
+// AddQueue adds a named queue, in which this process runs so many jobs at once. Jobs of one queue
+// do not wait for those of another.
 func (q *Queue) AddQueue(name string, workers int) error {
 	if _, twice := q.queues[name]; twice {
 		return fmt.Errorf("add queue %s: there is one of that name", name)
@@ -147,8 +147,8 @@ func (q *Queue) AddQueue(name string, workers int) error {
 	return nil
 }
 
-// Register says who does the jobs of a kind. A worker's error is logged and stored with the job, so it
-// must hold no secret. A kind can be inserted only where it is registered.
+// Register says who does the jobs of a kind. A worker's error is logged and stored with the job, so
+// it must hold no secret. A kind can be inserted only where it is registered.
 func Register[T river.JobArgs](q *Queue, w river.Worker[T]) error {
 	if err := river.AddWorkerSafely(q.workers, w); err != nil {
 		return fmt.Errorf("register worker: %w", err)
@@ -158,26 +158,27 @@ func Register[T river.JobArgs](q *Queue, w river.Worker[T]) error {
 	return nil
 }
 
-// AddPeriodic inserts a job at each time of a schedule, and soon after each start: times that passed
-// while no process ran are not made up for. One process of all does it, but two may do it at the same
-// time around a change, so the job has to be harmless when it runs twice. id names it in the log.
+// AddPeriodic inserts a job at each time of a schedule, and soon after each start: times that
+// passed while no process ran are not made up for. One process of all does it, but two may do it at
+// the same time around a change, so the job has to be harmless when it runs twice. id names it in
+// the log.
 func (q *Queue) AddPeriodic(id string, schedule river.PeriodicSchedule, args river.JobArgs) {
 	job := river.NewPeriodicJob(schedule, func() (river.JobArgs, *river.InsertOpts) { return args, nil },
 		&river.PeriodicJobOpts{ID: id, RunOnStart: true})
 	q.periodic = append(q.periodic, job)
 }
 
-// Insert adds a job in a transaction: it runs after the commit, or never. In a transaction of an account
-// the arguments have to name that account in their JSON field account_id; row-level security refuses
-// any other. Options may be nil.
+// Insert adds a job in a transaction: it runs after the commit, or never. In a transaction of an
+// account the arguments have to name that account in their JSON field account_id; row-level
+// security refuses any other. Options may be nil.
 func (q *Queue) Insert(ctx context.Context, tx pgx.Tx, args river.JobArgs, options *river.InsertOpts) error {
 	inserted, err := q.inserter.InsertTx(ctx, tx, args, options)
 	if err != nil {
 		return fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
-	// River tells of one insert in a tenth of a second, and believes that it was heard. If the transaction
-	// of that one is rolled back, or takes longer, no one hears of the others. The same notice twice in
-	// one transaction is sent once.
+	// River tells of one insert in a tenth of a second, and believes that it was heard. If the
+	// transaction of that one is rolled back, or takes longer, no one hears of the others. The same
+	// notice twice in one transaction is sent once.
 	notice := fmt.Sprintf(`{"queue": %q}`, inserted.Job.Queue)
 	if err := store.New(tx).WakeQueues(ctx, notice); err != nil {
 		return fmt.Errorf("tell of job %s: %w", args.Kind(), err)
@@ -241,8 +242,8 @@ func (q *Queue) tryStart(ctx context.Context) (*river.Client[pgx.Tx], error) {
 // resumeEvery is the time between two looks whether a restored installation was resumed.
 const resumeEvery = time.Second
 
-// awaitResume waits while what leaves the installation is paused after a restore. A look that fails is an error: Postgres may answer the
-// client that starts next, and nothing looks again after that.
+// awaitResume waits while what leaves the installation is paused after a restore. A look that fails
+// is an error: Postgres may answer the client that starts next, and nothing looks again after that.
 func (q *Queue) awaitResume(ctx context.Context) error {
 	for first := true; ; first = false {
 		paused, err := store.New(q.pool.Unscoped()).DeliveriesPaused(ctx)

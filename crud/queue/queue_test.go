@@ -134,7 +134,8 @@ func TestAJobRunsWhenItsTransactionCommits(t *testing.T) {
 	require.Empty(t, f.got)
 }
 
-// An account inserts and sees its own jobs only, also those that a unique key names, and changes none.
+// An account inserts and sees its own jobs only, also those that a unique key names, and changes
+// none.
 func TestAnAccountHasItsOwnJobsOnly(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.MigratedPostgres(t)
@@ -223,7 +224,8 @@ func TestOutcomesAreCountedAndFailuresKept(t *testing.T) {
 	awaitValue(t, f.metrics, "lodestone_queue_jobs", "state", "discarded", 1)
 }
 
-// awaitValue waits until a series has a value: a look at the queue that takes longer than a scrape may has none.
+// awaitValue waits until a series has a value: a look at the queue that takes longer than a scrape
+// may has none.
 func awaitValue(t *testing.T, r prometheus.Gatherer, name, label, is string, want float64) {
 	t.Helper()
 	require.Eventually(t, func() bool { return value(t, r, name, label, is) == want }, testTimeout, 10*time.Millisecond)
@@ -266,8 +268,8 @@ func TestDepthAndAge(t *testing.T) {
 	require.InDelta(t, 3600, age, 60)
 }
 
-// A job in flight is cancelled when its grace is over, and is there for the next process at once, without
-// having lost an attempt.
+// A job in flight is cancelled when its grace is over, and is there for the next process at once,
+// without having lost an attempt.
 func TestStoppedInTheMiddleOfAJob(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.MigratedPostgres(t)
@@ -380,7 +382,8 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// Jobs of a restored database wait also when the look whether it was resumed fails, although Postgres answers what comes next.
+// Jobs of a restored database wait also when the look whether it was resumed fails, although
+// Postgres answers what comes next.
 func TestARestoredDatabaseStaysPausedWhenTheLookFails(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.MigratedPostgres(t)

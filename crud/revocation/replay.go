@@ -11,8 +11,9 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Replay revokes again what the record has and Postgres has not: it was restored to a state of before. Call it before anything is served. If
-// something was revoked and later opened again, it is revoked: an owner can open it once more.
+// Replay revokes again what the record has and Postgres has not: it was restored to a state of
+// before. Call it before anything is served. If something was revoked and later opened again, it is
+// revoked: an owner can open it once more.
 func (r *Record) Replay(ctx context.Context) error {
 	if r.deps.Place == nil {
 		return nil

@@ -1,6 +1,8 @@
-// Package revocation keeps what was revoked (links, keys, shares, people, webhooks) on record outside the databases, so that a restored
-// Postgres of before does not open it again. Triggers note a revocation in the transaction that makes it. A service writes the notes to the
-// place of the log of erasures within a second or so, and crud replays what a restored Postgres lacks before anything is served.
+// Package revocation keeps what was revoked (links, keys, shares, people, webhooks) on record
+// outside the databases, so that a restored Postgres of before does not open it again. Triggers
+// note a revocation in the transaction that makes it. A service writes the notes to the place of
+// the log of erasures within a second or so, and crud replays what a restored Postgres lacks before
+// anything is served.
 package revocation
 
 import (
@@ -40,12 +42,13 @@ const (
 	writeEvery   = time.Second
 	atOnce       = 1000
 
-	// writerLock is the key of the advisory lock under which one process writes: names follow each other.
+	// writerLock is the key of the advisory lock under which one process writes: names follow each
+	// other.
 	writerLock = 0x6c6f6465_7265766f // "loderevo"
 )
 
-// OpenPlace returns the place in a log of erasures, which is a directory or a bucket, or nil if there is no log. Names of entries are in the order in
-// which these were written.
+// OpenPlace returns the place in a log of erasures, which is a directory or a bucket, or nil if
+// there is no log. Names of entries are in the order in which these were written.
 func OpenPlace(log string, s3 objectstore.Config) (objectstore.Folder, error) {
 	if log == "" {
 		return nil, nil
@@ -57,7 +60,8 @@ func OpenPlace(log string, s3 objectstore.Config) (objectstore.Folder, error) {
 	return place, nil
 }
 
-// Deps is what the record works with. Place may be nil: nothing is on record then. All else is required.
+// Deps is what the record works with. Place may be nil: nothing is on record then. All else is
+// required.
 type Deps struct {
 	Postgres   *postgres.Pool
 	Place      objectstore.Folder
@@ -82,7 +86,8 @@ func New(d Deps) *Record {
 	return r
 }
 
-// write writes what is noted. The process replays what Postgres lacks before it starts this service.
+// write writes what is noted. The process replays what Postgres lacks before it starts this
+// service.
 func (r *Record) write(ctx context.Context) error {
 	for n := atOnce; n == atOnce; {
 		err := r.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {

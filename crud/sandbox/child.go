@@ -14,8 +14,8 @@ const (
 	maxStack   = 64 << 20
 )
 
-// Main does the task that this process was started for, if it is this one, and then ends it. Calls of
-// it are the first thing that the program's main function does, and in tests TestMain.
+// Main does the task that this process was started for, if it is this one, and then ends it. Calls
+// of it are the first thing that the program's main function does, and in tests TestMain.
 func Main(task Task) {
 	if len(os.Args) != 2 || os.Args[1] != task.Name {
 		return

@@ -14,8 +14,8 @@ func limitProcess(seconds uint64) {
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }
 
-// LimitCPU lets this process, which does a task, compute for so many seconds more, and no longer than
-// it could before.
+// LimitCPU lets this process, which does a task, compute for so many seconds more, and no longer
+// than it could before.
 func LimitCPU(seconds uint64) {
 	var used syscall.Rusage
 	var limit syscall.Rlimit

@@ -1,8 +1,9 @@
 // Package sandbox reads files that strangers sent in a process of its own.
 //
-// A hostile file can make a reader loop, swell or crash, or worse. So it is read by the same program
-// started again: it knows none of our secrets, is ended by the system when it takes too long or too
-// much memory, and hands back what it found through a pipe, which is all that is trusted of it.
+// A hostile file can make a reader loop, swell or crash, or worse. So it is read by the same
+// program started again: it knows none of our secrets, is ended by the system when it takes too
+// long or too much memory, and hands back what it found through a pipe, which is all that is
+// trusted of it.
 package sandbox
 
 import (
@@ -42,8 +43,9 @@ type Runner struct {
 	turns   *Turns
 }
 
-// New returns a runner that starts this program again, and has at most so many processes at once; the
-// files of others wait for their owner's turn. The program's main function must begin with a call of Main for every task.
+// New returns a runner that starts this program again, and has at most so many processes at once;
+// the files of others wait for their owner's turn. The program's main function must begin with a
+// call of Main for every task.
 func New(atOnce int) (*Runner, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -63,10 +65,10 @@ func IsDead(err error) bool {
 	return yes
 }
 
-// Run does the task named on a file, from its beginning, and returns what was written. The owner is the account whose
-// file it is: accounts take turns, and one has at most all processes but one. Variables are
-// all that the process has in its environment. When IsDead holds for the error, what was written until
-// then is returned as well.
+// Run does the task named on a file, from its beginning, and returns what was written. The owner is
+// the account whose file it is: accounts take turns, and one has at most all processes but one.
+// Variables are all that the process has in its environment. When IsDead holds for the error, what
+// was written until then is returned as well.
 func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os.File, variables ...string) ([]byte, error) {
 	done, err := r.turns.Wait(ctx, owner)
 	if err != nil {
@@ -100,8 +102,8 @@ func (r *Runner) Run(ctx context.Context, owner uuid.UUID, name string, file *os
 	return out.kept.Bytes(), nil
 }
 
-// limitedBuffer refuses what goes beyond its limit, and ends the process that writes. It has no method
-// but Write: a bytes.Buffer's own ReadFrom would take everything.
+// limitedBuffer refuses what goes beyond its limit, and ends the process that writes. It has no
+// method but Write: a bytes.Buffer's own ReadFrom would take everything.
 type limitedBuffer struct {
 	kept bytes.Buffer
 	left int

@@ -9,9 +9,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Turns lets so many run at a time. Owners take turns: the next to run is of the owner who has waited longest since its last
-// turn, however many others wait for another. No owner runs in all places while there are several, so that who comes
-// does not wait for the end of another owner's work.
+// Turns lets so many run at a time. Owners take turns: the next to run is of the owner who has
+// waited longest since its last turn, however many others wait for another. No owner runs in all
+// places while there are several, so that who comes does not wait for the end of another owner's
+// work.
 type Turns struct {
 	each int // places of one owner at a time
 

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// With one place, an account that comes later comes next, before the files that another sent earlier.
+// With one place, an account that comes later comes next, before the files that another sent
+// earlier.
 func TestAccountsTakeTurns(t *testing.T) {
 	t.Parallel()
 	turns := NewTurns(1)

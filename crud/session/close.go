@@ -24,13 +24,14 @@ const (
 	closeBatch = 500
 )
 
-// closerLock is the key of the advisory lock under which sessions end, one process at a time: what is new about a session depends on
-// those of its link that ended before.
+// closerLock is the key of the advisory lock under which sessions end, one process at a time: what
+// is new about a session depends on those of its link that ended before.
 const closerLock = 0x6c6f6465_656e6473 // "lodeends"
 
 // Notifier notices what readers did in sessions that are over. It is implemented by notice.Notices.
 type Notifier interface {
-	// SessionsEnded is called once for each session, in the transaction that ends it, which has no scope.
+	// SessionsEnded is called once for each session, in the transaction that ends it, which has no
+	// scope.
 	SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID) error
 }
 
@@ -44,8 +45,8 @@ type CloserDeps struct {
 	Now        func() time.Time // the clock; nil: time.Now
 }
 
-// Closer is the service that ends sessions without activity, and emits session.ended to webhooks, once
-// for each session whatever number of processes run it.
+// Closer is the service that ends sessions without activity, and emits session.ended to webhooks,
+// once for each session whatever number of processes run it.
 //
 // What happens in a session is known from its events, some time after it happened: while Kafka or
 // ClickHouse are away, long after. So a session is idle only as of the time that the counters have

@@ -26,16 +26,16 @@ type Jobs interface {
 // mostDownloads bounds what one session can have recorded.
 const mostDownloads = 100
 
-// Visitor is what is known of who downloads. The address is not: it is in no table, so an event that
-// the server reports has none.
+// Visitor is what is known of who downloads. The address is not: it is in no table, so an event
+// that the server reports has none.
 type Visitor struct {
 	UserAgent string
 	Origin    event.Origin
 	Objects   bool // asked not to be tracked
 }
 
-// StartDownload records a click on download under its id. It may be recorded already: a download that
-// is resumed has the same id. One of another session is a Refusal, and so is one too many.
+// StartDownload records a click on download under its id. It may be recorded already: a download
+// that is resumed has the same id. One of another session is a Refusal, and so is one too many.
 func (s *Sessions) StartDownload(ctx context.Context, in Session, id uuid.UUID) error {
 	event, err := uuid.NewV7()
 	if err != nil {
@@ -76,12 +76,12 @@ func (s *Sessions) Begun(ctx context.Context, in Session, v Visitor) error {
 	return nil
 }
 
-// Served records that bytes of a download went out, from first up to, and without, last. With the last
-// ones that were missing the download is complete: that is reported and sent to webhooks in the same
-// transaction, and once.
+// Served records that bytes of a download went out, from first up to, and without, last. With the
+// last ones that were missing the download is complete: that is reported and sent to webhooks in
+// the same transaction, and once.
 //
-// Bytes that went out cannot be served again, so a Postgres that is away for a moment is asked again
-// until ctx ends.
+// Bytes that went out cannot be served again, so a Postgres that is away for a moment is asked
+// again until ctx ends.
 func (s *Sessions) Served(ctx context.Context, in Session, id uuid.UUID, first, last int64, v Visitor) error {
 	return service.Retry(ctx, 100*time.Millisecond, 5*time.Second, func() error { return s.served(ctx, in, id, first, last, v) },
 		func(err error) (time.Duration, bool) { return 0, postgres.IsUnavailable(err) })

@@ -13,23 +13,23 @@ import (
 	"lodestone/pkg/store"
 )
 
-// A pass is what the URLs of a session's file carry: a grant for the link that holds the session's id (16 bytes) and the
-// file's version (4). Ids of sessions are given to others (in events and webhooks), so an id alone opens nothing. A preview is
-// a grant that holds nothing.
+// A pass is what the URLs of a session's file carry: a grant for the link that holds the session's
+// id (16 bytes) and the file's version (4). Ids of sessions are given to others (in events and
+// webhooks), so an id alone opens nothing. A preview is a grant that holds nothing.
 const (
 	passPurpose = "session pass"
 	passBody    = 16 + 4
 )
 
-// Pass returns what opens the file of the session, for as long as a session lasts at most. It is the
-// same each time, so that a page that is loaded again finds what it had in the browser's cache.
+// Pass returns what opens the file of the session, for as long as a session lasts at most. It is
+// the same each time, so that a page that is loaded again finds what it had in the browser's cache.
 func (s Session) Pass() string {
 	body := binary.BigEndian.AppendUint32(s.ID[:], uint32(s.File.Version))
 	return s.tokens.Grant(passPurpose, s.Link.ID[:], body, s.StartedAt.Add(Longest))
 }
 
-// Enter returns the session of a pass, or a Refusal: sessions end after a while, and at once when their
-// link or its lead magnet is switched off.
+// Enter returns the session of a pass, or a Refusal: sessions end after a while, and at once when
+// their link or its lead magnet is switched off.
 func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, error) {
 	body, err := s.deps.Tokens.OpenGrant(passPurpose, link.ID[:], pass, time.Now())
 	if err != nil || len(body) != passBody {
@@ -63,8 +63,8 @@ func (s *Sessions) Enter(ctx context.Context, link Link, pass string) (Session, 
 // previewTime is how long an owner's preview can be opened.
 const previewTime = time.Hour
 
-// PreviewToken returns what lets the owner of a link look at its document without being counted, and
-// until when.
+// PreviewToken returns what lets the owner of a link look at its document without being counted,
+// and until when.
 func (s *Sessions) PreviewToken(link uuid.UUID) (string, time.Time) {
 	ends := time.Now().Add(previewTime).Truncate(time.Second)
 	return s.deps.Tokens.Grant(passPurpose, link[:], nil, ends), ends

@@ -1,5 +1,5 @@
-// Package session is the openings of access links: whether a link may be opened, which file is read in
-// a session, and whether a download went out whole.
+// Package session is the openings of access links: whether a link may be opened, which file is read
+// in a session, and whether a download went out whole.
 package session
 
 import (
@@ -196,10 +196,11 @@ func (s Session) TrackingToken() string {
 	return s.tokens.Sign(s.claims())
 }
 
-// Start opens a link: it goes on with the session wanted if that is one of the link with activity in
-// the last half hour, else it starts one, under the id wanted if no one has it. A link that cannot be
-// opened is a Refusal. Whether it can, and the count of its openings, is one decision: of two that want
-// the last opening, one gets it. A program that says that it is one needs an opening that is left, and spends none.
+// Start opens a link: it goes on with the session wanted if that is one of the link with activity
+// in the last half hour, else it starts one, under the id wanted if no one has it. A link that
+// cannot be opened is a Refusal. Whether it can, and the count of its openings, is one decision: of
+// two that want the last opening, one gets it. A program that says that it is one needs an opening
+// that is left, and spends none.
 //
 // A client that got no answer asks again for the same id, and so spends one opening.
 func (s *Sessions) Start(ctx context.Context, link Link, wanted uuid.UUID, bot bool) (Session, error) {
@@ -246,8 +247,8 @@ func (s *Sessions) begin(ctx context.Context, tx pgx.Tx, link Link, wanted uuid.
 	})
 }
 
-// insert records a session under the id wanted, or under another if that one is taken or is no UUID of
-// version 7.
+// insert records a session under the id wanted, or under another if that one is taken or is no UUID
+// of version 7.
 func insert(ctx context.Context, q *store.Queries, of store.CountOpeningRow, wanted uuid.UUID, bot bool) (id uuid.UUID, startedAt time.Time, err error) {
 	for id = wanted; ; {
 		if id.Version() == 7 {

@@ -148,7 +148,8 @@ func (s *Shares) isUnlocked(r *http.Request, o opened) bool {
 
 type lockedData struct{ Action, Wrong string }
 
-// writeLocked asks for the password; wrong is the key of what was wrong with the one before, or "". It keeps the referrer policy of other pages, which sends nothing to other hosts: with none at
+// writeLocked asks for the password; wrong is the key of what was wrong with the one before, or "".
+// It keeps the referrer policy of other pages, which sends nothing to other hosts: with none at
 // all, old browsers send the form without an origin, and it would be refused.
 func (s *Shares) writeLocked(w http.ResponseWriter, r *http.Request, status int, o opened, wrong string) error {
 	t := s.deps.Pages.Texts(r, o.brand)

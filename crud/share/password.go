@@ -41,7 +41,8 @@ func (p *passwords) derive(ctx context.Context, password string, salt []byte, ti
 	return argon2.IDKey([]byte(password), salt, time, memory, lanes, hashBytes), nil
 }
 
-// hash returns what is stored of a password, in the form of the reference implementation ($argon2id$v=19$m=…).
+// hash returns what is stored of a password, in the form of the reference implementation
+// ($argon2id$v=19$m=…).
 func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails: crypto/rand ends the process instead

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// keepFor is how long an answer is shown again, so that a link that many open takes little of the account's requests.
+	// keepFor is how long an answer is shown again, so that a link that many open takes little of the
+	// account's requests.
 	keepFor    = time.Minute
 	maxKept    = 1000
 	askTimeout = 12 * time.Second

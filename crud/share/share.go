@@ -1,11 +1,14 @@
-// Package share shows the statistics of one lead magnet to whoever has a link, and lets an account make and revoke such links.
+// Package share shows the statistics of one lead magnet to whoever has a link, and lets an account
+// make and revoke such links.
 //
-// The page is read-only and shows aggregates: the funnel, how far readers come, and readers by day. It breaks nothing down by source,
-// device, country or link, and names no one. A single person could be known from a curve of few readers, so the page shows pages and
-// median times of at least MinReaders readers only.
+// The page is read-only and shows aggregates: the funnel, how far readers come, and readers by day.
+// It breaks nothing down by source, device, country or link, and names no one. A single person
+// could be known from a curve of few readers, so the page shows pages and median times of at least
+// MinReaders readers only.
 //
-// The page asks the site's own API, with a key that only the server can derive from the token of the URL. So the reports of
-// the API are the only source of its numbers, and every query is confined to the account where all others are.
+// The page asks the site's own API, with a key that only the server can derive from the token of
+// the URL. So the reports of the API are the only source of its numbers, and every query is
+// confined to the account where all others are.
 package share
 
 import (

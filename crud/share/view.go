@@ -160,7 +160,8 @@ func overTime(t *catalogue.Texts, rows []frame.Row, p period) chart.Line {
 	return l
 }
 
-// curveOf draws how far readers come, and how long they stay on pages that at least MinReaders viewed.
+// curveOf draws how far readers come, and how long they stay on pages that at least MinReaders
+// viewed.
 func curveOf(t *catalogue.Texts, pages []pageRow) chart.Pages {
 	c := chart.Pages{Title: t.Say("share.stay"), Own: words(t)}
 	for _, p := range pages {

@@ -46,7 +46,8 @@ func (s *Service) changeAccount(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The session refers to the person's membership: Postgres refuses one of an account that is not theirs.
+	// The session refers to the person's membership: Postgres refuses one of an account that is not
+	// theirs.
 	if err := s.deps.Postgres.Account(r.Context(), to, func(tx pgx.Tx) error { return in.begin(r.Context(), tx, audit.SignIn) }); err != nil {
 		if postgres.IsForeignKeyViolation(err) {
 			return page.Error(page.NotFound, page.Brand{}).Because(err)

@@ -35,8 +35,8 @@ const (
 	browserLasts = 24 * time.Hour
 )
 
-// rules bound how often one client tries to sign in, and how many mails it can cause to one mailbox: with five tries a mail, a code is
-// guessed with a chance of 1 in 10,000 a day.
+// rules bound how often one client tries to sign in, and how many mails it can cause to one
+// mailbox: with five tries a mail, a code is guessed with a chance of 1 in 10,000 a day.
 func triesOf() ratelimit.Rule {
 	return ratelimit.Rule{Name: "sign-ins", Quota: 60, Window: time.Hour}
 }
@@ -110,7 +110,8 @@ func (s *Service) browserOf(r *http.Request) string {
 	return c.Value
 }
 
-// checkBrowser returns the secret of a form's browser, and an error unless the form is of a page that this browser was shown.
+// checkBrowser returns the secret of a form's browser, and an error unless the form is of a page
+// that this browser was shown.
 func (s *Service) checkBrowser(r *http.Request) (secret string, err error) {
 	if secret = s.browserOf(r); secret == "" {
 		return "", page.Error(page.NoCookie, page.Brand{})
@@ -178,8 +179,8 @@ func (s *Service) takeMail(ctx context.Context, a email.Address) error {
 	return limited(wait)
 }
 
-// request stores that a browser wants to sign in with an address, and has the mail sent if it is a user's. The mail is in the language of the
-// user's account, or else in the given one.
+// request stores that a browser wants to sign in with an address, and has the mail sent if it is a
+// user's. The mail is in the language of the user's account, or else in the given one.
 func (s *Service) request(ctx context.Context, address email.Address, browser, next string, language locale.Language) (proof.Secrets, error) {
 	id, err := uuid.NewV7()
 	if err != nil {

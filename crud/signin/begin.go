@@ -41,8 +41,8 @@ type newSession struct {
 	secret string
 }
 
-// makeSession returns a session for someone, to be inserted in a transaction of the account. It always has a new secret, whatever cookie
-// the browser sent.
+// makeSession returns a session for someone, to be inserted in a transaction of the account. It
+// always has a new secret, whatever cookie the browser sent.
 func makeSession(r *http.Request, whom holder, method string) (newSession, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -55,7 +55,8 @@ func makeSession(r *http.Request, whom holder, method string) (newSession, error
 	}, secrets.Secret}, nil
 }
 
-// begin inserts the session, and writes it into the audit log as an action. The transaction is the account's, or not scoped.
+// begin inserts the session, and writes it into the audit log as an action. The transaction is the
+// account's, or not scoped.
 func (n newSession) begin(ctx context.Context, tx pgx.Tx, action audit.Action) error {
 	if err := store.New(tx).InsertUserSession(ctx, n.InsertUserSessionParams); err != nil {
 		return fmt.Errorf("begin session: %w", err)
@@ -96,7 +97,8 @@ func userAgent(r *http.Request) string {
 	return string(text[:min(len(text), maxUserAgent)])
 }
 
-// textsFor returns the texts in the language of the browser, if the dashboard has texts in it. Else they are English.
+// textsFor returns the texts in the language of the browser, if the dashboard has texts in it. Else
+// they are English.
 func (s *Service) textsFor(r *http.Request) *catalogue.Texts {
 	return s.texts.In(locale.Match(r.Header.Get("Accept-Language")))
 }

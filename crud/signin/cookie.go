@@ -11,11 +11,12 @@ import (
 	"lodestone/pkg/auth"
 )
 
-// browserCookie is the cookie of a browser that signs in: it binds the mail's link and code to this browser.
+// browserCookie is the cookie of a browser that signs in: it binds the mail's link and code to this
+// browser.
 const browserCookie = "__Host-sign-in-lodestone"
 
-// cookieName returns the name of the session's cookie: with the port if the site's address has one, since browsers send the cookies of
-// one port to all of them.
+// cookieName returns the name of the session's cookie: with the port if the site's address has one,
+// since browsers send the cookies of one port to all of them.
 func cookieName(site *url.URL) string {
 	if port := site.Port(); port != "" {
 		return auth.SessionCookie + "-" + port
@@ -23,8 +24,9 @@ func cookieName(site *url.URL) string {
 	return auth.SessionCookie
 }
 
-// trustworthy reports whether browsers take cookies with Secure from the site: over TLS, and from this machine. (Chromium and Firefox
-// do, as W3C Secure Contexts has it; older releases of Safari take them over TLS only.)
+// trustworthy reports whether browsers take cookies with Secure from the site: over TLS, and from
+// this machine. (Chromium and Firefox do, as W3C Secure Contexts has it; older releases of Safari
+// take them over TLS only.)
 func trustworthy(site *url.URL) bool {
 	if site.Scheme == "https" {
 		return true
@@ -49,7 +51,8 @@ const (
 	signOutPath   = dashboardPath + "/sign-out"
 )
 
-// nextOf returns where to go after signing in: a path of the dashboard with its query, or its first page for anything else.
+// nextOf returns where to go after signing in: a path of the dashboard with its query, or its first
+// page for anything else.
 func nextOf(text string) string {
 	u, err := url.ParseRequestURI(text)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || path.Clean(u.Path) != u.Path || strings.ContainsAny(u.Path, "\\\r\n\t") {

@@ -86,7 +86,8 @@ func (m *mailbox) sent(to string) (n int) {
 	return n
 }
 
-// fixture is the pages and the API of people, over HTTP on a database of their own, with an account and its owner.
+// fixture is the pages and the API of people, over HTTP on a database of their own, with an account
+// and its owner.
 type fixture struct {
 	url      string
 	db       *postgres.Pool
@@ -159,7 +160,8 @@ func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
 	service.Register(a)
 	user.New(user.Deps{Postgres: f.db, Mail: f.mails, Limiter: limiter, Site: site}).Register(a)
 	account.NewSelf(plan.Plans{}, account.Deps{Postgres: f.db}).Register(a)
-	// What a page of the dashboard is like: it asks the API with the key of the session, and takes a form.
+	// What a page of the dashboard is like: it asks the API with the key of the session, and takes a
+	// form.
 	pages.Mount(a, "GET /dashboard/settings", service.Require(func(w http.ResponseWriter, r *http.Request) error {
 		session := signin.From(r.Context())
 		inner := httptest.NewRequestWithContext(r.Context(), "GET", "/api/v1/account", http.NoBody)

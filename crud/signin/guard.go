@@ -23,7 +23,8 @@ const (
 	FormHeader = "X-CSRF-Token"
 )
 
-// Require lets requests with a session through, and puts it into their context. The others are led to the sign-in page.
+// Require lets requests with a session through, and puts it into their context. The others are led
+// to the sign-in page.
 func (s *Service) Require(fn page.Handler) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		session, found, err := s.find(r)
@@ -45,8 +46,8 @@ func (s *Service) Require(fn page.Handler) page.Handler {
 	}
 }
 
-// CheckForm returns an error unless the request has the token of its session. Require has checked it; call CheckForm where a page is
-// mounted without it.
+// CheckForm returns an error unless the request has the token of its session. Require has checked
+// it; call CheckForm where a page is mounted without it.
 func (s *Service) CheckForm(r *http.Request) error {
 	session, found, err := s.find(r)
 	if err != nil {
@@ -77,7 +78,8 @@ func (s *Service) find(r *http.Request) (Session, bool, error) {
 	return sessionOf(row, secrets), true, nil
 }
 
-// secrets returns what the cookie of this installation's sessions says, whether the session is alive or not.
+// secrets returns what the cookie of this installation's sessions says, whether the session is
+// alive or not.
 func (s *Service) secrets(r *http.Request) (auth.Session, bool) {
 	c, err := r.Cookie(s.cookie)
 	if err != nil || !slices.Contains(auth.SessionCookies(r), c.Value) {
@@ -120,7 +122,8 @@ func isForm(r *http.Request, kind string) bool {
 // isScript reports whether a script asks, and not a person who comes to a page.
 func isScript(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Dest") == "empty" }
 
-// refused answers a form without the token of the session. Someone who signed in again in another tab sees what was typed into this one.
+// refused answers a form without the token of the session. Someone who signed in again in another
+// tab sees what was typed into this one.
 func (s *Service) refused(w http.ResponseWriter, r *http.Request, err error) error {
 	if st, ok := errors.AsType[*page.Status](err); !ok || st.Kind != page.Refused {
 		return err
@@ -136,7 +139,8 @@ func (s *Service) signInFor(next string) string {
 	return s.deps.Pages.Path(signInPath + "?" + url.Values{"next": {next}}.Encode())
 }
 
-// signedOut leads a request without a session to the sign-in page. What was typed into a form is shown.
+// signedOut leads a request without a session to the sign-in page. What was typed into a form is
+// shown.
 func (s *Service) signedOut(w http.ResponseWriter, r *http.Request) error {
 	if isScript(r) { // which can do nothing with the page
 		w.Header().Set("Cache-Control", "no-store")

@@ -19,7 +19,8 @@ type invitationData struct {
 	Here, Account, Email, Role string
 }
 
-// invited is where an invitation's mail leads. As for other mails, nothing happens until a person presses the button.
+// invited is where an invitation's mail leads. As for other mails, nothing happens until a person
+// presses the button.
 func (s *Service) invited(w http.ResponseWriter, r *http.Request) error {
 	row, err := s.invitation(r)
 	if err != nil {
@@ -46,7 +47,8 @@ func (s *Service) invitation(r *http.Request) (row store.InvitationBySecretRow, 
 	return row, nil
 }
 
-// join accepts an invitation, and signs the person in: the link proves that they read the mails of the address.
+// join accepts an invitation, and signs the person in: the link proves that they read the mails of
+// the address.
 func (s *Service) join(w http.ResponseWriter, r *http.Request) error {
 	row, err := s.invitation(r)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// byAPIKey signs in by an API key. The session has the key's scopes but those of managing people and keys, and ends with the key.
+// byAPIKey signs in by an API key. The session has the key's scopes but those of managing people
+// and keys, and ends with the key.
 func (s *Service) byAPIKey(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.checkBrowser(r); err != nil {
 		return err

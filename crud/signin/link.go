@@ -24,8 +24,8 @@ type linkData struct {
 	Elsewhere        bool // another browser asked
 }
 
-// askToSignIn is where a mail's link leads. Programs that look at mails follow links, so nothing happens until a person presses the
-// button, in the browser that asked.
+// askToSignIn is where a mail's link leads. Programs that look at mails follow links, so nothing
+// happens until a person presses the button, in the browser that asked.
 func (s *Service) askToSignIn(w http.ResponseWriter, r *http.Request) error {
 	row, err := s.byLink(r)
 	if err != nil {
@@ -93,8 +93,8 @@ type Link struct {
 	Lasts time.Duration
 }
 
-// NewLink returns the path of a page that signs a user in once, in any browser. It ends the links that were made for the user before.
-// It is for whoever runs the installation.
+// NewLink returns the path of a page that signs a user in once, in any browser. It ends the links
+// that were made for the user before. It is for whoever runs the installation.
 func NewLink(ctx context.Context, db *postgres.Pool, l Link) (path string, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -118,7 +118,8 @@ func NewLink(ctx context.Context, db *postgres.Pool, l Link) (path string, err e
 
 const oncePath = signInPath + "/once/"
 
-// once signs in the browser that opens a link of NewLink first. The link is in no mail, and so no program follows it.
+// once signs in the browser that opens a link of NewLink first. The link is in no mail, and so no
+// program follows it.
 func (s *Service) once(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead || r.Header.Get("Sec-Purpose") != "" {
 		w.Header().Set("Cache-Control", "no-store")

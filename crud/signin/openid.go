@@ -31,7 +31,8 @@ const (
 
 	// openIDLasts is how long someone may take at the provider.
 	openIDLasts = 15 * time.Minute
-	// openIDSealing is the purpose that the secrets of a request are sealed for. The context is the hash of its state.
+	// openIDSealing is the purpose that the secrets of a request are sealed for. The context is the
+	// hash of its state.
 	openIDSealing = "openid requests"
 )
 
@@ -142,7 +143,8 @@ func (s *Service) takeRequest(r *http.Request) (row store.TakeOpenIDRequestRow, 
 	return row, secrets, nil
 }
 
-// providerFailed offers to sign in again after something went wrong at the provider, on the way to a screen, and passes other errors on.
+// providerFailed offers to sign in again after something went wrong at the provider, on the way to
+// a screen, and passes other errors on.
 func (s *Service) providerFailed(w http.ResponseWriter, r *http.Request, next string, err error) error {
 	if !errors.Is(err, errProvider) {
 		return err
@@ -154,8 +156,9 @@ func (s *Service) providerFailed(w http.ResponseWriter, r *http.Request, next st
 // errStranger is the error of someone who is in no account, and is not invited.
 var errStranger = errors.New("the person is in no account")
 
-// recognise returns the user of an identity, and the account to enter. An identity that is new is linked to the user who has its
-// address, if that is beyond doubt; else invitations to the address are accepted, or everyone may join one account, as an analyst.
+// recognise returns the user of an identity, and the account to enter. An identity that is new is
+// linked to the user who has its address, if that is beyond doubt; else invitations to the address
+// are accepted, or everyone may join one account, as an analyst.
 func (s *Service) recognise(ctx context.Context, who person) (id, account uuid.UUID, err error) {
 	err = s.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)

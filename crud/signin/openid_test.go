@@ -26,8 +26,8 @@ import (
 
 const client = "lodestone"
 
-// issuer is an OpenID Connect provider that does as a test says, also what it must not. (The laboratory's module has the test with a real
-// one.)
+// issuer is an OpenID Connect provider that does as a test says, also what it must not. (The
+// laboratory's module has the test with a real one.)
 type issuer struct {
 	url string
 	key *rsa.PrivateKey
@@ -202,8 +202,9 @@ func TestSignInByOpenID(t *testing.T) {
 	require.Equal(t, 303, f.browser().visit(t, p).status)
 }
 
-// An address counts if the provider says that it is verified, in the ID token or about the user, or if the operator trusts the provider for
-// addresses and it says nothing of it. The page and the log name the claim that is at fault.
+// An address counts if the provider says that it is verified, in the ID token or about the user, or
+// if the operator trusts the provider for addresses and it says nothing of it. The page and the log
+// name the claim that is at fault.
 func TestWhoseAddressesCount(t *testing.T) {
 	t.Parallel()
 	type test struct {
@@ -264,7 +265,8 @@ func TestWhoseAddressesCount(t *testing.T) {
 	}
 }
 
-// Someone new has to be invited, or may join the one account that is open to everyone, as an analyst.
+// Someone new has to be invited, or may join the one account that is open to everyone, as an
+// analyst.
 func TestNewPeopleByOpenID(t *testing.T) {
 	t.Parallel()
 	p := newIssuer(t)
@@ -296,7 +298,8 @@ func TestNewPeopleByOpenID(t *testing.T) {
 	require.Equal(t, "analyst", one[string](t, g2, "SELECT role FROM memberships JOIN users ON id = user_id WHERE email_key = 'bob@example.com'"))
 }
 
-// What is not of this provider, for this client, for this request, in time, and signed, signs no one in.
+// What is not of this provider, for this client, for this request, in time, and signed, signs no
+// one in.
 func TestOpenIDIsNotFooled(t *testing.T) {
 	t.Parallel()
 	p, evil := newIssuer(t), newIssuer(t)
@@ -372,7 +375,8 @@ func TestOpenIDIsNotFooled(t *testing.T) {
 	require.Contains(t, r.body, `name="next" value="/dashboard/live"`, "the next try leads to the screen that was asked for")
 }
 
-// A token counts only if the provider's key has signed it, and each answer of a provider only once and for its own request.
+// A token counts only if the provider's key has signed it, and each answer of a provider only once
+// and for its own request.
 func TestOpenIDTokensAreSigned(t *testing.T) {
 	t.Parallel()
 	p, evil := newIssuer(t), newIssuer(t)

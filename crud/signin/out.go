@@ -14,7 +14,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// signOut ends the session, or with the field "everywhere" every session of the person, in whatever account.
+// signOut ends the session, or with the field "everywhere" every session of the person, in whatever
+// account.
 func (s *Service) signOut(w http.ResponseWriter, r *http.Request) error {
 	session := From(r.Context())
 	err := s.deps.Postgres.Transaction(r.Context(), func(tx pgx.Tx) error {

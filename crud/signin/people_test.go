@@ -190,7 +190,8 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 	require.True(t, owner.signedIn(t))
 }
 
-// People of one account see and change nothing of another, and someone in both is in each with a role of its own.
+// People of one account see and change nothing of another, and someone in both is in each with a
+// role of its own.
 func TestAccountsAreApart(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -261,7 +262,8 @@ func TestSessionsAreAudited(t *testing.T) {
 	require.Equal(t, []string{"sign-in", "sign-out", "update-account", "sign-in"}, actions)
 }
 
-// Whoever signed in switches their own weekly report on and off, whatever their role; those of others, owners only.
+// Whoever signed in switches their own weekly report on and off, whatever their role; those of
+// others, owners only.
 func TestOwnWeeklyReport(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -165,8 +165,8 @@ func (v *verified) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// doubt returns what is wrong with the claims, if a provider is trusted for the addresses of which it does not say whether it has verified them
-// or not.
+// doubt returns what is wrong with the claims, if a provider is trusted for the addresses of which
+// it does not say whether it has verified them or not.
 func (c claims) doubt(trusted bool) doubt {
 	switch {
 	case c.Email == "":
@@ -180,7 +180,8 @@ func (c claims) doubt(trusted bool) doubt {
 	}
 }
 
-// redeem trades a code for the person, if the ID token is of this issuer, for this client, not too old, and has the nonce.
+// redeem trades a code for the person, if the ID token is of this issuer, for this client, not too
+// old, and has the nonce.
 func (p *provider) redeem(ctx context.Context, code string, secrets requestSecrets) (person, error) {
 	found, err := p.discover(ctx)
 	if err != nil {

@@ -1,20 +1,24 @@
-// Package signin lets people into the dashboard: by a mailed link or code, by an API key, by an invitation, by OpenID
-// Connect, or by the link that `lodestone up` prints. It keeps their sessions.
+// Package signin lets people into the dashboard: by a mailed link or code, by an API key, by an
+// invitation, by OpenID Connect, or by the link that `lodestone up` prints. It keeps their
+// sessions.
 //
 // A page of the dashboard is a page.Handler behind Require:
 //
 //	pages.Mount(a, "GET /dashboard/magnets/{id}", signin.Require(show))
 //	pages.Mount(a, "POST /dashboard/magnets/{id}", signin.Require(change))
 //
-// Inside, From(r.Context()) is the session. Its Key is an API key: send it as a bearer token to the site's own handler. So the API
-// decides what the session may do, and writes the audit log. Scopes tell what to show. The key is a secret, which no page shows: it
-// is derived from the cookie, and is stored nowhere.
+// Inside, From(r.Context()) is the session. Its Key is an API key: send it as a bearer token to the
+// site's own handler. So the API decides what the session may do, and writes the audit log. Scopes
+// tell what to show. The key is a secret, which no page shows: it is derived from the cookie, and
+// is stored nowhere.
 //
-// A form sends the hidden field FormField with the value of Session.CSRF. A script sends it in the header FormHeader, and a form with
-// files in the query of its action, since Require reads no file. Require refuses a POST without it; there is nothing else to call.
+// A form sends the hidden field FormField with the value of Session.CSRF. A script sends it in the
+// header FormHeader, and a form with files in the query of its action, since Require reads no file.
+// Require refuses a POST without it; there is nothing else to call.
 //
-// Without a session, a GET leads to the sign-in page and from there back. A POST does as well, and is kept: once the same person has
-// signed in again, a page offers to send the form with everything that was typed. A file has to be chosen again. A script gets 401.
+// Without a session, a GET leads to the sign-in page and from there back. A POST does as well, and
+// is kept: once the same person has signed in again, a page offers to send the form with everything
+// that was typed. A file has to be chosen again. A script gets 401.
 package signin
 
 import (
@@ -73,7 +77,8 @@ type Service struct {
 	provider  *provider // nil: there is no OpenID Connect
 }
 
-// keys returns what derives links and codes: the first one new ones. Those of the others are still sent again.
+// keys returns what derives links and codes: the first one new ones. Those of the others are still
+// sent again.
 func (s *Service) keys() [][token.KeyBytes]byte { return s.deps.Tokens.DeriveEach("sign-in") }
 
 // New returns the sign-in of an installation.
@@ -142,8 +147,8 @@ func sessionOf(row store.LookUpSessionRow, secrets auth.Session) Session {
 
 type contextKey struct{}
 
-// From returns the session of a request that Require let through. It panics for any other: a page without a session must not show an
-// account.
+// From returns the session of a request that Require let through. It panics for any other: a page
+// without a session must not show an account.
 func From(ctx context.Context) Session { return ctx.Value(contextKey{}).(Session) }
 
 // NewContext returns a context with a session, for tests of pages.
@@ -151,5 +156,6 @@ func NewContext(ctx context.Context, s Session) context.Context {
 	return context.WithValue(ctx, contextKey{}, s)
 }
 
-// maxSession is how long a browser keeps the cookie: a day longer than the session lives, so that it can tell which session is over.
+// maxSession is how long a browser keeps the cookie: a day longer than the session lives, so that
+// it can tell which session is over.
 const maxSession = 31 * 24 * time.Hour

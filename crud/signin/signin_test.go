@@ -43,7 +43,8 @@ func TestSignInByCode(t *testing.T) {
 	require.Equal(t, 303, b.get(t, "/dashboard/sign-in?next=/dashboard/live").status, "a browser with a session is not asked")
 }
 
-// The page says so when the SMTP server cannot be given the address that is typed, and no mail is waited for.
+// The page says so when the SMTP server cannot be given the address that is typed, and no mail is
+// waited for.
 func TestAddressesThatNoMailReaches(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -77,7 +78,8 @@ func TestACodeIsGuessedFiveTimesAtMost(t *testing.T) {
 	require.True(t, b.signedIn(t))
 }
 
-// Programs follow the links of mails; only a press of the button in the browser that asked signs in, once.
+// Programs follow the links of mails; only a press of the button in the browser that asked signs
+// in, once.
 func TestSignInByLink(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -265,7 +267,8 @@ func TestSignOutEverywhere(t *testing.T) {
 	require.False(t, phone.signedIn(t))
 }
 
-// A session by an API key has the scopes of the key, never manages people or keys, and ends with the key.
+// A session by an API key has the scopes of the key, never manages people or keys, and ends with
+// the key.
 func TestSignInByAPIKey(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -340,8 +343,8 @@ func TestSigningInIsLimited(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, r.status)
 }
 
-// A form that is sent after the end of its session, or where the person has signed out or signed in again in another tab, is shown to be
-// copied: nothing of it is done or stored.
+// A form that is sent after the end of its session, or where the person has signed out or signed in
+// again in another tab, is shown to be copied: nothing of it is done or stored.
 func TestWhatWasTypedIsShownWhereItCannotBeTaken(t *testing.T) {
 	t.Parallel()
 	f := start(t)

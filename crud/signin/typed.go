@@ -18,8 +18,9 @@ type typedData struct {
 	Back   string
 }
 
-// showTyped shows what was typed into a form that cannot be taken, and reports whether there was something to show. Nothing of it is
-// stored, and the page sends nothing: the person copies it. Forms of other sites do not come here.
+// showTyped shows what was typed into a form that cannot be taken, and reports whether there was
+// something to show. Nothing of it is stored, and the page sends nothing: the person copies it.
+// Forms of other sites do not come here.
 func (s *Service) showTyped(w http.ResponseWriter, r *http.Request, status int, text, signIn string) (bool, error) {
 	if r.Header.Get("Sec-Fetch-Site") != "same-origin" || isScript(r) || !isForm(r, plainForm) && !isForm(r, fileForm) {
 		return false, nil
@@ -39,7 +40,8 @@ func (s *Service) showTyped(w http.ResponseWriter, r *http.Request, status int, 
 	return true, s.write(w, r, status, "typed.html", page.Page{Title: s.say(r, "signin.typed"), Data: d})
 }
 
-// fieldsOf returns the fields of a request's form. A file is read to its end, since browsers send fields behind it.
+// fieldsOf returns the fields of a request's form. A file is read to its end, since browsers send
+// fields behind it.
 func fieldsOf(r *http.Request) (url.Values, error) {
 	if isForm(r, plainForm) {
 		return r.PostForm, nil
@@ -66,7 +68,8 @@ const FirstPrefix = "first."
 // field is what was typed into one field of a form.
 type field struct{ Name, Value string }
 
-// filled returns the fields into which something was typed, by name. A field that is as the form showed it at first is none.
+// filled returns the fields into which something was typed, by name. A field that is as the form
+// showed it at first is none.
 func filled(form url.Values) (fields []field) {
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		for _, value := range form[name] {

@@ -195,7 +195,8 @@ func (s *Service) complete(r *http.Request, id uuid.UUID, method string) (in new
 	})
 }
 
-// userOf returns the user of a try, and the account that the session will be of: the one that was used last.
+// userOf returns the user of a try, and the account that the session will be of: the one that was
+// used last.
 func (s *Service) userOf(ctx context.Context, id uuid.UUID) (user, account uuid.UUID, err error) {
 	row, err := store.New(s.deps.Postgres.Unscoped()).UserOfSignIn(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {

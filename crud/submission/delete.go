@@ -18,7 +18,8 @@ type deleteInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the submission."`
 }
 
-// delete removes a submission with its verifications. Triggers take the bodies of webhook deliveries about it and the copy for SQL.
+// delete removes a submission with its verifications. Triggers take the bodies of webhook
+// deliveries about it and the copy for SQL.
 func (s *Submissions) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Empty], error) {
 	err := s.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		q := store.New(tx)

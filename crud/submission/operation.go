@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/slot"
 )
 
-// Exports that run at a time in a process, each with a connection to Postgres, and how long one may take.
+// Exports that run at a time in a process, each with a connection to Postgres, and how long one may
+// take.
 const (
 	maxExports        = 4
 	maxAccountExports = 2

@@ -16,8 +16,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Whatever a request carries, and however it says so: either a file comes out, within its limit, whole and
-// with its hash, or a problem that puts the fault where it is.
+// Whatever a request carries, and however it says so: either a file comes out, within its limit,
+// whole and with its hash, or a problem that puts the fault where it is.
 func FuzzReceive(f *testing.F) {
 	form := func(disposition, body string) []byte {
 		return fmt.Appendf(nil, "--b\r\nContent-Disposition: %s\r\n\r\n%s\r\n--b--\r\n", disposition, body)

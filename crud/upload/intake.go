@@ -11,8 +11,9 @@ import (
 	"lodestone/pkg/slot"
 )
 
-// How many files are received and read at a time. What an account may have keeps its share of the waiting for the
-// readers of files bounded as well, since a file is held until it has been read and stored.
+// How many files are received and read at a time. What an account may have keeps its share of the
+// waiting for the readers of files bounded as well, since a file is held until it has been read and
+// stored.
 const (
 	maxFiles        = 64
 	maxAccountFiles = 8
@@ -22,13 +23,14 @@ const (
 	retryAfter          = 5 * time.Second
 )
 
-// Intake bounds the files that are received at a time, by account and in all: their number, and the space that they
-// take in the directory for temporary files. It is safe for concurrent use.
+// Intake bounds the files that are received at a time, by account and in all: their number, and the
+// space that they take in the directory for temporary files. It is safe for concurrent use.
 type Intake struct {
 	files, bytes *slot.Slots[uuid.UUID]
 }
 
-// NewIntake returns an intake for files of at most largest bytes. It takes four times that of disk space.
+// NewIntake returns an intake for files of at most largest bytes. It takes four times that of disk
+// space.
 func NewIntake(largest int64) *Intake {
 	return &Intake{
 		files: slot.New[uuid.UUID](maxFiles, maxAccountFiles),
@@ -36,7 +38,8 @@ func NewIntake(largest int64) *Intake {
 	}
 }
 
-// reserve takes a place, and space for so many bytes, for a file of an account. The error is a problem.
+// reserve takes a place, and space for so many bytes, for a file of an account. The error is a
+// problem.
 func (i *Intake) reserve(account uuid.UUID, bytes int64) (release func(), err error) {
 	file, err := i.files.Take(account, 1)
 	if err != nil {

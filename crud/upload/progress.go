@@ -10,14 +10,15 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// An upload goes on for as long as progressBytes arrive in each stallTime: slow lines do that, and one that stands still
-// gives its place to others.
+// An upload goes on for as long as progressBytes arrive in each stallTime: slow lines do that, and
+// one that stands still gives its place to others.
 const (
 	progressBytes = 64 << 10
 	stallTime     = 20 * time.Second
 )
 
-// progress reads the body of a request that has to arrive at a minimum rate, until a time at the latest.
+// progress reads the body of a request that has to arrive at a minimum rate, until a time at the
+// latest.
 type progress struct {
 	body       io.Reader
 	connection *http.ResponseController
@@ -43,8 +44,9 @@ func (p *progress) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// done lets the connection live until the end of the time for the request: the server goes on reading from it while
-// the answer is being prepared, and takes a deadline that passes for a client that left.
+// done lets the connection live until the end of the time for the request: the server goes on
+// reading from it while the answer is being prepared, and takes a deadline that passes for a client
+// that left.
 func (p *progress) done() error { return p.until(p.end) }
 
 func (p *progress) until(at time.Time) error {

@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// An upload of which nothing more arrives is ended long before the time for uploads is over, and gives its place back.
+// An upload of which nothing more arrives is ended long before the time for uploads is over, and
+// gives its place back.
 func TestStalledUploadEnds(t *testing.T) {
 	t.Parallel()
 	const form = "multipart/form-data; boundary=b"
@@ -63,7 +64,8 @@ func TestStalledUploadEnds(t *testing.T) {
 	}
 }
 
-// An account receives so many files, and so many bytes, at a time, and never takes all that there is.
+// An account receives so many files, and so many bytes, at a time, and never takes all that there
+// is.
 func TestIntake(t *testing.T) {
 	t.Parallel()
 	in := NewIntake(100)

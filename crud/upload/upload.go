@@ -23,7 +23,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Part is the name of the part of a form that holds the file, and of the field in problems about it.
+// Part is the name of the part of a form that holds the file, and of the field in problems about
+// it.
 const Part = "file"
 
 const (
@@ -63,8 +64,8 @@ type File struct {
 	release func() // gives back its place and its space
 }
 
-// Receive returns the file that a request of an account carries. Errors are problems where the request is at fault, the
-// account uploads too much at a time (429), or all do (503).
+// Receive returns the file that a request of an account carries. Errors are problems where the
+// request is at fault, the account uploads too much at a time (429), or all do (503).
 func (u Rules) Receive(w http.ResponseWriter, r *http.Request, account uuid.UUID) (*File, error) {
 	boundary, err := u.check(r)
 	if err != nil {
@@ -113,7 +114,8 @@ func (f *File) Discard() {
 	_ = os.Remove(f.Temp.Name())
 }
 
-// check returns what separates the parts of a form, "" if the body is the file itself, or what is wrong with the headers.
+// check returns what separates the parts of a form, "" if the body is the file itself, or what is
+// wrong with the headers.
 func (u Rules) check(r *http.Request) (boundary string, err error) {
 	unsupported := problem.New(problem.UnsupportedMediaType, fmt.Sprintf("Send %s as Content-Type: %s, or as a form (%s) with the part %s.",
 		u.What, strings.Join(u.Types, ", "), formType, Part))

@@ -39,7 +39,8 @@ type Object struct {
 // objectType is a kind of object.
 type objectType string
 
-// readBy are the kinds of objects, and the scope that reads them: who reads the log learns no name by it that the rest of the API would withhold.
+// readBy are the kinds of objects, and the scope that reads them: who reads the log learns no name
+// by it that the rest of the API would withhold.
 var readBy = map[objectType]auth.Scope{
 	"lead_magnet": auth.Read, "generic_link": auth.Read, "access_link": auth.Leads, "submission": auth.Leads, "share": auth.Read, "utm_template": auth.Read,
 	"webhook": auth.Webhooks, "chat_channel": auth.Webhooks, "key": auth.Keys, "user": auth.People, "invitation": auth.People, "session": auth.People,

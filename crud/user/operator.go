@@ -16,14 +16,15 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Users adds people to accounts. It is for whoever runs the installation: it acts on any account. It is safe for concurrent use.
+// Users adds people to accounts. It is for whoever runs the installation: it acts on any account.
+// It is safe for concurrent use.
 type Users struct{ db *postgres.Pool }
 
 // NewUsers returns the users of a database.
 func NewUsers(db *postgres.Pool) *Users { return &Users{db} }
 
-// Add makes an address one of an account's people, and returns the id of its user. Someone who is in the account has the role from now
-// on. account.ErrUnknown says that there is no such account.
+// Add makes an address one of an account's people, and returns the id of its user. Someone who is
+// in the account has the role from now on. account.ErrUnknown says that there is no such account.
 func (u *Users) Add(ctx context.Context, to uuid.UUID, address string, role auth.Role) (user uuid.UUID, err error) {
 	parsed, err := email.Parse(address)
 	if err != nil {
@@ -50,8 +51,8 @@ func (u *Users) Add(ctx context.Context, to uuid.UUID, address string, role auth
 	return user, nil
 }
 
-// Join returns the id of the user of an address, who is added if there is none. The transaction must add a membership: a user is one of
-// some account's people. It is not scoped to an account.
+// Join returns the id of the user of an address, who is added if there is none. The transaction
+// must add a membership: a user is one of some account's people. It is not scoped to an account.
 func Join(ctx context.Context, tx pgx.Tx, address email.Address) (uuid.UUID, error) {
 	id, err := uuid.NewV7()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package user serves the people of an account: who they are, who is invited, and their sessions in the dashboard. Package signin lets
-// them in.
+// Package user serves the people of an account: who they are, who is invited, and their sessions in
+// the dashboard. Package signin lets them in.
 package user
 
 import (
@@ -169,8 +169,8 @@ func (p *People) update(ctx context.Context, in *updateInput) (*api.Answer[User]
 	return api.OK(changed), nil
 }
 
-// keepAnOwner returns a problem if a person is the account's last owner, who stays until another one is there. Others that change
-// owners wait for the end of the transaction.
+// keepAnOwner returns a problem if a person is the account's last owner, who stays until another
+// one is there. Others that change owners wait for the end of the transaction.
 func keepAnOwner(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	if _, err := account.LockPlan(ctx, tx); err != nil {
 		return err

@@ -1,4 +1,5 @@
-// Package utm is the campaign parameters of links: how an address carries them, and the templates that an account saves.
+// Package utm is the campaign parameters of links: how an address carries them, and the templates
+// that an account saves.
 package utm
 
 import (
@@ -15,7 +16,8 @@ type Campaign struct {
 	Term    *string `query:"utm_term" minLength:"1" maxLength:"200" doc:"utm_term of the address in the code."`
 }
 
-// Add returns an address that has no query with the parameters, in the order in which people write them.
+// Add returns an address that has no query with the parameters, in the order in which people write
+// them.
 func (c Campaign) Add(address string) string {
 	var query []string
 	for _, p := range []struct {

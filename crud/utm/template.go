@@ -44,7 +44,8 @@ type Templates struct {
 	site string
 }
 
-// New returns the templates of a database. site is the public URL of the landing pages, without a slash at the end.
+// New returns the templates of a database. site is the public URL of the landing pages, without a
+// slash at the end.
 func New(db *postgres.Pool, site string) *Templates { return &Templates{db, site} }
 
 // Register adds the operations.

@@ -15,7 +15,8 @@ type Config struct {
 	PerAddr  int `kong:"-"`
 }
 
-// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
+// have others.
 func (c *Config) BeforeApply() error {
 	c.Openings = 120
 	c.Sending = 1024

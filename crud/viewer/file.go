@@ -45,7 +45,8 @@ func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
 	v.send(w, r, in.File, "inline")
 }
 
-// place takes a place among the files that are sent at a time, of a visitor's address and in all. The error is a page.
+// place takes a place among the files that are sent at a time, of a visitor's address and in all.
+// The error is a page.
 func (v *Viewer) place(r *http.Request) (release func(), err error) {
 	release, err = v.sending.Take(clientaddr.Network(v.deps.Addresses.Client(r)), 1)
 	if err == nil {
@@ -112,7 +113,8 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// noDownload is the error of a document that is for reading only. It leads to the reading page, whose address says who reads.
+// noDownload is the error of a document that is for reading only. It leads to the reading page,
+// whose address says who reads.
 func (v *Viewer) noDownload(r *http.Request) error {
 	st := page.Error(page.NoDownload, page.Brand{})
 	st.Action = page.Action{Key: "status.no_download.action", URL: v.path(r)}

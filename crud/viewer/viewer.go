@@ -1,6 +1,6 @@
-// Package viewer is the page on which a recipient reads the document of an access link, and what that
-// page loads: the document, in parts, and pdf.js. The page itself counts nothing: its script asks for a
-// session by a POST, so programs that follow links and show previews open none.
+// Package viewer is the page on which a recipient reads the document of an access link, and what
+// that page loads: the document, in parts, and pdf.js. The page itself counts nothing: its script
+// asks for a session by a POST, so programs that follow links and show previews open none.
 package viewer
 
 import (
@@ -117,8 +117,8 @@ func (v *Viewer) find(r *http.Request) (session.Link, error) {
 	return link, err
 }
 
-// begin starts a session, or goes on with the one wanted, unless the visitor's address has opened the
-// link too often.
+// begin starts a session, or goes on with the one wanted, unless the visitor's address has opened
+// the link too often.
 func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (session.Session, error) {
 	wait, err := v.deps.Limiter.TakeAddress(r.Context(), v.config.openings(), v.deps.Addresses.Client(r), link.ID.String())
 	if err != nil {
@@ -130,8 +130,9 @@ func (v *Viewer) begin(r *http.Request, link session.Link, wanted uuid.UUID) (se
 	return v.deps.Sessions.Start(r.Context(), link, wanted, v.deps.Bots.Classify(bot.RequestOf(r)) != "")
 }
 
-// maxUnknown is how many unknown links an address may ask for in a minute. A person mistypes one or two. A token has 130
-// random bits: guessing would be hopeless without a limit, and with it costs us nothing either.
+// maxUnknown is how many unknown links an address may ask for in a minute. A person mistypes one or
+// two. A token has 130 random bits: guessing would be hopeless without a limit, and with it costs
+// us nothing either.
 const maxUnknown = 30
 
 // tooMany is the error of an address that guesses, or opens a link too often.
@@ -349,8 +350,8 @@ func (v *Viewer) answer(w http.ResponseWriter, r *http.Request, status int, body
 	_, _ = w.Write(out) // a reader that left needs no answer
 }
 
-// open starts a session for a visitor whose browser runs no script, or a preview, and leads to the document
-// itself.
+// open starts a session for a visitor whose browser runs no script, or a preview, and leads to the
+// document itself.
 func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	link, err := v.find(r)
 	if err != nil {
@@ -394,7 +395,8 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// visitor returns what is reported of a visitor: nothing of where they are, if they asked not to be tracked.
+// visitor returns what is reported of a visitor: nothing of where they are, if they asked not to be
+// tracked.
 func (v *Viewer) visitor(r *http.Request) session.Visitor {
 	who := session.Visitor{
 		UserAgent: string(source.Agent([]byte(r.UserAgent()), maxAgent)),

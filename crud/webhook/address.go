@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// sealingURLs is the purpose that URLs of endpoints are sealed for: many have a token in them. The context is the id of the endpoint.
+// sealingURLs is the purpose that URLs of endpoints are sealed for: many have a token in them. The
+// context is the id of the endpoint.
 const sealingURLs = "webhook addresses"
 
 // address is the URL of an endpoint as it is stored.
@@ -44,7 +45,8 @@ func hint(text string) string {
 	return shown
 }
 
-// url returns the URL of an endpoint. Without the token key that sealed it, it is the hint, and the error is token.ErrSealed.
+// url returns the URL of an endpoint. Without the token key that sealed it, it is the hint, and the
+// error is token.ErrSealed.
 func (w *Webhooks) url(endpoint uuid.UUID, a address) (string, error) {
 	text, err := w.tokens.Open(sealingURLs, a.sealed, endpoint[:])
 	if err != nil {

@@ -127,7 +127,8 @@ func TestEndpointLimit(t *testing.T) {
 	r.create("https://example.com/3")
 }
 
-// Another account sees nothing of an endpoint and cannot touch it; neither can a key without the scope.
+// Another account sees nothing of an endpoint and cannot touch it; neither can a key without the
+// scope.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -290,7 +291,8 @@ func TestLogPages(t *testing.T) {
 	require.Equal(t, 400, code)
 }
 
-// Nothing that a secret could be made of is in an answer but the two that hand it out, nor in the log.
+// Nothing that a secret could be made of is in an answer but the two that hand it out, nor in the
+// log.
 func TestSecretIsShownOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

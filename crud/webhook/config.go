@@ -20,7 +20,8 @@ type Config struct {
 	SessionIdle   time.Duration `name:"session-idle" default:"30m" help:"Time without activity after which a session ends, and webhooks and owners are notified."`
 }
 
-// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
+// have others.
 func (c *Config) BeforeApply() error {
 	c.MaxEndpoints = 20
 	c.Concurrency = 128

@@ -179,8 +179,8 @@ func TestFailingEndpointIsDisabled(t *testing.T) {
 	require.Regexp(t, `^It failed for 5 days without a success, \d+ times in a row\.$`, r.must("GET", "/"+id, "")["disabled_reason"])
 }
 
-// One endpoint that does not answer keeps no other one waiting, and is sent no more at once than the
-// settings say, by all processes together.
+// One endpoint that does not answer keeps no other one waiting, and is sent no more at once than
+// the settings say, by all processes together.
 func TestSlowEndpointDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
@@ -262,8 +262,8 @@ func TestCrashBetween(t *testing.T) {
 	r.delivered(id, 2)
 }
 
-// A process that is stopped gives back what it had not finished, so that the next one sends it without
-// waiting, and without an attempt being lost.
+// A process that is stopped gives back what it had not finished, so that the next one sends it
+// without waiting, and without an attempt being lost.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)

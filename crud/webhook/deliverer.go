@@ -17,8 +17,8 @@ import (
 const (
 	pollEvery = 500 * time.Millisecond
 	cleanTick = time.Minute
-	// claimMargin is what a claim lasts beyond the timeout of its attempt. Once it has run out, whoever
-	// made the claim is taken for dead, and another process delivers.
+	// claimMargin is what a claim lasts beyond the timeout of its attempt. Once it has run out,
+	// whoever made the claim is taken for dead, and another process delivers.
 	claimMargin = 15 * time.Second
 	// noteTimeout is what writing down an attempt may take, and stopTimeout giving back a claim.
 	noteTimeout = 5 * time.Second
@@ -26,11 +26,12 @@ const (
 	cleanBatch  = 1000
 )
 
-// Deliverer is the service that sends what is due. Any number of processes may run one: each delivery
-// is claimed by one of them, for a time, and no endpoint gets more at once than the settings allow.
+// Deliverer is the service that sends what is due. Any number of processes may run one: each
+// delivery is claimed by one of them, for a time, and no endpoint gets more at once than the
+// settings allow.
 //
-// It polls Postgres rather than being notified: a look costs little, needs no connection of its own, and
-// finds also what was queued while no process ran.
+// It polls Postgres rather than being notified: a look costs little, needs no connection of its
+// own, and finds also what was queued while no process ran.
 type Deliverer struct {
 	*service.Loop
 	w *Webhooks
@@ -100,7 +101,8 @@ func (d *Deliverer) run(ctx context.Context, ready func()) error {
 func (w *Webhooks) claim(ctx context.Context, most int) (jobs []job, err error) {
 	err = w.db.Transaction(ctx, func(tx pgx.Tx) error {
 		q, now := store.New(tx), w.now()
-		// Two statements: the second one has to see what others claimed until the first one had the locks.
+		// Two statements: the second one has to see what others claimed until the first one had the
+		// locks.
 		endpoints, err := q.LockDueWebhooks(ctx, store.LockDueWebhooksParams{At: now, RowLimit: int64(most)})
 		if err != nil || len(endpoints) == 0 {
 			return err

@@ -15,8 +15,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// The receiver that docs/webhooks.md shows takes our messages, each once, and no one else's. The page
-// names every kind.
+// The receiver that docs/webhooks.md shows takes our messages, each once, and no one else's. The
+// page names every kind.
 func TestDocumentedReceiver(t *testing.T) {
 	t.Parallel()
 	root, err := enginetest.Root()

@@ -1,9 +1,10 @@
-// Package webhook tells an account's endpoints what happens, by the Standard Webhooks specification.
+// Package webhook tells an account's endpoints what happens, by the Standard Webhooks
+// specification.
 //
-// An event is written down, once for each endpoint that asked for its kind, in the transaction of what
-// it tells of (Emit): so no endpoint hears of what was rolled back, and none misses what was
-// committed. Every process delivers what is due (Deliverer), at least once, under an id that stays the
-// same.
+// An event is written down, once for each endpoint that asked for its kind, in the transaction of
+// what it tells of (Emit): so no endpoint hears of what was rolled back, and none misses what was
+// committed. Every process delivers what is due (Deliverer), at least once, under an id that stays
+// the same.
 package webhook
 
 import (
@@ -36,10 +37,10 @@ func encode(e Event, at time.Time) (string, error) {
 	return string(body), nil
 }
 
-// Emit writes down that events happened, for every endpoint of the account that asked for their kind.
-// tx is the transaction of what happened, within the account's scope or outside of any; its commit
-// lets the deliveries begin. tokens seals their bodies. The events are of one kind. Without an endpoint for it, Emit is one
-// short read.
+// Emit writes down that events happened, for every endpoint of the account that asked for their
+// kind. tx is the transaction of what happened, within the account's scope or outside of any; its
+// commit lets the deliveries begin. tokens seals their bodies. The events are of one kind. Without
+// an endpoint for it, Emit is one short read.
 func Emit[E Event](ctx context.Context, tx pgx.Tx, tokens *token.Ring, account uuid.UUID, events ...E) error {
 	if len(events) == 0 {
 		return nil

@@ -38,7 +38,8 @@ func (r *rig) closer() *session.Closer {
 	return session.NewCloser(settings().SessionIdle, session.CloserDeps{Postgres: r.db, Tokens: r.tokens, Log: r.logger(), Registerer: prometheus.NewRegistry(), Now: r.clock.now})
 }
 
-// A session that had no activity for a while is over, and that is sent once, by however many processes.
+// A session that had no activity for a while is over, and that is sent once, by however many
+// processes.
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -91,7 +91,8 @@ func (r *postRig) arrived(n int) *mail.Message {
 	return m
 }
 
-// disabled waits until an endpoint is, and until nothing waits for it that would be sent once it is enabled again.
+// disabled waits until an endpoint is, and until nothing waits for it that would be sent once it is
+// enabled again.
 func (r *postRig) disabled(id string) {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {
@@ -103,7 +104,8 @@ func (r *postRig) disabled(id string) {
 	}, testTimeout, 20*time.Millisecond)
 }
 
-// The owner gets one mail each time that an endpoint is disabled because it fails, however many messages found that out.
+// The owner gets one mail each time that an endpoint is disabled because it fails, however many
+// messages found that out.
 func TestOwnerIsNotifiedOfDisabledWebhook(t *testing.T) {
 	t.Parallel()
 	r := newPostRig(t)

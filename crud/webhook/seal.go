@@ -20,7 +20,8 @@ const (
 	sealingMessages = "webhook messages"
 )
 
-// secrets returns what the deliveries of an endpoint are signed with. Those that cannot be opened are left out, and counted as errors.
+// secrets returns what the deliveries of an endpoint are signed with. Those that cannot be opened
+// are left out, and counted as errors.
 func (w *Webhooks) secrets(ctx context.Context, endpoint uuid.UUID) ([][]byte, error) {
 	rows, err := store.New(w.db.Unscoped()).WebhookSecrets(ctx, store.WebhookSecretsParams{EndpointID: endpoint, At: w.now()})
 	if err != nil {
@@ -79,7 +80,8 @@ func (w *Webhooks) body(d store.WebhookDelivery) (string, error) {
 	return string(text), nil
 }
 
-// keptAttempt is an attempt as the database has it, with the URL and the answer sealed: many endpoints repeat what they got.
+// keptAttempt is an attempt as the database has it, with the URL and the answer sealed: many
+// endpoints repeat what they got.
 type keptAttempt struct {
 	Attempt
 	SealedURL      []byte `json:"sealed_url,omitzero"`
@@ -101,7 +103,8 @@ func (a *keptAttempt) seal(keys *token.Ring, delivery uuid.UUID) (err error) {
 	return nil
 }
 
-// attempts returns the attempts of a delivery. Answers whose key is missing are left out, and of such URLs there is the hint.
+// attempts returns the attempts of a delivery. Answers whose key is missing are left out, and of
+// such URLs there is the hint.
 func (w *Webhooks) attempts(d store.WebhookDelivery) ([]Attempt, error) {
 	var rows []keptAttempt
 	if err := json.Unmarshal(d.Attempts, &rows); err != nil {

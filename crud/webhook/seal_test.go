@@ -55,7 +55,8 @@ func (r *rig) dump() string {
 	return dump.String()
 }
 
-// A URL may be a secret: Postgres has its host, and neither its path nor its query, of the webhook and of each attempt. The owner sees the whole.
+// A URL may be a secret: Postgres has its host, and neither its path nor its query, of the webhook
+// and of each attempt. The owner sees the whole.
 func TestURLsAreSealed(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
@@ -81,7 +82,8 @@ func TestURLsAreSealed(t *testing.T) {
 	read()
 }
 
-// Webhooks sign with the same secrets when the token keys change, also once the key that sealed them is gone.
+// Webhooks sign with the same secrets when the token keys change, also once the key that sealed
+// them is gone.
 func TestSecretsOutliveTokenKeys(t *testing.T) {
 	t.Parallel()
 	r := newQuietRig(t)
@@ -105,7 +107,8 @@ func TestSecretsOutliveTokenKeys(t *testing.T) {
 	require.Equal(t, "delivered", r.must("POST", "/"+id+"/test", "")["state"])
 	to.next(t).verify(t, secret)
 
-	// Without any key that opens them nothing is sent, and both logs say what to do; a new secret and the URL repair it.
+	// Without any key that opens them nothing is sent, and both logs say what to do; a new secret and
+	// the URL repair it.
 	r.tokens = ring(t, token.NewKeys(3).Keys)
 	lost := r.more(settings())
 	r.serve(lost)

@@ -49,8 +49,8 @@ func (a *Attempt) gone() bool { return a.StatusCode != nil && *a.StatusCode == h
 // messageID is the header webhook-id of an event.
 func messageID(event uuid.UUID) string { return "msg_" + event.String() }
 
-// send makes one attempt. It returns within the timeout, whatever the endpoint does. Its error, which
-// only the end of ctx brings about, says that the outcome is unknown.
+// send makes one attempt. It returns within the timeout, whatever the endpoint does. Its error,
+// which only the end of ctx brings about, says that the outcome is unknown.
 func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, body string, secrets [][]byte) (*Attempt, error) {
 	at := w.now()
 	a := &Attempt{AttemptedAt: api.TimeOf(at), URL: address}
@@ -70,7 +70,8 @@ func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, bo
 	return w.do(ctx, req, a)
 }
 
-// Post makes one attempt to send a body as JSON to a webhook that is not one of Lodestone's, as send does.
+// Post makes one attempt to send a body as JSON to a webhook that is not one of Lodestone's, as
+// send does.
 func (w *Webhooks) Post(ctx context.Context, address, body string) (*Attempt, error) {
 	a := &Attempt{AttemptedAt: api.TimeOf(w.now()), URL: address}
 	bounded, cancel := context.WithTimeout(ctx, w.config.Timeout)
@@ -131,8 +132,8 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// explain says to the owner of an endpoint why it could not be reached. What it does not know it says
-// nothing about: the text of an error may tell of our own network.
+// explain says to the owner of an endpoint why it could not be reached. What it does not know it
+// says nothing about: the text of an error may tell of our own network.
 func explain(err error) string {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError

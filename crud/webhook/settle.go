@@ -36,8 +36,8 @@ const (
 // schedule is the delay after each failed attempt; after the last one the message is given up.
 var schedule = [...]time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 24 * time.Hour}
 
-// settle writes down an attempt, and what follows from it for the delivery and its endpoint. It takes
-// the endpoint before the delivery, as everything does that takes both.
+// settle writes down an attempt, and what follows from it for the delivery and its endpoint. It
+// takes the endpoint before the delivery, as everything does that takes both.
 func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attempt) (store.WebhookDelivery, error) {
 	kept := keptAttempt{Attempt: *a}
 	if err := kept.seal(w.tokens, d.ID); err != nil {
@@ -88,7 +88,8 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 // ReasonGone is why a webhook was disabled whose endpoint wants no more messages.
 const ReasonGone = "It answered with 410: it wants no more messages."
 
-// failed decides what follows from a failed attempt, and whether the endpoint was disabled by it, of which the owner gets a mail.
+// failed decides what follows from a failed attempt, and whether the endpoint was disabled by it,
+// of which the owner gets a mail.
 func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDelivery, a *Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
 	q := store.New(tx)
 	endpoint, err := q.WebhookFailed(ctx, store.WebhookFailedParams{ID: d.EndpointID, At: now})
@@ -150,6 +151,6 @@ func claimOf(d store.WebhookDelivery) uuid.UUID {
 	return *d.Claim
 }
 
-// isLost reports whether an error of settle says that the claim is not held any more: another process
-// makes the same delivery, or has made it.
+// isLost reports whether an error of settle says that the claim is not held any more: another
+// process makes the same delivery, or has made it.
 func isLost(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

@@ -29,14 +29,15 @@ type Deps struct {
 	Resolver   *net.Resolver         // of the hosts of endpoints; nil: the system's
 }
 
-// Notifier notifies the owner of an endpoint once the transaction commits. It is implemented by notice.Notices.
+// Notifier notifies the owner of an endpoint once the transaction commits. It is implemented by
+// notice.Notices.
 type Notifier interface {
 	// WebhookDisabled is called once each time that an endpoint is disabled because it failed.
 	WebhookDisabled(ctx context.Context, tx pgx.Tx, endpoint store.WebhookEndpoint) error
 }
 
-// Webhooks serves the endpoints of accounts, and makes the Deliverer that sends to them. It is safe for
-// concurrent use.
+// Webhooks serves the endpoints of accounts, and makes the Deliverer that sends to them. It is safe
+// for concurrent use.
 type Webhooks struct {
 	config    Config
 	grace     time.Duration

@@ -217,8 +217,9 @@ func (r *rig) total(id, state string) int {
 	return int(r.must("GET", "/"+id+"/deliveries?state="+state, "")["pagination"].(object)["total"].(float64))
 }
 
-// delivered waits until so many deliveries of an endpoint are written down as such, which is a moment after they arrived: until then
-// each is claimed, and once the test's clock has left its claim behind it is sent again.
+// delivered waits until so many deliveries of an endpoint are written down as such, which is a
+// moment after they arrived: until then each is claimed, and once the test's clock has left its
+// claim behind it is sent again.
 func (r *rig) delivered(id string, n int) {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool { return r.total(id, "delivered") == n }, testTimeout, 20*time.Millisecond)

@@ -1,4 +1,5 @@
-// Package weekly writes the weekly report of an account: what the overview of the dashboard says, for a mail.
+// Package weekly writes the weekly report of an account: what the overview of the dashboard says,
+// for a mail.
 package weekly
 
 import (
@@ -65,8 +66,8 @@ func (r *Reports) Serve(h http.Handler) { r.handler = h }
 
 var errNoAPI = errors.New("the API of reports is not set")
 
-// Week returns the report of an account about the week that begins with a day, in the day's time zone, and nil if nothing happened then
-// nor in the week before.
+// Week returns the report of an account about the week that begins with a day, in the day's time
+// zone, and nil if nothing happened then nor in the week before.
 func (r *Reports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*mail.Weekly, error) {
 	if r.handler == nil {
 		return nil, errNoAPI

@@ -1,9 +1,11 @@
 // Package agent names the browser and the operating system of a user agent.
 //
-// The consumer derives the names when it makes a row, so that later lists do not change what is stored. A record has the user agent alone:
-// collectors of any release write the same record, and what becomes a row depends on the log and on the release of the consumer.
-// A block that is built again by another release may have other names. That doubles and loses nothing: an insert is recognised by
-// its token and a stored row by its offset, neither of which depends on what else is in a row.
+// The consumer derives the names when it makes a row, so that later lists do not change what is
+// stored. A record has the user agent alone: collectors of any release write the same record, and
+// what becomes a row depends on the log and on the release of the consumer. A block that is built
+// again by another release may have other names. That doubles and loses nothing: an insert is
+// recognised by its token and a stored row by its offset, neither of which depends on what else is
+// in a row.
 package agent
 
 import (
@@ -19,12 +21,14 @@ import (
 	"lodestone/pkg/literal"
 )
 
-// Names are those of a user agent. They are empty if there is none, and Other if it is none of the known.
+// Names are those of a user agent. They are empty if there is none, and Other if it is none of the
+// known.
 type Names struct {
 	Browser, OS string
 }
 
-// String returns the names as they are stored, with a slash between them, or nothing if there are none.
+// String returns the names as they are stored, with a slash between them, or nothing if there are
+// none.
 func (n Names) String() string {
 	if n == (Names{}) {
 		return ""
@@ -37,7 +41,8 @@ type Parser struct {
 	known *lru.Cache // of Names by user agent
 }
 
-// memoSize bounds how many user agents are remembered. They have 512 bytes at most, and 130 usually.
+// memoSize bounds how many user agents are remembered. They have 512 bytes at most, and 130
+// usually.
 const memoSize = 16_384
 
 // New returns a Parser.
@@ -62,13 +67,15 @@ func (p *Parser) Names(userAgent string) Names {
 // rules are the expressions of the list that is part of the program.
 type rules struct {
 	list uaparser.RegexDefinitions
-	// Texts in lower case of which at least one is in each user agent that the expression of the same index matches. The list has
-	// hundreds of expressions, of which a few are worth trying: it takes 0.1 ms instead of 2, for each user agent that was
-	// not seen lately, and clients make up any number of them.
+	// Texts in lower case of which at least one is in each user agent that the expression of the same
+	// index matches. The list has hundreds of expressions, of which a few are worth trying: it takes
+	// 0.1 ms instead of 2, for each user agent that was not seen lately, and clients make up any
+	// number of them.
 	browsers, systems [][]string
 }
 
-// loaded returns the rules, of which one copy is enough for a process: they take some megabytes, and 0.1 s to read.
+// loaded returns the rules, of which one copy is enough for a process: they take some megabytes,
+// and 0.1 s to read.
 var loaded = sync.OnceValue(func() *rules {
 	r, err := load()
 	if err != nil { // the list is part of the program, and a test reads it

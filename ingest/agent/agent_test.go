@@ -102,8 +102,8 @@ func TestNamesOfAPublishedList(t *testing.T) {
 	}
 }
 
-// No user agent gives a name that is not in the tables, and what was put off for want of a text does not match: the names are those of
-// the library itself.
+// No user agent gives a name that is not in the tables, and what was put off for want of a text
+// does not match: the names are those of the library itself.
 func TestNamesAreThoseOfTheList(t *testing.T) {
 	t.Parallel()
 	_, err := load()

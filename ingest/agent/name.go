@@ -2,11 +2,12 @@ package agent
 
 import "strings"
 
-// Other is the name of everything that is not in the tables below. The list's own names may repeat any text of a user agent, of
-// which clients can make up any number.
+// Other is the name of everything that is not in the tables below. The list's own names may repeat
+// any text of a user agent, of which clients can make up any number.
 const Other = "Other"
 
-// browsers has the names of the list, by the tidy name: one for the forms of a browser on phones, tablets and desktops.
+// browsers has the names of the list, by the tidy name: one for the forms of a browser on phones,
+// tablets and desktops.
 var browsers = byName(map[string][]string{
 	"Chrome":            {"Chrome", "Chrome Mobile", "Chrome Mobile iOS", "Chromium", "Chrome Frame", "HeadlessChrome"},
 	"Chrome WebView":    {"Chrome Mobile WebView"},
@@ -87,8 +88,8 @@ var tokens = []struct{ text, name string }{
 	{"YaBrowser/", "Yandex Browser"}, {"YaSearchBrowser/", "Yandex Browser"}, {"YandexSearch/", "Yandex Browser"}, {"Quark/", "Quark"},
 }
 
-// ownBrowser returns the name of a browser that the list does not tell from others, or "". Of televisions the list has only the standard
-// that they follow.
+// ownBrowser returns the name of a browser that the list does not tell from others, or "". Of
+// televisions the list has only the standard that they follow.
 func ownBrowser(userAgent, family string) string {
 	for _, t := range tokens {
 		if strings.Contains(userAgent, t.text) {

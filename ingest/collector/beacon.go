@@ -6,8 +6,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// beaconMaxAge lets a browser use the script again without asking for an hour, so that a new release
-// is everywhere within one; and for a day while it asks.
+// beaconMaxAge lets a browser use the script again without asking for an hour, so that a new
+// release is everywhere within one; and for a day while it asks.
 const beaconMaxAge = "public, max-age=3600, stale-while-revalidate=86400"
 
 // serveBeacon answers with the script that counts views of others' pages.

@@ -19,7 +19,8 @@ import (
 	"lodestone/ingest/producer"
 )
 
-// scratch holds what one request takes until it is answered: its body, the decoder of it, and its records. It is pooled.
+// scratch holds what one request takes until it is answered: its body, the decoder of it, and its
+// records. It is pooled.
 type scratch struct {
 	class    int    // whose pool it belongs to
 	raw      []byte // the body as it was sent, if the server has not read it
@@ -37,9 +38,10 @@ type scratch struct {
 	wait     time.Duration // until what was rejected for a limit may be sent again
 }
 
-// scratchClasses are the pools, by the size that a body is announced to have, with the memory that each buffer of a scratch
-// keeps for its next request: so large buffers stay with few. Small ones are by the thousand. No class keeps more than what its
-// requests take anyway while they wait for Kafka.
+// scratchClasses are the pools, by the size that a body is announced to have, with the memory that
+// each buffer of a scratch keeps for its next request: so large buffers stay with few. Small ones
+// are by the thousand. No class keeps more than what its requests take anyway while they wait for
+// Kafka.
 var scratchClasses = [...]struct{ body, keep int }{
 	{2 << 10, 4 << 10},     // one event, or some
 	{firstBytes, 24 << 10}, // tens
@@ -60,8 +62,8 @@ func (c *Collector) newScratch(announced int) *scratch {
 	return s
 }
 
-// trim lets go of the body, whose records do not refer to it, and of a buffer of it that is too large to be reused. A request may
-// wait for Kafka for seconds, and is charged for less.
+// trim lets go of the body, whose records do not refer to it, and of a buffer of it that is too
+// large to be reused. A request may wait for Kafka for seconds, and is charged for less.
 func (s *scratch) trim() {
 	limit := min(scratchClasses[s.class].keep, 4*firstBytes)
 	s.raw, s.unpacked = reuse(s.raw, limit), reuse(s.unpacked, limit)
@@ -91,7 +93,8 @@ func reuse(b []byte, limit int) []byte {
 
 // bodyBudget bounds the memory of large bodies that are still on their way: each takes of it as it
 // grows, by what has arrived, not by what was announced. A body that the server has read together
-// with its headers takes nothing, so that clients which send slowly keep none of the small ones out.
+// with its headers takes nothing, so that clients which send slowly keep none of the small ones
+// out.
 type bodyBudget struct {
 	max  int64
 	used atomic.Int64
@@ -105,7 +108,8 @@ func (b *bodyBudget) take(n int64) bool {
 	return true
 }
 
-// firstBytes is the most memory that a body has to begin with; it is about what the server reads ahead.
+// firstBytes is the most memory that a body has to begin with; it is about what the server reads
+// ahead.
 const firstBytes = 16 << 10
 
 // receive returns the body of a request as it was sent, which it reads if the server has not.

@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// behindProxy makes X-Forwarded-For of the test's requests the client's address, since programs on this machine have no limit.
+// behindProxy makes X-Forwarded-For of the test's requests the client's address, since programs on
+// this machine have no limit.
 func behindProxy(limit int) option {
 	return func(c *collector.Config, _ *collector.Deps) {
 		c.ViewLimit, c.TrustedProxies = limit, []string{"127.0.0.0/8"}
@@ -26,7 +27,8 @@ func (s *stack) views(t *testing.T, from, token string, n int) answer {
 	return s.do(t, http.MethodPost, "/v1/link-views", strings.NewReader("["+strings.Repeat(one+",", n-1)+one+"]"), "X-Forwarded-For", from)
 }
 
-// A landing page's token is public. One address cannot send any number of views under it, in one request or in many.
+// A landing page's token is public. One address cannot send any number of views under it, in one
+// request or in many.
 func TestViewsOfALinkFromOneAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, behindProxy(20)) // one more every 3 s
@@ -55,8 +57,8 @@ func TestViewsOfALinkFromOneAddressAreLimited(t *testing.T) {
 	require.Equal(t, 202, s.post(t, "["+strings.Repeat(s.event()+",", 499)+s.event()+"]", "X-Forwarded-For", "203.0.113.1").status, "events have no such limit")
 }
 
-// Nor of all links together. What a client writes into the header itself does not make it a program of this machine, and images
-// in the mails of many people are fetched by one address.
+// Nor of all links together. What a client writes into the header itself does not make it a program
+// of this machine, and images in the mails of many people are fetched by one address.
 func TestViewsOfAllLinksFromOneAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, behindProxy(20)) // 200 of all links, one more every 300 ms
@@ -113,7 +115,8 @@ type quotas map[uuid.UUID]string
 
 func (q quotas) Exceeded(account uuid.UUID, _ time.Time) string { return q[account] }
 
-// An account that has used up its events of the month: the request is refused, or in a mixed one its events are.
+// An account that has used up its events of the month: the request is refused, or in a mixed one
+// its events are.
 func TestEventsBeyondThePlanAreRefused(t *testing.T) {
 	t.Parallel()
 	spent := claims()

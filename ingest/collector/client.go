@@ -17,7 +17,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// sender is what the events of one request have in common: the server's time, and what is stored about the client.
+// sender is what the events of one request have in common: the server's time, and what is stored
+// about the client.
 type sender struct {
 	receivedAt time.Time
 	userAgent  []byte
@@ -27,13 +28,15 @@ type sender struct {
 	addr       netip.Addr // that is hashed; invalid: no hash is stored. It goes nowhere else.
 	limited    netip.Addr // that views are counted by
 
-	// The hash of the last account asked for: the events of a request are nearly always of one account.
+	// The hash of the last account asked for: the events of a request are nearly always of one
+	// account.
 	account uuid.UUID
 	hash    [16]byte
 	ok      bool
 }
 
-// hashFor returns the hash of the address for an account, or false if there is no salt for the time.
+// hashFor returns the hash of the address for an account, or false if there is no salt for the
+// time.
 func (s *sender) hashFor(account uuid.UUID, by Hasher) ([16]byte, bool) {
 	if !s.addr.IsValid() {
 		return [16]byte{}, true
@@ -72,9 +75,9 @@ func purpose(h *fasthttp.RequestHeader) []byte {
 	return h.PeekCanonical(headerXPurpose)
 }
 
-// limited returns the address whose views are counted, or the zero address if there is no limit for the sender. A
-// program on this machine has none: it is a server's own, or a proxy that is not configured, behind which all visitors would
-// share one budget.
+// limited returns the address whose views are counted, or the zero address if there is no limit for
+// the sender. A program on this machine has none: it is a server's own, or a proxy that is not
+// configured, behind which all visitors would share one budget.
 func (c *Collector) limited(ctx *fasthttp.RequestCtx) netip.Addr {
 	if c.config.ViewLimit == 0 {
 		return netip.Addr{}
@@ -124,9 +127,9 @@ func optedOut(h *fasthttp.RequestHeader) bool {
 	return string(h.PeekCanonical(headerSecGPC)) == "1" || string(h.PeekCanonical(headerDNT)) == "1"
 }
 
-// addressWithheld reports whether the sender says that the connection is not the visitor's (RFC 7239): a
-// server that reports for others, and so would give all its visitors one hash. Any client may say
-// so, since it takes nothing from others.
+// addressWithheld reports whether the sender says that the connection is not the visitor's (RFC
+// 7239): a server that reports for others, and so would give all its visitors one hash. Any client
+// may say so, since it takes nothing from others.
 func addressWithheld(h *fasthttp.RequestHeader) bool {
 	all := h.PeekAll(headerForwarded)
 	lines := make([]string, len(all))
@@ -136,9 +139,10 @@ func addressWithheld(h *fasthttp.RequestHeader) bool {
 	return clientaddr.Withheld(lines)
 }
 
-// tokens verifies tokens, and remembers those that verified: a reader sends one for page after page. Finding one here costs a fifth of
-// verifying it. What is found is exact, since the full text is compared, and is as good as a check, since it counts for the keys that
-// it was checked with only. It is bounded, and safe for concurrent use.
+// tokens verifies tokens, and remembers those that verified: a reader sends one for page after
+// page. Finding one here costs a fifth of verifying it. What is found is exact, since the full text
+// is compared, and is as good as a check, since it counts for the keys that it was checked with
+// only. It is bounded, and safe for concurrent use.
 type tokens struct {
 	ring  *token.Ring
 	seed  maphash.Seed

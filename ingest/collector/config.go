@@ -39,7 +39,8 @@ type Config struct {
 	PrivacySignals  string             `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"Effect of a Sec-GPC or DNT header: honour stores the event without user agent, language and country, and without the hash of the address; ignore has no effect."`
 }
 
-// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
+// have others.
 func (c *Config) BeforeApply() error {
 	c.IdleTimeout = time.Minute
 	c.ReadTimeout = 10 * time.Second
@@ -104,11 +105,12 @@ func (c Config) slack() time.Duration {
 	return min(c.ReadTimeout, c.WriteTimeout, c.IdleTimeout, 4*time.Second) / 8
 }
 
-// reservedFiles is how many files everything but the clients may have open: Kafka, Postgres, the spool, and in a process
-// with engines their files.
+// reservedFiles is how many files everything but the clients may have open: Kafka, Postgres, the
+// spool, and in a process with engines their files.
 const reservedFiles = 512
 
-// connectionsWithin returns how many connections can be accepted in a process that may open so many files: at most the setting.
+// connectionsWithin returns how many connections can be accepted in a process that may open so many
+// files: at most the setting.
 func (c Config) connectionsWithin(files uint64) (int, error) {
 	const fewest = 64
 	if files < reservedFiles+fewest {

@@ -21,8 +21,8 @@ type fieldError struct {
 	message string
 }
 
-// endpoint is one of the two kinds of elements that are sent. Both take one element or an array, and answer in
-// the same form.
+// endpoint is one of the two kinds of elements that are sent. Both take one element or an array,
+// and answer in the same form.
 type endpoint struct {
 	views  bool   // link views, else events
 	topic  string // of the records
@@ -63,7 +63,8 @@ const (
 
 var fieldNames = [fieldCount]string{"token", "event_type", "event_data", "event_id", "session_id", "created_at", "sent_at", "referrer", "url"}
 
-// element is one event or link view as it stands in a request: the values are still JSON and alias the body.
+// element is one event or link view as it stands in a request: the values are still JSON and alias
+// the body.
 type element struct {
 	values   [fieldCount]jsontext.Value // nil: absent, or null
 	repeated uint16                     // bit set of fields that occur twice
@@ -238,8 +239,8 @@ func parseID(e *element, f field, code Code) (uuid.UUID, *fieldError) {
 // open makes the decoder read a body.
 func (s *scratch) open(body []byte) {
 	s.source = *bytes.NewBuffer(body)
-	// What is wrong in one element refuses that one only: names that occur twice, and escapes that stand
-	// for no character (half of a pair), which is all that is not UTF-8 here.
+	// What is wrong in one element refuses that one only: names that occur twice, and escapes that
+	// stand for no character (half of a pair), which is all that is not UTF-8 here.
 	options := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 	if s.decoder == nil {
 		s.decoder = jsontext.NewDecoder(&s.source, options...)
@@ -284,7 +285,8 @@ func spaced(value []byte) bool {
 	return false
 }
 
-// soundNumber reports whether a JSON number is within the range of a double, as most readers need it.
+// soundNumber reports whether a JSON number is within the range of a double, as most readers need
+// it.
 func soundNumber(text []byte) bool {
 	const safe = 300 // digits
 	if len(text) < safe && bytes.IndexByte(text, 'e') < 0 && bytes.IndexByte(text, 'E') < 0 {

@@ -16,8 +16,9 @@ import (
 	"lodestone/pkg/config"
 )
 
-// A process that has run out of file descriptors does not end: the connection waits, and is answered when one is free.
-// It does not run beside other tests, since the limit is that of the process.
+// A process that has run out of file descriptors does not end: the connection waits, and is
+// answered when one is free. It does not run beside other tests, since the limit is that of the
+// process.
 func TestRunningOutOfDescriptorsEndsNothing(t *testing.T) {
 	s := newStack(t)
 	first, reader := s.dial(t, sized("POST", "/v1/events", "Content-Type: application/json\r\nConnection: close\r\n", s.event()))

@@ -53,8 +53,9 @@ func (c *Collector) read(s *scratch, e *endpoint, body []byte, from *sender) *re
 	return nil
 }
 
-// arenaSize is about what the records of a body take: a record has no token, no names of fields and no text of
-// ids, but has the user agent and the ids of the token. What has a large event_data takes more, and grows.
+// arenaSize is about what the records of a body take: a record has no token, no names of fields and
+// no text of ids, but has the user agent and the ids of the token. What has a large event_data
+// takes more, and grows.
 func arenaSize(body []byte, from *sender) int {
 	const ids = 256
 	if len(body) > 0 && body[0] == '[' {
@@ -109,7 +110,8 @@ func (c *Collector) next(s *scratch, e *endpoint, index int, from *sender) error
 	return nil
 }
 
-// nextEvent makes the element a record. The key is the link, so that repeats of one id meet in one partition.
+// nextEvent makes the element a record. The key is the link, so that repeats of one id meet in one
+// partition.
 func (c *Collector) nextEvent(s *scratch, e *element, from *sender) *fieldError {
 	var ev event.Event
 	if f := c.parse(&ev, e, from); f != nil {
@@ -150,7 +152,8 @@ func (c *Collector) hash(s *scratch, account uuid.UUID, from *sender) [16]byte {
 	return hash
 }
 
-// noneAccepted is the problem of a request of which every element was rejected. If all were for the same limit, it is about that.
+// noneAccepted is the problem of a request of which every element was rejected. If all were for the
+// same limit, it is about that.
 func (s *scratch) noneAccepted(e *endpoint) *requestProblem {
 	same := s.rejected[0]
 	for _, r := range s.rejected {
@@ -308,8 +311,8 @@ func parseTime(e *element, f field) (ms int64, given bool, _ *fieldError) {
 	return t.UnixMilli(), true, nil
 }
 
-// isStrict reports whether a text that time.Parse takes is RFC 3339: time.Parse also takes hours of one digit, a comma before
-// the fraction, and zones of a day or more.
+// isStrict reports whether a text that time.Parse takes is RFC 3339: time.Parse also takes hours of
+// one digit, a comma before the fraction, and zones of a day or more.
 func isStrict(text []byte) bool {
 	zone := string(text[len(text)-len("00:00"):])
 	return text[len("2006-01-02T0")] != ':' && text[len("2006-01-02T15:04:05")] != ',' &&
@@ -320,11 +323,11 @@ var emptyData = []byte("{}")
 
 // parseData sets Data, Page and DurationMS. event_data is an object of at most event.MaxDataBytes
 // without insignificant whitespace, objects and arrays nested at most event.MaxDataDepth deep, no
-// member of an object given twice, no number beyond what a double holds, no escape of half a pair of
-// surrogates. It is kept as it was written but for the whitespace, and for strings that are not in
-// normal form C: numbers and other escapes are not respelt, so an escaped NUL stays six characters
-// and a long number keeps its digits. page and duration_ms, where present and not null, are integers within their range,
-// whatever the type of the event.
+// member of an object given twice, no number beyond what a double holds, no escape of half a pair
+// of surrogates. It is kept as it was written but for the whitespace, and for strings that are not
+// in normal form C: numbers and other escapes are not respelt, so an escaped NUL stays six
+// characters and a long number keeps its digits. page and duration_ms, where present and not null,
+// are integers within their range, whatever the type of the event.
 func parseData(ev *event.Event, value jsontext.Value) *fieldError {
 	if value == nil {
 		ev.Data = emptyData
@@ -356,7 +359,8 @@ func parseData(ev *event.Event, value jsontext.Value) *fieldError {
 	return nil
 }
 
-// dataDecoder reads event_data. It refuses members that occur twice and escapes that stand for no character. It is pooled.
+// dataDecoder reads event_data. It refuses members that occur twice and escapes that stand for no
+// character. It is pooled.
 type dataDecoder struct {
 	source  bytes.Buffer
 	decoder jsontext.Decoder

@@ -6,8 +6,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// checkFraming returns why a request is refused whose end, or a header, another server can see at another place, or nil. fasthttp refuses
-// most such requests by itself: two lengths, two codings, a space before a colon. It takes those that are looked for here.
+// checkFraming returns why a request is refused whose end, or a header, another server can see at
+// another place, or nil. fasthttp refuses most such requests by itself: two lengths, two codings, a
+// space before a colon. It takes those that are looked for here.
 func checkFraming(h *fasthttp.RequestHeader) *requestProblem {
 	if version := h.Protocol(); !bytes.Equal(version, []byte("HTTP/1.1")) && !bytes.Equal(version, []byte("HTTP/1.0")) {
 		return badFraming("This version of HTTP is not supported: use HTTP/1.1.")

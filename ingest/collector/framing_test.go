@@ -18,8 +18,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Both kinds of listeners refuse with 400 what two servers can read differently, and end the connection. What has one meaning is answered,
-// and so is the request after it.
+// Both kinds of listeners refuse with 400 what two servers can read differently, and end the
+// connection. What has one meaning is answered, and so is the request after it.
 func TestFramingOfAllListeners(t *testing.T) {
 	t.Parallel()
 	ring, err := token.NewKeys(1).Ring()

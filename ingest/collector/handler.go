@@ -133,7 +133,8 @@ func (c *Collector) post(ctx *fasthttp.RequestCtx, e *endpoint) {
 // requestOverhead is what a request takes beside its body, roughly.
 const requestOverhead = 4 << 10
 
-// admit lets a request in, or answers it. It looks at nothing that takes time: under overload most requests get no further.
+// admit lets a request in, or answers it. It looks at nothing that takes time: under overload most
+// requests get no further.
 func (c *Collector) admit(ctx *fasthttp.RequestCtx, bytes int, overloaded func(*fasthttp.RequestCtx)) (permit, bool) {
 	held, ok := c.admission.acquire(int64(bytes) + requestOverhead)
 	if !ok {
@@ -155,8 +156,8 @@ func setRetryAfter(ctx *fasthttp.RequestCtx, wait time.Duration) {
 	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.Itoa(int(wait/time.Second)+1))
 }
 
-// write makes the records durable and counts them, or fails when the time for the request is over, which began when the request
-// had arrived.
+// write makes the records durable and counts them, or fails when the time for the request is over,
+// which began when the request had arrived.
 func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) error {
 	begin := time.Now()
 	span := c.traced(ctx, s)
@@ -177,7 +178,8 @@ func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) error {
 	return nil
 }
 
-// traced begins the span of a request, from its arrival, and has its records carry the trace if it is recorded.
+// traced begins the span of a request, from its arrival, and has its records carry the trace if it
+// is recorded.
 func (c *Collector) traced(ctx *fasthttp.RequestCtx, s *scratch) trace.Span {
 	if c.deps.Trace == nil {
 		return trace.SpanFromContext(c.base) // records nothing
@@ -235,7 +237,8 @@ func isJSON(contentType []byte) bool {
 	return true
 }
 
-// Names and values of headers in the server's canonical form, which spares spelling them again for each request.
+// Names and values of headers in the server's canonical form, which spares spelling them again for
+// each request.
 var (
 	keyRequestID       = []byte(headerRequestID)
 	keyAllowOrigin     = []byte("Access-Control-Allow-Origin")
@@ -245,8 +248,9 @@ var (
 	valueExposed       = []byte(exposedHeaders)
 )
 
-// setCommonHeaders sets what every answer carries: the request's id, the permission for pages
-// of any origin to read it, and that the public address is to be reached over TLS only. There are no credentials, so the permission gives nothing away.
+// setCommonHeaders sets what every answer carries: the request's id, the permission for pages of
+// any origin to read it, and that the public address is to be reached over TLS only. There are no
+// credentials, so the permission gives nothing away.
 func (c *Collector) setCommonHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	var id [requestIDBytes]byte

@@ -128,7 +128,8 @@ type noHasher struct{}
 
 func (noHasher) Hash(uuid.UUID, netip.Addr, time.Time) (out [16]byte, ok bool) { return out, false }
 
-// newSalts returns salts that run and have one for the time of the tests: they start without, should Postgres take its time.
+// newSalts returns salts that run and have one for the time of the tests: they start without,
+// should Postgres take its time.
 func newSalts(t *testing.T, ring *token.Ring, pool *postgres.Pool) *iphash.Salts {
 	t.Helper()
 	salts, err := iphash.NewSalts(iphash.Deps{

@@ -21,7 +21,8 @@ func (h *distinctHashes) Hash(account uuid.UUID, client netip.Addr, at time.Time
 	return hash, at.Unix() > 0
 }
 
-// A client's hash is never another's, and each account's events have their own, in whatever order they come.
+// A client's hash is never another's, and each account's events have their own, in whatever order
+// they come.
 func TestHashesAreThoseOfTheRequest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -305,7 +305,8 @@ func TestSlowClient(t *testing.T) {
 	require.Equal(t, 408, status(t, reader))
 }
 
-// What comes on a connection before anything was asked would be taken for the answer to the next request.
+// What comes on a connection before anything was asked would be taken for the answer to the next
+// request.
 func TestAConnectionOnWhichNothingWasSentIsClosedSilently(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, func(c *collector.Config, _ *collector.Deps) { c.ReadTimeout = 200 * time.Millisecond })

@@ -12,10 +12,11 @@ import (
 	"lodestone/pkg/descriptor"
 )
 
-// listener bounds the open connections: beyond its limit, and while no file descriptor is free, clients wait until
-// one ends. Its connections do two things that the server does not: they end without an answer if nothing came in their
-// time, which a browser that opened one ahead of need would take for an answer to its next request; and they let a client
-// that is still sending read the answer to its request.
+// listener bounds the open connections: beyond its limit, and while no file descriptor is free,
+// clients wait until one ends. Its connections do two things that the server does not: they end
+// without an answer if nothing came in their time, which a browser that opened one ahead of need
+// would take for an answer to its next request; and they let a client that is still sending read
+// the answer to its request.
 type listener struct {
 	net.Listener
 	connLimits
@@ -49,8 +50,9 @@ const (
 
 var errNoRoom = errors.New("as many connections are open as may be")
 
-// Accept implements net.Listener. Without a free file descriptor it waits and tries again: the server takes
-// any error for the end of the listener. A connection that its client aborted is passed over by package net.
+// Accept implements net.Listener. Without a free file descriptor it waits and tries again: the
+// server takes any error for the end of the listener. A connection that its client aborted is
+// passed over by package net.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case l.slots <- struct{}{}:
@@ -213,11 +215,13 @@ func drain(c net.Conn) {
 	}
 }
 
-// lazyDeadline is a deadline of a connection that is moved only when something is about to wait for it, and not for the sake
-// of a fraction of a second: the server sets three for each request, most of which nothing ever waits for.
+// lazyDeadline is a deadline of a connection that is moved only when something is about to wait for
+// it, and not for the sake of a fraction of a second: the server sets three for each request, most
+// of which nothing ever waits for.
 type lazyDeadline struct{ wanted, set time.Time }
 
-// due returns the deadline to set, if it has to be: what is set ends at the wanted time or up to slack later.
+// due returns the deadline to set, if it has to be: what is set ends at the wanted time or up to
+// slack later.
 func (m *lazyDeadline) due(slack time.Duration) (at time.Time, due bool) {
 	if m.wanted.IsZero() {
 		due = !m.set.IsZero()

@@ -18,8 +18,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A collector with a spool starts while its topics are missing, as they are for a moment when they are recreated, and accepts
-// events; they reach the topic when it is there.
+// A collector with a spool starts while its topics are missing, as they are for a moment when they
+// are recreated, and accepts events; they reach the topic when it is there.
 func TestASpoolKeepsEventsUntilTheTopicsAreThere(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))

@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/test/countrytest"
 )
 
-// sendAll sends all that is recorded: an event, a link view, and pixels of an access link and of a landing page.
+// sendAll sends all that is recorded: an event, a link view, and pixels of an access link and of a
+// landing page.
 func (s *stack) sendAll(t *testing.T, headers ...string) {
 	t.Helper()
 	require.Equal(t, 202, s.post(t, s.event(), headers...).status)
@@ -21,7 +22,8 @@ func (s *stack) sendAll(t *testing.T, headers ...string) {
 	}
 }
 
-// origins returns those of two events and two link views for each time that sendAll was called, by user agent.
+// origins returns those of two events and two link views for each time that sendAll was called, by
+// user agent.
 func (s *stack) origins(t *testing.T, calls int) map[string][]event.Origin {
 	t.Helper()
 	found := map[string][]event.Origin{}
@@ -38,7 +40,8 @@ func (s *stack) origins(t *testing.T, calls int) map[string][]event.Origin {
 	return found
 }
 
-// inGermany makes a collector find addresses of a network in Germany, and trust the proxies of this machine.
+// inGermany makes a collector find addresses of a network in Germany, and trust the proxies of this
+// machine.
 func inGermany(t *testing.T) option {
 	t.Helper()
 	db, err := country.Config{Database: countrytest.Germany(t, "203.0.113.0/24")}.Open()

@@ -18,7 +18,8 @@ import (
 )
 
 // Many times more requests than Kafka takes: those that are accepted wait for less than the
-// deadline, the others are refused at once, and memory of waiting requests is bounded by their number.
+// deadline, the others are refused at once, and memory of waiting requests is bounded by their
+// number.
 func TestLatencyUnderOverloadIsBounded(t *testing.T) {
 	t.Parallel()
 	const deadline = 20 * time.Second

@@ -97,8 +97,9 @@ func (c crawl) Write(ctx context.Context, _ []producer.Record) error {
 	}
 }
 
-// Bodies that do not come to their end have a bounded share of the memory, whatever is announced: the
-// ones beyond it are refused with Retry-After, small ones are served all the time, and room comes back.
+// Bodies that do not come to their end have a bounded share of the memory, whatever is announced:
+// the ones beyond it are refused with Retry-After, small ones are served all the time, and room
+// comes back.
 func TestBodiesThatAreStillArrivingAreBounded(t *testing.T) {
 	t.Parallel()
 	const room, size, clients = 4 << 20, 900 << 10, 24

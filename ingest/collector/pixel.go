@@ -19,9 +19,9 @@ var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\
 
 // servePixel records what an image that was loaded means: a page view of an access link, or a view
 // of a landing page. The body is the image whatever happens, so that no page shows a broken one:
-// 200 when it is recorded, and also when the token is wrong or the account has used up its events of
-// the month, about which no browser can do anything; 429 when one address has sent too many; 503 when it
-// could not be made durable in time.
+// 200 when it is recorded, and also when the token is wrong or the account has used up its events
+// of the month, about which no browser can do anything; 429 when one address has sent too many; 503
+// when it could not be made durable in time.
 func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 	held, admitted := c.admit(ctx, 0, unavailablePixel)
 	if !admitted {
@@ -63,8 +63,9 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 	showPixel(ctx, fasthttp.StatusOK)
 }
 
-// takePixel counts an image. Those of access links have no limit on all links together: the program that fetches the pictures of
-// many people's mails has one address, and these tokens are not public.
+// takePixel counts an image. Those of access links have no limit on all links together: the program
+// that fetches the pictures of many people's mails has one address, and these tokens are not
+// public.
 func (c *Collector) takePixel(from netip.Addr, claims *token.Claims) (wait time.Duration, ok bool) {
 	if claims.AccessLinkID != uuid.Nil {
 		return c.views.Take(from, claims.AccessLinkID, time.Now())

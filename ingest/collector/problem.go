@@ -71,10 +71,12 @@ var overloaded = &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavaila
 // refusedAs is where a request keeps the code of its requestProblem.
 const refusedAs = "code"
 
-// refusedLogged is how many refusals a second are logged: an attack or an overload must not fill the disk. All are counted.
+// refusedLogged is how many refusals a second are logged: an attack or an overload must not fill
+// the disk. All are counted.
 const refusedLogged = 20
 
-// logBudget lets so many lines a second into the log. The zero value is ready; it is safe for concurrent use.
+// logBudget lets so many lines a second into the log. The zero value is ready; it is safe for
+// concurrent use.
 type logBudget struct {
 	second, lines atomic.Int64
 }
@@ -184,8 +186,8 @@ const (
 	exposedHeaders  = headerRequestID + ", " + fasthttp.HeaderRetryAfter
 )
 
-// requestID returns the id that the client or a proxy gave, if it is safe to repeat and to log, or a new one, which it writes to
-// fresh.
+// requestID returns the id that the client or a proxy gave, if it is safe to repeat and to log, or
+// a new one, which it writes to fresh.
 func requestID(fresh *[requestIDBytes]byte, given []byte) []byte {
 	if requestid.Valid(given) {
 		return given

@@ -17,8 +17,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// Whoever has a dump of Postgres and the hashes that the API shows cannot go back to the addresses. Whoever has the salt can,
-// so the attack of this test works.
+// Whoever has a dump of Postgres and the hashes that the API shows cannot go back to the addresses.
+// Whoever has the salt can, so the attack of this test works.
 func TestADumpOfPostgresReversesNoAddress(t *testing.T) {
 	t.Parallel()
 	ring, err := keys()
@@ -67,7 +67,8 @@ func dump(t *testing.T, pool *postgres.Pool) []byte {
 	return out.Bytes()
 }
 
-// reverse tries everything in a dump that is as long as a salt on every address of the network 127.0.0.0/28.
+// reverse tries everything in a dump that is as long as a salt on every address of the network
+// 127.0.0.0/28.
 func reverse(dump []byte, want [16]byte, account uuid.UUID) (netip.Addr, bool) {
 	const saltBytes = 32
 	texts := [][]byte{dump}

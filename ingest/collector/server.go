@@ -1,5 +1,5 @@
-// Package collector is the public endpoint for events: it verifies, completes and classifies the events that
-// browsers and servers send, and answers when they are durable.
+// Package collector is the public endpoint for events: it verifies, completes and classifies the
+// events that browsers and servers send, and answers when they are durable.
 package collector
 
 import (
@@ -34,7 +34,8 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// Deps are what a collector works with. All but Countries, Quotas, Beacon, Trace and Now are needed.
+// Deps are what a collector works with. All but Countries, Quotas, Beacon, Trace and Now are
+// needed.
 type Deps struct {
 	Tokens     *token.Ring
 	Sink       Sink
@@ -74,10 +75,11 @@ type Classifier interface {
 	Classify(r bot.Request) string
 }
 
-// Quotas knows which accounts have used up their plan's events of the month. *quota.Exceeded is the one in use.
+// Quotas knows which accounts have used up their plan's events of the month. *quota.Exceeded is the
+// one in use.
 type Quotas interface {
-	// Exceeded returns the message for senders of an account whose events are refused at that time, or "". It is called
-	// from many goroutines and must not block.
+	// Exceeded returns the message for senders of an account whose events are refused at that time, or
+	// "". It is called from many goroutines and must not block.
 	Exceeded(account uuid.UUID, at time.Time) string
 }
 
@@ -224,7 +226,8 @@ func (c *Collector) Start(ctx context.Context) error {
 
 var errNotListening = errors.New("the collector does not accept connections")
 
-// Ready reports whether connections are accepted. What is behind the collector may be away all the same.
+// Ready reports whether connections are accepted. What is behind the collector may be away all the
+// same.
 func (c *Collector) Ready(context.Context) error {
 	if !c.open.Load() {
 		return errNotListening
@@ -232,8 +235,9 @@ func (c *Collector) Ready(context.Context) error {
 	return nil
 }
 
-// Leave ends each connection with its next answer, so that clients and proxies that keep connections go to another collector. New
-// connections are served, with one request each. It is safe for concurrent use.
+// Leave ends each connection with its next answer, so that clients and proxies that keep
+// connections go to another collector. New connections are served, with one request each. It is
+// safe for concurrent use.
 func (c *Collector) Leave() { c.leaving.Store(true) }
 
 // Addr returns the address that the collector listens on. Call it after Start.
@@ -256,7 +260,8 @@ func (c *Collector) Stop(ctx context.Context) error {
 	return err
 }
 
-// connectionWaits returns what counts and logs that no connection can be accepted. It belongs to one goroutine.
+// connectionWaits returns what counts and logs that no connection can be accepted. It belongs to
+// one goroutine.
 func (c *Collector) connectionWaits() func(error) {
 	const logEach = 10 * time.Second
 	var logged time.Time
@@ -296,11 +301,13 @@ type quiet struct{ log *slog.Logger }
 // Printf implements fasthttp.Logger.
 func (q quiet) Printf(format string, _ ...any) { q.log.Debug("http server", "detail", format) }
 
-// eagerCollection is the garbage that a process may have, in percent of what it uses. Of what a collector makes, little
-// lives longer than a request, so that looking for it sooner costs next to nothing.
+// eagerCollection is the garbage that a process may have, in percent of what it uses. Of what a
+// collector makes, little lives longer than a request, so that looking for it sooner costs next to
+// nothing.
 const eagerCollection = 50
 
-// CollectEagerly lets the garbage collector of the process run sooner than it does by default, unless GOGC says otherwise.
+// CollectEagerly lets the garbage collector of the process run sooner than it does by default,
+// unless GOGC says otherwise.
 func CollectEagerly() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(eagerCollection)

@@ -54,7 +54,8 @@ func TestLinkView(t *testing.T) {
 	}, v)
 }
 
-// A query holds what identifies a visitor: no way of sending a view stores more of it than the campaign.
+// A query holds what identifies a visitor: no way of sending a view stores more of it than the
+// campaign.
 func TestQueriesOfPagesAreNotStored(t *testing.T) {
 	t.Parallel()
 	for given, stored := range map[string]string{

@@ -58,8 +58,8 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 	return from, nil
 }
 
-// startWorker starts the worker of a partition. A worker that is there already is from an assignment
-// that was interrupted before it was complete, and gives way.
+// startWorker starts the worker of a partition. A worker that is there already is from an
+// assignment that was interrupted before it was complete, and gives way.
 func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
 	c.stopWorkers(map[string][]int32{a.topic: {a.partition}}, false)
 	s := c.streams[a.topic]
@@ -187,7 +187,8 @@ func (c *Consumer) stopAllWorkers() {
 	c.stopWorkers(all, false)
 }
 
-// halt makes a partition stand still, loudly, unless the worker that asks for it was stopped meanwhile. nil: none asks.
+// halt makes a partition stand still, loudly, unless the worker that asks for it was stopped
+// meanwhile. nil: none asks.
 func (c *Consumer) halt(a assignment, by *worker, why error) {
 	c.mu.Lock()
 	if by != nil && c.workers[a] != by {
@@ -202,8 +203,8 @@ func (c *Consumer) halt(a assignment, by *worker, why error) {
 	}
 }
 
-// Check returns nil while this consumer is a member of its group, Kafka answers and none of its partitions stands still. It is for
-// readiness, and safe for concurrent use.
+// Check returns nil while this consumer is a member of its group, Kafka answers and none of its
+// partitions stands still. It is for readiness, and safe for concurrent use.
 func (c *Consumer) Check(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -243,8 +244,8 @@ func (c *Consumer) status() status {
 	return s
 }
 
-// haltPartition returns what makes the worker's partition stand still: it is not fetched any more, and counts as blocked until
-// it is released.
+// haltPartition returns what makes the worker's partition stand still: it is not fetched any more,
+// and counts as blocked until it is released.
 func (w *worker) haltPartition(c *Consumer) func(error) {
 	return func(why error) {
 		w.builder.queue.halt()
@@ -252,8 +253,9 @@ func (w *worker) haltPartition(c *Consumer) func(error) {
 	}
 }
 
-// route leads to the shard of ClickHouse that has the rows of a partition. Every statement about the partition takes it, but for looks
-// for earlier events of its keys, which ask other shards as well.
+// route leads to the shard of ClickHouse that has the rows of a partition. Every statement about
+// the partition takes it, but for looks for earlier events of its keys, which ask other shards as
+// well.
 type route struct {
 	shard  uint16
 	shared stream.Shared // the connections of all its partitions, except for blocks with a slot

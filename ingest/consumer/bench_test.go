@@ -32,8 +32,8 @@ func benchRecords(n int) []*kgo.Record {
 
 const benchRows = 10_000
 
-// BenchmarkFill is what becomes of one record until it is a row of a block: decoded, looked for in the
-// window, and added to the columns.
+// BenchmarkFill is what becomes of one record until it is a row of a block: decoded, looked for in
+// the window, and added to the columns.
 func BenchmarkFill(b *testing.B) {
 	records := benchRecords(benchRows)
 	s := stream.Events()

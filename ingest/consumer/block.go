@@ -64,8 +64,8 @@ func (b *block) follow(r *kgo.Record) {
 	}
 }
 
-// begin begins a span in the trace of each traced record: from the write to Kafka to the end of the insert, which the server notes in the first
-// one's trace. The function ends them.
+// begin begins a span in the trace of each traced record: from the write to Kafka to the end of the
+// insert, which the server notes in the first one's trace. The function ends them.
 func (b *block) begin(ctx context.Context, by *tracing.Tracer) (context.Context, func()) {
 	if by == nil || len(b.traced) == 0 {
 		return ctx, func() {}
@@ -86,8 +86,8 @@ func (b *block) begin(ctx context.Context, by *tracing.Tracer) (context.Context,
 	}
 }
 
-// spooled is a record of which only ClickHouse knows whether it repeats an event: it waited in a spool, or the log no
-// longer holds all of the window before it.
+// spooled is a record of which only ClickHouse knows whether it repeats an event: it waited in a
+// spool, or the log no longer holds all of the window before it.
 type spooled struct {
 	stream.Record
 	offset  int64
@@ -115,7 +115,8 @@ func (b *block) take(from *buffer, cost int64) {
 	from.add(cost)
 }
 
-// release gives back what the block has of the buffer, its slot and its table: it is stored, or dropped.
+// release gives back what the block has of the buffer, its slot and its table: it is stored, or
+// dropped.
 func (b *block) release(to *buffer, slots chan<- *slot) {
 	to.add(-b.cost)
 	b.cost = 0
@@ -176,8 +177,8 @@ func (b *block) drop(repeats map[int64]struct{}) {
 	b.repeats += len(repeats)
 }
 
-// missing returns a table of those rows whose offset is not in stored, which the caller gives back. The block
-// keeps all of its rows: what was seen stored is looked up again after every try.
+// missing returns a table of those rows whose offset is not in stored, which the caller gives back.
+// The block keeps all of its rows: what was seen stored is looked up again after every try.
 func (b *block) missing(stored *stream.Offsets) stream.Table {
 	return b.tables.Copy(b.table, func(offset int64) bool { return !stored.Has(offset) })
 }

@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// blockBuilder cuts the log of one partition into blocks: it builds the next block while the worker stores the one before.
+// blockBuilder cuts the log of one partition into blocks: it builds the next block while the worker
+// stores the one before.
 type blockBuilder struct {
 	at      stream.Place // topic and partition
 	cfg     Config
@@ -38,8 +39,9 @@ type blockBuilder struct {
 
 	partitions int        // that keys are distributed over
 	hash       kafka.Hash // of keys
-	// successor says that an earlier topic had the name of this one. Its last records are before the first window of
-	// this one, so the first records are looked for in ClickHouse, as those of a spool are.
+	// successor says that an earlier topic had the name of this one. Its last records are before the
+	// first window of this one, so the first records are looked for in ClickHouse, as those of a spool
+	// are.
 	successor bool
 
 	done map[int64]stream.Identity // the last rows stored before started, by offset
@@ -58,29 +60,33 @@ type blockBuilder struct {
 	since atomic.Pointer[time.Time] // when the first record of the block was read; nil: it is empty
 }
 
-// behindAge takes the place of the age of blocks while more than a block waits in the log: until then a block waits
-// for its records, or for the slot that it needs to grow. Other partitions hold their slots for about as long as ClickHouse
-// takes for their blocks.
+// behindAge takes the place of the age of blocks while more than a block waits in the log: until
+// then a block waits for its records, or for the slot that it needs to grow. Other partitions hold
+// their slots for about as long as ClickHouse takes for their blocks.
 const behindAge = 5 * time.Second
 
-// backlogPart is the part of a block that waits in the log where there is something to catch up with.
+// backlogPart is the part of a block that waits in the log where there is something to catch up
+// with.
 const backlogPart = 20
 
 // behind reports whether more than a block waits in the log.
 func (f *blockBuilder) behind() bool { return f.end.Load()-f.read > int64(f.cfg.BlockRows) }
 
-// backlog reports whether so much waits in the log that what is read next has waited there for a while.
+// backlog reports whether so much waits in the log that what is read next has waited there for a
+// while.
 func (f *blockBuilder) backlog() bool {
 	return f.end.Load()-f.read > int64(f.cfg.BlockRows)/backlogPart
 }
 
-// waitsForSlot reports whether so much waits in the log that a block waits for a slot before anything is read for it: the
-// buffer then belongs to the partitions with a slot, and their blocks grow large however many partitions there are.
+// waitsForSlot reports whether so much waits in the log that a block waits for a slot before
+// anything is read for it: the buffer then belongs to the partitions with a slot, and their blocks
+// grow large however many partitions there are.
 func (f *blockBuilder) waitsForSlot() bool { return f.backlog() && !f.blocked.Load() }
 
-// wantsMore reports whether more is to be fetched for the block, if nothing waits. While much waits in the log, nothing is
-// fetched that would wait for the slot of the next block and take memory meanwhile: the block ends when it is nearly full
-// and the fetched records are used up. As a row a record takes less memory than it did before.
+// wantsMore reports whether more is to be fetched for the block, if nothing waits. While much waits
+// in the log, nothing is fetched that would wait for the slot of the next block and take memory
+// meanwhile: the block ends when it is nearly full and the fetched records are used up. As a row a
+// record takes less memory than it did before.
 func (f *blockBuilder) wantsMore() bool {
 	b := f.block
 	switch {
@@ -97,9 +103,10 @@ func (f *blockBuilder) wantsMore() bool {
 	}
 }
 
-// run fills free blocks and hands them over until ctx or stopping ends, when it closes built. A block is handed
-// over when it is full or, once it is of age, as soon as the worker has stored the one before: so blocks are small
-// and soon stored when there is little to do, and grow when there is much.
+// run fills free blocks and hands them over until ctx or stopping ends, when it closes built. A
+// block is handed over when it is full or, once it is of age, as soon as the worker has stored the
+// one before: so blocks are small and soon stored when there is little to do, and grow when there
+// is much.
 func (f *blockBuilder) run(ctx context.Context, stopping <-chan struct{}, free <-chan *block, built chan<- *block) {
 	defer close(built)
 	age := time.NewTimer(f.blockAge())
@@ -122,7 +129,8 @@ func (f *blockBuilder) run(ctx context.Context, stopping <-chan struct{}, free <
 	}
 }
 
-// collect fills the block and hands it over. It returns the offset after it, or that the builder is to end.
+// collect fills the block and hands it over. It returns the offset after it, or that the builder is
+// to end.
 func (f *blockBuilder) collect(ctx context.Context, stopping <-chan struct{}, age *time.Timer, built chan<- *block) (past int64, ok bool) {
 	aged := false
 	for {
@@ -177,7 +185,8 @@ func (f *blockBuilder) collect(ctx context.Context, stopping <-chan struct{}, ag
 	}
 }
 
-// useSlot lets the block grow. If nothing has been read for it yet, a record has to come within the age of a block.
+// useSlot lets the block grow. If nothing has been read for it yet, a record has to come within the
+// age of a block.
 func (f *blockBuilder) useSlot(granted *slot, age *time.Timer) {
 	f.block.slot = granted
 	if f.block.empty() {
@@ -266,8 +275,9 @@ func (f *blockBuilder) fill(age *time.Timer) fillState {
 	}
 }
 
-// isComplete reports whether the block takes no further record, whatever comes. That is asked for as long as the block waits for its
-// worker, so it depends on the block alone: nothing else may come that would have it offered again.
+// isComplete reports whether the block takes no further record, whatever comes. That is asked for
+// as long as the block waits for its worker, so it depends on the block alone: nothing else may
+// come that would have it offered again.
 func (f *blockBuilder) isComplete() bool {
 	b := f.block
 	if f.intent != stream.NoIntent { // an announced block is as large as it was
@@ -276,9 +286,10 @@ func (f *blockBuilder) isComplete() bool {
 	return len(b.rows()) >= f.cfg.BlockRows || b.bytes >= f.cfg.BlockBytes || f.spans(f.read)
 }
 
-// spans reports whether the block would be longer than the window of repeats with a record at the offset. The window
-// then no longer holds the block's first records, and the look at what is stored (dropStoredRepeats) leaves out the block
-// itself, so a repeat of one of them would not be recognised.
+// spans reports whether the block would be longer than the window of repeats with a record at the
+// offset. The window then no longer holds the block's first records, and the look at what is stored
+// (dropStoredRepeats) leaves out the block itself, so a repeat of one of them would not be
+// recognised.
 func (f *blockBuilder) spans(offset int64) bool {
 	return !f.block.empty() && offset-f.block.start >= f.window.Size
 }
@@ -296,8 +307,8 @@ func (f *blockBuilder) lookAhead() {
 	f.window.Prefetch(homes[:f.ahead])
 }
 
-// add takes one record into the window of repeats and, unless it only fills that, into the block. It reports whether the
-// record may be recycled: nothing refers to it any more.
+// add takes one record into the window of repeats and, unless it only fills that, into the block.
+// It reports whether the record may be recycled: nothing refers to it any more.
 func (f *blockBuilder) add(r *kgo.Record) bool {
 	f.buffer.add(-queuedCost(r))
 	if r.Offset < f.read {
@@ -366,8 +377,9 @@ func (f *blockBuilder) add(r *kgo.Record) bool {
 	return true
 }
 
-// repeats notes the event of a record in the window. It reports whether the record repeats another one, or whether
-// ClickHouse is to be asked: the one before a spooled record may be a dead letter that this build decodes, and has no row.
+// repeats notes the event of a record in the window. It reports whether the record repeats another
+// one, or whether ClickHouse is to be asked: the one before a spooled record may be a dead letter
+// that this build decodes, and has no row.
 func (f *blockBuilder) repeats(d stream.Record, offset int64) (repeats, asked bool) {
 	before, found := f.window.Find(d.Identity, offset)
 	asked = found && d.Spooled && before < f.block.first

@@ -23,7 +23,8 @@ func TestBlocksAgeWithTheNumberOfPartitions(t *testing.T) {
 	require.Equal(t, c.BlockAge, c.ageOf(600, insert), "what is asked for is not shortened")
 }
 
-// Blocks get older as ClickHouse gets slower, and younger again. What has other causes than its load counts little.
+// Blocks get older as ClickHouse gets slower, and younger again. What has other causes than its
+// load counts little.
 func TestBlocksAgeWithTheTimeOfInserts(t *testing.T) {
 	t.Parallel()
 	var p pace
@@ -42,7 +43,8 @@ func TestBlocksAgeWithTheTimeOfInserts(t *testing.T) {
 	require.InDelta(t, 10*time.Millisecond, p.mean(), float64(time.Millisecond))
 }
 
-// Link views have as many partitions as events and few records: counting them as well would let events wait twice as long.
+// Link views have as many partitions as events and few records: counting them as well would let
+// events wait twice as long.
 func TestPartitionsWithoutRecordsMakeNoBlockOlder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 4)
@@ -63,7 +65,8 @@ func TestPartitionsWithoutRecordsMakeNoBlockOlder(t *testing.T) {
 	require.Zero(t, c.pace.busy.Load())
 }
 
-// Each partition has a window of repeats, so a limit of memory for few of them would be met by what lives.
+// Each partition has a window of repeats, so a limit of memory for few of them would be met by what
+// lives.
 func TestTheMemoryLimitFollowsThePartitions(t *testing.T) {
 	none := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(none)

@@ -18,8 +18,9 @@ import (
 
 // A worker's way of cutting blocks, against a plain model of the log: however the records arrive,
 // and wherever the worker is replaced, the blocks are contiguous, an announced block is built again
-// to the row, and every event becomes a row once. The model is a list: a record repeats an event if one of
-// the size offsets before has the same event, or, if it is marked as spooled, any record before it.
+// to the row, and every event becomes a row once. The model is a list: a record repeats an event if
+// one of the size offsets before has the same event, or, if it is marked as spooled, any record
+// before it.
 func TestBlocksAgainstAModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,7 +131,8 @@ func TestBlocksAgainstAModel(t *testing.T) {
 	})
 }
 
-// While more than a block waits in the log, a block waits for its records: ClickHouse catches up sooner with large ones.
+// While more than a block waits in the log, a block waits for its records: ClickHouse catches up
+// sooner with large ones.
 func TestABlockGrowsWhileThereIsMuchToCatchUpWith(t *testing.T) {
 	t.Parallel()
 	f := plannedBuilder(0, stream.NoIntent, 0, 10, 100)

@@ -20,8 +20,8 @@ import (
 	"lodestone/pkg/service"
 )
 
-// commit says that everything below next is done, and announces the block from there up to intent. It
-// tries until Kafka has it: a commit whose outcome is unknown may be repeated, since it says the
+// commit says that everything below next is done, and announces the block from there up to intent.
+// It tries until Kafka has it: a commit whose outcome is unknown may be repeated, since it says the
 // same. It reports whether the worker may go on; once another consumer owns the partition Kafka
 // refuses every commit, and the client takes the assignment away, which cancels ctx.
 func (w *worker) commit(ctx context.Context, next, intent int64) bool {
@@ -38,8 +38,9 @@ func (w *worker) commit(ctx context.Context, next, intent int64) bool {
 	return ok
 }
 
-// committer sends the commits of one membership. The client sends one request at a time and waits for its answer, so the partitions
-// that want to commit meanwhile share the next request: else a consumer of hundreds of partitions would store one block an answer.
+// committer sends the commits of one membership. The client sends one request at a time and waits
+// for its answer, so the partitions that want to commit meanwhile share the next request: else a
+// consumer of hundreds of partitions would store one block an answer.
 //
 // Exactly once rests on these, which are the same as if each partition had requests of its own:
 //   - A worker that commits waits for its own answer. Each partition of a request has one.
@@ -65,7 +66,8 @@ type commitCall struct {
 	done chan error      // has the outcome
 }
 
-// commit returns when Kafka has the commit, with the reason why it does not, or when ctx ends: then its outcome is unknown.
+// commit returns when Kafka has the commit, with the reason why it does not, or when ctx ends: then
+// its outcome is unknown.
 func (c *committer) commit(ctx context.Context, call *commitCall) error {
 	call.ctx, call.done = ctx, make(chan error, 1)
 	c.mu.Lock()
@@ -97,7 +99,8 @@ func (c *committer) send() {
 	}
 }
 
-// next takes the calls of the next request. Of two of one partition, the second one waits: the first is of a worker that was stopped.
+// next takes the calls of the next request. Of two of one partition, the second one waits: the
+// first is of a worker that was stopped.
 func (c *committer) next() []*commitCall {
 	var calls, later []*commitCall
 	taken := make(map[assignment]struct{}, len(c.waiting))
@@ -113,7 +116,8 @@ func (c *committer) next() []*commitCall {
 	return calls
 }
 
-// request sends the calls in one request, and answers each. It gives up when none of their workers waits any more.
+// request sends the calls in one request, and answers each. It gives up when none of their workers
+// waits any more.
 func (c *committer) request(calls []*commitCall) {
 	ctx, giveUp := context.WithCancel(context.Background())
 	defer giveUp()
@@ -144,8 +148,8 @@ func (c *committer) request(calls []*commitCall) {
 	}
 }
 
-// announce completes a request that is about to go out by what each commit announces. It is the last look: a worker that was stopped,
-// or whose topic was recreated, commits nothing.
+// announce completes a request that is about to go out by what each commit announces. It is the
+// last look: a worker that was stopped, or whose topic was recreated, commits nothing.
 func announce(req *kmsg.OffsetCommitRequest, of map[assignment]*commitCall) error {
 	for i := range req.Topics {
 		t := &req.Topics[i]
@@ -207,8 +211,8 @@ func (w *worker) retry(ctx context.Context, what string, fn func() error) bool {
 	}
 }
 
-// longestRetry is the longest pause after a failure, which adds to an outage when that is over; refusedRetry is the pause after what
-// only an operator ends.
+// longestRetry is the longest pause after a failure, which adds to an outage when that is over;
+// refusedRetry is the pause after what only an operator ends.
 const (
 	longestRetry = 2 * time.Second
 	refusedRetry = 5 * time.Second
@@ -221,8 +225,8 @@ func (w *worker) backoff() *backoff.ExponentialBackOff {
 }
 
 // wait logs the error and pauses. What ClickHouse itself refuses would be refused again: that
-// stands still loudly, and goes on by itself once the cause is fixed. If the log is not the one that was stored,
-// the worker ends.
+// stands still loudly, and goes on by itself once the cause is fixed. If the log is not the one
+// that was stored, the worker ends.
 func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, what string, err error) bool {
 	if differs, ok := errors.AsType[*differsError](err); ok {
 		w.halt(differs)
@@ -241,9 +245,10 @@ func (w *worker) wait(ctx context.Context, tries *backoff.ExponentialBackOff, wh
 	return service.Sleep(ctx, pause) == nil
 }
 
-// yieldSlots gives the slots of the partition to others, and takes none until it is stored again: it waits for an operator, or for its
-// shard while the others answer. Nothing else sets blocked, so the builder always learns of it. A worker never waits for a slot, since all
-// of them may be with blocks that wait for their workers.
+// yieldSlots gives the slots of the partition to others, and takes none until it is stored again:
+// it waits for an operator, or for its shard while the others answer. Nothing else sets blocked, so
+// the builder always learns of it. A worker never waits for a slot, since all of them may be with
+// blocks that wait for their workers.
 func (w *worker) yieldSlots() {
 	w.blocked.Store(true)
 	if w.block != nil {

@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// While Kafka answers one commit, the others gather: a consumer of hundreds of partitions would else wait for hundreds of answers.
+// While Kafka answers one commit, the others gather: a consumer of hundreds of partitions would
+// else wait for hundreds of answers.
 func TestPartitionsCommitTogether(t *testing.T) {
 	t.Parallel()
 	const partitions = 6

@@ -21,7 +21,8 @@ type Config struct {
 	RebalanceTimeout time.Duration `kong:"-"`
 }
 
-// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
+// have others.
 func (c *Config) BeforeApply() error {
 	c.BlockBytes = 32 << 20
 	c.BufferBytes = 96 << 20

@@ -12,8 +12,9 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// An insert may begin within its timeout and is sent for as long as the server waits for its next bytes. Until then its token must not
-// be forgotten, also on a server whose tables take two blocks a second of each of 300 partitions.
+// An insert may begin within its timeout and is sent for as long as the server waits for its next
+// bytes. Until then its token must not be forgotten, also on a server whose tables take two blocks
+// a second of each of 300 partitions.
 func TestATokenOutlivesTheInsertsThatCanStillArrive(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -63,9 +63,10 @@ type Consumer struct {
 	away    error                // why Kafka does not answer
 }
 
-// sharedConnections is how many connections to a shard of ClickHouse all partitions of a consumer share. Hundreds of partitions that are taken
-// over would otherwise send hundreds of queries at a time. Looks for events from a spool are the only slow ones, and each keeps all of
-// the server's processors busy: few run at a time, so that inserts get a connection.
+// sharedConnections is how many connections to a shard of ClickHouse all partitions of a consumer
+// share. Hundreds of partitions that are taken over would otherwise send hundreds of queries at a
+// time. Looks for events from a spool are the only slow ones, and each keeps all of the server's
+// processors busy: few run at a time, so that inserts get a connection.
 const (
 	sharedConnections = 24
 	sharedLooks       = 8
@@ -88,8 +89,8 @@ type Deps struct {
 	Registerer prometheus.Registerer
 }
 
-// New returns a consumer of events and link views. It connects when it is started. The pool is for what is on record
-// about the topics' logs.
+// New returns a consumer of events and link views. It connects when it is started. The pool is for
+// what is on record about the topics' logs.
 func New(c Config, d Deps) (*Consumer, error) {
 	shards, err := clickhouse.NewTopology(d.ClickHouse)
 	if err != nil {

@@ -56,9 +56,9 @@ func produceDeadLetters(ctx context.Context, cl *kgo.Client, letters []deadLette
 	return nil
 }
 
-// produce returns when the records are durable, or when ctx ends: then they may still be written, and have to be ones of which another
-// copy does no harm. The client itself waits for the answer to a batch that it has sent, whatever becomes of ctx, and gives it up only when
-// it is closed.
+// produce returns when the records are durable, or when ctx ends: then they may still be written,
+// and have to be ones of which another copy does no harm. The client itself waits for the answer to
+// a batch that it has sent, whatever becomes of ctx, and gives it up only when it is closed.
 func produce(ctx context.Context, cl *kgo.Client, records ...*kgo.Record) error {
 	done := make(chan error, 1)
 	go func() { done <- cl.ProduceSync(ctx, records...).FirstErr() }()
@@ -70,8 +70,8 @@ func produce(ctx context.Context, cl *kgo.Client, records ...*kgo.Record) error 
 	}
 }
 
-// deadLogEvery is the time between two lines of the log about dead letters of a partition: whoever writes to the topic would
-// else fill the log as well.
+// deadLogEvery is the time between two lines of the log about dead letters of a partition: whoever
+// writes to the topic would else fill the log as well.
 const deadLogEvery = time.Minute
 
 // warnDead logs the first of the block's dead letters, with the number of them since the last line.
@@ -86,8 +86,8 @@ func (w *worker) warnDead() {
 	w.deadCount, w.deadLogged = 0, time.Now()
 }
 
-// writeDeadLetters writes the block's dead letters. They come before the insert: once the block is stored,
-// its records are not read again.
+// writeDeadLetters writes the block's dead letters. They come before the insert: once the block is
+// stored, its records are not read again.
 func (w *worker) writeDeadLetters(ctx context.Context) bool {
 	w.warnDead()
 	return w.retry(ctx, "write dead letters", func() error {

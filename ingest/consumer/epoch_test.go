@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// commitEpoch sets the group's offset as a consumer would have left it that read the last record in the leader epoch.
+// commitEpoch sets the group's offset as a consumer would have left it that read the last record in
+// the leader epoch.
 func (r *rig) commitEpoch(next int64, epoch int32) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
@@ -29,8 +30,8 @@ func (r *rig) committedEpoch() int32 {
 	return o.LeaderEpoch
 }
 
-// What was done may have left no row to compare, as dead letters do. The epochs of leaders show then as well that a log
-// lost its end and grew past it again.
+// What was done may have left no row to compare, as dead letters do. The epochs of leaders show
+// then as well that a log lost its end and grew past it again.
 func TestALogWhoseLeaderEpochEndsBelowTheCommitStandsStill(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -61,7 +61,8 @@ func (w *worker) insert(ctx context.Context) bool {
 		if !w.commit(ctx, b.first, b.last) {
 			return false
 		}
-		// Only now: a commit that had to be repeated may have given the slot, and so its connection, to others.
+		// Only now: a commit that had to be repeated may have given the slot, and so its connection, to
+		// others.
 		var by *stream.Connection // nil: that of the store
 		if b.slot != nil {
 			by = b.slot.to(w.route)
@@ -87,9 +88,10 @@ func (w *worker) insert(ctx context.Context) bool {
 	}
 }
 
-// attempt makes one try, over the connection given. If no row can be stored yet, a successful insert completes the block. If
-// rows may be stored, only having seen every row completes it: an insert that ClickHouse acknowledged may have been swallowed
-// by a token that was logged although its rows never got to the disk.
+// attempt makes one try, over the connection given. If no row can be stored yet, a successful
+// insert completes the block. If rows may be stored, only having seen every row completes it: an
+// insert that ClickHouse acknowledged may have been swallowed by a token that was logged although
+// its rows never got to the disk.
 func (w *worker) attempt(ctx context.Context, by *stream.Connection, maybeStored bool, round *int) (done bool, err error) {
 	b := w.block
 	if !maybeStored {

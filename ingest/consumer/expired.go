@@ -10,13 +10,14 @@ import (
 	"lodestone/pkg/store"
 )
 
-// recordExpired records which offsets Kafka deleted before they were stored, and commits the log's start: nothing
-// brings those records back, and Kafka would go on deleting while the partition waited. It may be repeated at any
-// point, also by another consumer. It reports whether the worker may go on.
+// recordExpired records which offsets Kafka deleted before they were stored, and commits the log's
+// start: nothing brings those records back, and Kafka would go on deleting while the partition
+// waited. It may be repeated at any point, also by another consumer. It reports whether the worker
+// may go on.
 func (w *worker) recordExpired(ctx context.Context, e *expired) bool {
 	if e.intent != stream.NoIntent && service.Sleep(ctx, w.cfg.InsertTimeout) != nil {
-		// The announced block cannot be built again, so its token does not stop an insert that is still on its way.
-		// After this time the server refuses that.
+		// The announced block cannot be built again, so its token does not stop an insert that is still
+		// on its way. After this time the server refuses that.
 		return false
 	}
 	var lost []kafka.Range
@@ -57,8 +58,9 @@ func (w *worker) addLost(ctx context.Context, lost []kafka.Range) error {
 	return nil
 }
 
-// lost returns the offsets from the committed one to where the log begins that are not stored. Without a commit
-// nothing is known of what lies below the last stored offset, where repeats and dead letters have no rows either.
+// lost returns the offsets from the committed one to where the log begins that are not stored.
+// Without a commit nothing is known of what lies below the last stored offset, where repeats and
+// dead letters have no rows either.
 func (w *worker) lost(ctx context.Context, committed int64) ([]kafka.Range, error) {
 	last, err := w.store.Last(ctx, max(committed, 0))
 	if err != nil {

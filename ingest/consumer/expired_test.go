@@ -63,7 +63,8 @@ func TestOfWhatExpiredOnlyWhatIsNotStoredIsLost(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(40)
 	r.produce(0, events...)
-	// The announced block 5 to 29 got to ClickHouse in part. Its beginning is gone, so it cannot be built again.
+	// The announced block 5 to 29 got to ClickHouse in part. Its beginning is gone, so it cannot be
+	// built again.
 	r.commit(0, 5, stream.CommitMetadata(r.TopicID, 29))
 	r.storeRows(0, 0, r.group+"before", events[:5]...)
 	r.storeRows(0, 8, r.group+"part", events[8:12]...)
@@ -75,8 +76,8 @@ func TestOfWhatExpiredOnlyWhatIsNotStoredIsLost(t *testing.T) {
 	r.requireStored(34)
 }
 
-// A consumer may die after it recorded the loss and before it committed, and Kafka deletes more meanwhile. Or the commit
-// is set back.
+// A consumer may die after it recorded the loss and before it committed, and Kafka deletes more
+// meanwhile. Or the commit is set back.
 func TestALossIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -17,7 +17,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// Errors of the protocol that a broker rarely gives, each of them several times while a consumer starts and events flow.
+// Errors of the protocol that a broker rarely gives, each of them several times while a consumer
+// starts and events flow.
 func TestRareErrorsOfKafkaLoseAndDoubleNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -113,7 +114,8 @@ func TestARefusedBlockStandsStillUntilTheCauseIsFixed(t *testing.T) {
 	require.Equal(t, uint64(2_000+500+1), rows, "the same events six times are one each")
 }
 
-// More partitions than may have large blocks stand still with two of them each: all go on once they can.
+// More partitions than may have large blocks stand still with two of them each: all go on once they
+// can.
 func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
 	t.Parallel()
 	const partitions, events, filler = largeBlocks + 2, 1_250, 4_000

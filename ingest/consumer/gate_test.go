@@ -17,7 +17,8 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// gate stands between a consumer and an engine, so that a test can take the server away from the consumer alone.
+// gate stands between a consumer and an engine, so that a test can take the server away from the
+// consumer alone.
 type gate struct {
 	t      *testing.T
 	listen net.Listener
@@ -201,7 +202,8 @@ func (p *passage) back([]byte) {
 	}
 }
 
-// login passes a client's login on as one of the user. The client sends nothing more until it is answered.
+// login passes a client's login on as one of the user. The client sends nothing more until it is
+// answered.
 func login(to, from net.Conn, user *url.URL) {
 	r := proto.NewReader(from)
 	var hello proto.ClientHello
@@ -215,7 +217,8 @@ func login(to, from net.Conn, user *url.URL) {
 	_, _ = to.Write(b.Buf)
 }
 
-// loginAs makes all connections log in as the user, or as they ask if it is nil, and ends those that there are.
+// loginAs makes all connections log in as the user, or as they ask if it is nil, and ends those
+// that there are.
 func (g *gate) loginAs(user *url.URL) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,8 +14,9 @@ const (
 // recreate is the remedy for a log that is not the one that was stored.
 const recreate = `; recreate the topic: see "The log lost its end" in docs/operations.md`
 
-// newerError says that what stands at the offset is for a newer release. The partition waits for a consumer of that
-// release: to go on would make a wrong dead letter of a good record, or build an announced block differently.
+// newerError says that what stands at the offset is for a newer release. The partition waits for a
+// consumer of that release: to go on would make a wrong dead letter of a good record, or build an
+// announced block differently.
 type newerError struct {
 	offset int64
 	cause  error
@@ -40,8 +41,8 @@ func (e *differsError) Error() string {
 		recreate, e.offset, what)
 }
 
-// rangeError says that a committed offset lies beyond the log's end: the log lost its end. Going on would take new
-// records for those that are stored, so the partition stands still.
+// rangeError says that a committed offset lies beyond the log's end: the log lost its end. Going on
+// would take new records for those that are stored, so the partition stands still.
 type rangeError struct {
 	topic             string
 	partition         int32
@@ -53,8 +54,8 @@ func (e *rangeError) Error() string {
 		recreate, e.topic, e.partition, e.next, e.start, e.past-1)
 }
 
-// epochError says that the log has fewer records of a leader's epoch than are done: it lost its end, and may have grown
-// past that again under another leader.
+// epochError says that the log has fewer records of a leader's epoch than are done: it lost its
+// end, and may have grown past that again under another leader.
 type epochError struct {
 	topic     string
 	partition int32

@@ -12,10 +12,12 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// longSession is longer than a test waits: a member of which the group has to find out that it is gone would fail it.
+// longSession is longer than a test waits: a member of which the group has to find out that it is
+// gone would fail it.
 const longSession = waitLimit + time.Minute
 
-// steady is config for members that stay in their group until they leave it, though the machine may stand still for seconds.
+// steady is config for members that stay in their group until they leave it, though the machine may
+// stand still for seconds.
 func (r *rig) steady() Config {
 	c := r.config()
 	c.SessionTimeout, c.RebalanceTimeout = longSession, time.Minute
@@ -70,8 +72,8 @@ func byEvents(a, b owner) (more, other owner) {
 	return b, a
 }
 
-// A consumer that stops says so: the other one has its partitions, and stores what is in them, long before the session of the first
-// would have ended. The test logs how long that took.
+// A consumer that stops says so: the other one has its partitions, and stores what is in them, long
+// before the session of the first would have ended. The test logs how long that took.
 func requireHandOver(t *testing.T, brokers []string) {
 	t.Helper()
 	const partitions = 4

@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 	enginetest.Main(m)
 }
 
-// waitLimit bounds a wait for something that must happen; it is no measure of speed. A session (longSession) lasts five minutes at most.
+// waitLimit bounds a wait for something that must happen; it is no measure of speed. A session
+// (longSession) lasts five minutes at most.
 const waitLimit = 4 * time.Minute
 
 // rig is a stack with a consumer group of the test's own.
@@ -42,8 +43,8 @@ func newRig(t *testing.T, partitions int32) *rig {
 	return newRigOn(t, newStack(t, partitions))
 }
 
-// newStack returns a stack with a broker of its own, so that a test can provoke its errors. What consumers keep in Postgres is of their
-// topics.
+// newStack returns a stack with a broker of its own, so that a test can provoke its errors. What
+// consumers keep in Postgres is of their topics.
 func newStack(t *testing.T, partitions int32) *enginetest.Stack {
 	t.Helper()
 	return enginetest.NewStack(t, enginetest.StackConfig{Partitions: partitions, SharedPostgres: true})

@@ -20,7 +20,8 @@ import (
 // members returns how many consumers the group has.
 func (r *rig) members() int { return len(r.memberIDs()) }
 
-// memberIDs returns the ids of the group's consumers. One that leaves and joins again gets another one.
+// memberIDs returns the ids of the group's consumers. One that leaves and joins again gets another
+// one.
 func (r *rig) memberIDs() (ids []string) {
 	r.t.Helper()
 	groups, err := kadm.NewClient(r.Client).DescribeGroups(context.Background(), r.group)
@@ -31,7 +32,8 @@ func (r *rig) memberIDs() (ids []string) {
 	return ids
 }
 
-// start starts a consumer in the background, which waits for ClickHouse. The channel has the outcome of the start.
+// start starts a consumer in the background, which waits for ClickHouse. The channel has the
+// outcome of the start.
 func (r *rig) start(c *Consumer) <-chan error {
 	started := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -57,7 +59,8 @@ func TestAConsumerWithoutClickHouseDoesNotJoin(t *testing.T) {
 	r.requireJoinsAfter(g.config, g.open)
 }
 
-// A supervisor that starts a process again pauses longer and longer, so an outage of Postgres would outlast itself.
+// A supervisor that starts a process again pauses longer and longer, so an outage of Postgres would
+// outlast itself.
 func TestAConsumerThatStartsWithoutPostgresWaitsForIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -79,8 +82,8 @@ func TestAConsumerThatStartsWithoutPostgresWaitsForIt(t *testing.T) {
 	r.requireStored(100)
 }
 
-// requireJoinsAfter fails unless a consumer with the settings leaves the partitions to another one, and joins once the
-// cause is repaired.
+// requireJoinsAfter fails unless a consumer with the settings leaves the partitions to another one,
+// and joins once the cause is repaired.
 func (r *rig) requireJoinsAfter(config clickhouse.Config, repair func()) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
@@ -117,8 +120,8 @@ func TestAConsumerThatCannotWriteLeavesItsPartitionsToOthers(t *testing.T) {
 	r.requireLeaves(g.config, g.close, g.open)
 }
 
-// requireLeaves fails unless a consumer with the settings leaves its group after the fault, and works again after the
-// repair.
+// requireLeaves fails unless a consumer with the settings leaves its group after the fault, and
+// works again after the repair.
 func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	t := r.t
 	t.Helper()
@@ -204,7 +207,8 @@ func TestARevokedPartitionLeavesTheOthersAtWork(t *testing.T) {
 	look()
 }
 
-// A builder that finds what makes its partition stand still may end after the partition has been released.
+// A builder that finds what makes its partition stand still may end after the partition has been
+// released.
 func TestAPartitionThatWasReleasedDoesNotStandStill(t *testing.T) {
 	t.Parallel()
 	a := assignment{event.Topic, 1}

@@ -28,14 +28,15 @@ const (
 	rejoinPause = time.Second
 	// endsInterval is the time between two looks at where the log ends.
 	endsInterval = 2 * time.Second
-	// endsTimeout bounds one look, and awayAfter is how long Kafka has not answered one when it is away.
+	// endsTimeout bounds one look, and awayAfter is how long Kafka has not answered one when it is
+	// away.
 	endsTimeout = 5 * time.Second
 	awayAfter   = 10 * time.Second
 )
 
 // run is a member of the group until ctx ends: of one membership after the other, should one end
-// because what it reads changed under it. While an engine does not answer it waits, also at the start: a supervisor that starts it
-// again and again would pause longer than the outage lasts.
+// because what it reads changed under it. While an engine does not answer it waits, also at the
+// start: a supervisor that starts it again and again would pause longer than the outage lasts.
 func (c *Consumer) run(ctx context.Context, ready func()) error {
 	defer c.closeRoutes()
 	started := false
@@ -90,12 +91,12 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		kgo.BlockRebalanceOnPoll(),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),      // an offset outside the log is an alarm
 		kgo.ProducerBatchMaxBytes(kafka.DeadLetterBytes), // a record of any size can become a dead letter
-		// What one answer of a broker brings may come on top of a full buffer, several times as large as it
-		// was on its way.
+		// What one answer of a broker brings may come on top of a full buffer, several times as large as
+		// it was on its way.
 		kgo.FetchMaxBytes(2<<20),
 		kgo.FetchMaxPartitionBytes(512<<10),
-		// A partition that was paused, since its queue was full, is asked for again when the request that is waiting
-		// for the others is answered.
+		// A partition that was paused, since its queue was full, is asked for again when the request that
+		// is waiting for the others is answered.
 		kgo.FetchMaxWait(50*time.Millisecond),
 		kgo.WithPools(&c.pool),
 		kgo.RecordPartitioner(kafka.Placed(topics...)),
@@ -143,15 +144,17 @@ func (c *Consumer) setAway(why error) {
 	c.away = why
 }
 
-// CheckKafka returns why Kafka does not answer, or nil. It is for readiness, and safe for concurrent use.
+// CheckKafka returns why Kafka does not answer, or nil. It is for readiness, and safe for
+// concurrent use.
 func (c *Consumer) CheckKafka(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.away
 }
 
-// claimTopics returns nil once the group may store the topics and ClickHouse lets it write. It asks before the group is joined,
-// so that a consumer that could store nothing takes no partitions from another.
+// claimTopics returns nil once the group may store the topics and ClickHouse lets it write. It asks
+// before the group is joined, so that a consumer that could store nothing takes no partitions from
+// another.
 func (c *Consumer) claimTopics(ctx context.Context, topics []string) error {
 	cl, err := kgo.NewClient(c.kafka.Options(c.log)...)
 	if err != nil {
@@ -202,9 +205,9 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 	}
 }
 
-// watchEnds notes where the log ends until ctx does, gives back memory that was not needed in between, and ends the
-// membership of a consumer that cannot write.
-// Polled records show it as well, but not of a partition that is paused, which is the one whose lag matters.
+// watchEnds notes where the log ends until ctx does, gives back memory that was not needed in
+// between, and ends the membership of a consumer that cannot write. Polled records show it as well,
+// but not of a partition that is paused, which is the one whose lag matters.
 func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []string) {
 	ticker := time.NewTicker(endsInterval)
 	defer ticker.Stop()
@@ -256,16 +259,17 @@ func isMoved(err error) bool {
 }
 
 const (
-	// leaveAfter is how long this consumer may be unable to write before it leaves the group, so that one that can
-	// write can have its partitions. It joins again when the probe succeeds: an outage of the server is one leaving
-	// and one joining of each consumer.
+	// leaveAfter is how long this consumer may be unable to write before it leaves the group, so that
+	// one that can write can have its partitions. It joins again when the probe succeeds: an outage of
+	// the server is one leaving and one joining of each consumer.
 	leaveAfter    = time.Minute
 	probeTimeout  = 5 * time.Second
 	maxProbePause = 5 * time.Second // between two probes
 )
 
-// probe returns nil if a shard of ClickHouse lets this consumer read and write the tables. It writes nothing. Partitions of shards that do
-// not wait, which is no reason to leave those of others.
+// probe returns nil if a shard of ClickHouse lets this consumer read and write the tables. It
+// writes nothing. Partitions of shards that do not wait, which is no reason to leave those of
+// others.
 func (c *Consumer) probe(ctx context.Context) error {
 	var errs []error
 	for _, dial := range c.shards.Dialers() {
@@ -291,9 +295,10 @@ func (c *Consumer) probeShard(ctx context.Context, dial dialer) error {
 	return nil
 }
 
-// unable returns why this consumer has not been able to write for leaveAfter, or nil. It probes only after an error, and
-// is called by one goroutine, again and again. What ClickHouse refuses for the data of a block, or for the time being,
-// is no reason to leave: the next consumer would be refused the same.
+// unable returns why this consumer has not been able to write for leaveAfter, or nil. It probes
+// only after an error, and is called by one goroutine, again and again. What ClickHouse refuses for
+// the data of a block, or for the time being, is no reason to leave: the next consumer would be
+// refused the same.
 func (c *Consumer) cannotWrite(ctx context.Context, forbidden *time.Time) error {
 	silent := c.health.SilentFor(c.leaveAfter)
 	if !silent && !c.health.Refused() && forbidden.IsZero() {

@@ -12,10 +12,10 @@ import (
 	"lodestone/ingest/stream"
 )
 
-// buffer counts the memory of the records that are read and not stored yet, over all partitions. When
-// it gets scarce, fetching pauses and blocks end early, so that a consumer whose ClickHouse is away
-// stays as small as one whose ClickHouse is there. It is a target: each partition may always have a
-// little. A nil buffer is never scarce.
+// buffer counts the memory of the records that are read and not stored yet, over all partitions.
+// When it gets scarce, fetching pauses and blocks end early, so that a consumer whose ClickHouse is
+// away stays as small as one whose ClickHouse is there. It is a target: each partition may always
+// have a little. A nil buffer is never scarce.
 type buffer struct {
 	max  int64
 	used atomic.Int64
@@ -29,12 +29,14 @@ const minShare = 1 << 20
 // ClickHouse would take many times as long over small inserts. Three keep it busy, and a disk too.
 const largeBlocks = 3
 
-// largeCompressed is largeBlocks where connections compress: what is sent is encoded and compressed as one piece then, each into
-// memory as large as the block, and a third such connection took the consumer from 214 to 270 MiB.
+// largeCompressed is largeBlocks where connections compress: what is sent is encoded and compressed
+// as one piece then, each into memory as large as the block, and a third such connection took the
+// consumer from 214 to 270 MiB.
 const largeCompressed = 2
 
-// slot allows a block to grow large, until it is stored. It owns a connection, so that there are no more buffers for large
-// inserts than slots: one that goes on to a block of another shard connects again.
+// slot allows a block to grow large, until it is stored. It owns a connection, so that there are no
+// more buffers for large inserts than slots: one that goes on to a block of another shard connects
+// again.
 type slot struct {
 	stream.Connection
 	shard uint16 // that the connection leads to
@@ -62,7 +64,8 @@ func newSlots(compressed bool, log *slog.Logger, health *stream.Health) chan *sl
 	return slots
 }
 
-// queuedCost returns roughly what a record takes that waits for a block: itself, and the client's structure.
+// queuedCost returns roughly what a record takes that waits for a block: itself, and the client's
+// structure.
 func queuedCost(r *kgo.Record) int64 {
 	const around = 300
 	return int64(len(r.Value)) + around
@@ -80,12 +83,14 @@ func (b *buffer) tight() bool { return b != nil && b.used.Load() > b.max/2 }
 // full reports whether no more should be fetched, and no block should grow.
 func (b *buffer) full() bool { return b != nil && b.used.Load() > b.max*3/4 }
 
-// eagerCollection is the garbage that a process which only consumes may have, in percent of what it uses.
+// eagerCollection is the garbage that a process which only consumes may have, in percent of what it
+// uses.
 const eagerCollection = 25
 
-// besideBuffer is what such a process takes besides the buffer, where twelve partitions are behind: their windows, what
-// was fetched, and the garbage that may be left. Two topics have that many each, of which that of link views is a quiet one. Each
-// partition beyond has a window of repeats, which takes windowBytes once it is full, and the garbage that it leaves while it grows.
+// besideBuffer is what such a process takes besides the buffer, where twelve partitions are behind:
+// their windows, what was fetched, and the garbage that may be left. Two topics have that many
+// each, of which that of link views is a quiet one. Each partition beyond has a window of repeats,
+// which takes windowBytes once it is full, and the garbage that it leaves while it grows.
 const (
 	besideBuffer     = 112 << 20
 	countedBeside    = 24
@@ -93,23 +98,24 @@ const (
 	perPartitionMore = windowBytes * (100 + eagerCollection) / 100
 )
 
-// memoryLimit returns how much memory a process that only consumes may use before its garbage is collected all the time.
+// memoryLimit returns how much memory a process that only consumes may use before its garbage is
+// collected all the time.
 func memoryLimit(c Config, partitions int) int64 {
 	return int64(c.BufferBytes) + besideBuffer + int64(max(0, partitions-countedBeside))*perPartitionMore
 }
 
-// followMemory makes the limit of the process follow the partitions that its consumer owns. It leaves a limit alone that
-// CollectEagerly did not set: that of GOMEMLIMIT, or none.
+// followMemory makes the limit of the process follow the partitions that its consumer owns. It
+// leaves a limit alone that CollectEagerly did not set: that of GOMEMLIMIT, or none.
 func followMemory(c Config, before, now int) {
 	if debug.SetMemoryLimit(-1) == memoryLimit(c, before) {
 		debug.SetMemoryLimit(memoryLimit(c, now))
 	}
 }
 
-// CollectEagerly lets the garbage collector run sooner than it does by default, unless GOGC and GOMEMLIMIT say
-// otherwise: a consumer holds its windows of repeats and its buffer all the time, and the default would double
-// them. There are no pointers in the windows, so that looking through them costs little. It is for a process
-// that does nothing else.
+// CollectEagerly lets the garbage collector run sooner than it does by default, unless GOGC and
+// GOMEMLIMIT say otherwise: a consumer holds its windows of repeats and its buffer all the time,
+// and the default would double them. There are no pointers in the windows, so that looking through
+// them costs little. It is for a process that does nothing else.
 func CollectEagerly(c Config) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(eagerCollection)
@@ -214,9 +220,9 @@ func (q *queue) close() {
 	q.records, q.bytes, q.cost, q.closed = nil, 0, 0, true
 }
 
-// recordPool has the memory of batches used again: their records, and what they were decompressed to. It is given back
-// with the last record of a batch that is recycled; a batch of which a record is held, or dropped, is left to the collector of
-// garbage.
+// recordPool has the memory of batches used again: their records, and what they were decompressed
+// to. It is given back with the last record of a batch that is recycled; a batch of which a record
+// is held, or dropped, is left to the collector of garbage.
 type recordPool struct{ records, bytes sync.Pool }
 
 // GetRecords implements kgo.PoolRecords.

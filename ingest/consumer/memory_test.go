@@ -36,8 +36,8 @@ const (
 	clickhouseVariable = "LODESTONE_TEST_CLICKHOUSE"
 )
 
-// A consumer of 12 partitions, their windows of repeats full, whose ClickHouse is away while there is more
-// to read than it may hold. Kafka is in this process, so the consumer is in another.
+// A consumer of 12 partitions, their windows of repeats full, whose ClickHouse is away while there
+// is more to read than it may hold. Kafka is in this process, so the consumer is in another.
 func TestMemoryWhileClickHouseIsAway(t *testing.T) {
 	t.Parallel()
 	if broker := os.Getenv(brokerVariable); broker != "" {

@@ -30,7 +30,8 @@ type position struct {
 // noEpoch says that the leader's epoch is not known.
 const noEpoch = -1
 
-// expired says that the log begins after what the group has done: Kafka deleted records before they were read.
+// expired says that the log begins after what the group has done: Kafka deleted records before they
+// were read.
 type expired struct {
 	committed int64 // every offset below was done; noCommit: the group has no commit
 	intent    int64 // the block that was announced there, of which Kafka deleted the beginning; or noIntent

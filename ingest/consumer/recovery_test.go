@@ -103,8 +103,8 @@ func TestCommitsSetBackOrDeletedDoubleNothing(t *testing.T) {
 	r.requireStored(520)
 }
 
-// Who has to walk through a long log that is stored already does not stop at every block of it, or a
-// large installation stands still for hours after its committed offsets are lost.
+// Who has to walk through a long log that is stored already does not stop at every block of it, or
+// a large installation stands still for hours after its committed offsets are lost.
 func TestWhatIsStoredIsWalkedThroughInLongStrides(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -122,7 +122,8 @@ func TestWhatIsStoredIsWalkedThroughInLongStrides(t *testing.T) {
 	began := time.Now()
 	r.consume(c)
 	r.awaitCommit(0, 1000)
-	// However slow this machine is: one after each pause, and those around the last block, which is inserted.
+	// However slow this machine is: one after each pause, and those around the last block, which is
+	// inserted.
 	most := int64(time.Since(began)/idleCommit) + 3
 	r.requireStored(1000)
 	require.LessOrEqual(t, commits.Load(), most, "of 100 blocks, all but one of which are stored")

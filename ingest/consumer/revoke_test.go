@@ -15,9 +15,10 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// Partitions are revoked while their inserts hang: one has not reached the server, the answer to the other is lost. The partitions that
-// are kept go on meanwhile and afterwards, also one whose insert hung, by the workers that they had. Once the others are assigned
-// again, each of their rows is stored once.
+// Partitions are revoked while their inserts hang: one has not reached the server, the answer to
+// the other is lost. The partitions that are kept go on meanwhile and afterwards, also one whose
+// insert hung, by the workers that they had. Once the others are assigned again, each of their rows
+// is stored once.
 func TestPartitionsAreRevokedWhileTheirInsertsHang(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)

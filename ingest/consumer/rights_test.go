@@ -12,7 +12,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A consumer with a wrong password, or without the right to insert, would take partitions from those that can write.
+// A consumer with a wrong password, or without the right to insert, would take partitions from
+// those that can write.
 func TestAConsumerThatMayNotWriteDoesNotJoin(t *testing.T) {
 	t.Parallel()
 	reader, err := url.Parse(enginetest.Server(t).SQLURL())
@@ -51,8 +52,8 @@ func TestAConsumerThatMayNotWriteDoesNotJoin(t *testing.T) {
 	}
 }
 
-// Who starts without the schema joins once it is there. Whose inserts are refused, though it can read, leaves its partitions to others,
-// and comes back.
+// Who starts without the schema joins once it is there. Whose inserts are refused, though it can
+// read, leaves its partitions to others, and comes back.
 func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -88,7 +89,8 @@ func TestAConsumerWhoseInsertsAreRefusedLeavesItsGroup(t *testing.T) {
 	}
 }
 
-// The embedded server has no REVOKE. Through the gate its answers are those to a user who may read the same names, and write nothing.
+// The embedded server has no REVOKE. Through the gate its answers are those to a user who may read
+// the same names, and write nothing.
 func TestAConsumerThatLosesItsRightToWriteLeavesItsPartitionsToOthers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)

@@ -12,7 +12,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// The first placement of a partition waits until every shard was asked for its rows, and takes the shard that has some.
+// The first placement of a partition waits until every shard was asked for its rows, and takes the
+// shard that has some.
 func TestAPartitionIsPlacedWhereItsRowsAre(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)

@@ -15,8 +15,9 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// Two shards: each partition is stored on one. While a shard is away, its partitions wait and those of the other go on, and what
-// reads fails. After it is back, every event is stored once, and SQL users of either server see all of them.
+// Two shards: each partition is stored on one. While a shard is away, its partitions wait and those
+// of the other go on, and what reads fails. After it is back, every event is stored once, and SQL
+// users of either server see all of them.
 func TestPartitionsOfAShardThatIsAwayWait(t *testing.T) {
 	t.Parallel()
 	const partitions, each = 4, 100

@@ -20,7 +20,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// backlogged is a builder of blocks of 100 rows whose log is long, and whether its fetching is paused.
+// backlogged is a builder of blocks of 100 rows whose log is long, and whether its fetching is
+// paused.
 func backlogged() (f *blockBuilder, paused *atomic.Bool) {
 	f, paused = plannedBuilder(0, stream.NoIntent, 0, 1000, 100), new(atomic.Bool)
 	f.blocked = new(atomic.Bool)
@@ -32,7 +33,8 @@ func backlogged() (f *blockBuilder, paused *atomic.Bool) {
 	return f, paused
 }
 
-// fills runs the builder. Each block that it hands over comes by built; stop returns when it has ended.
+// fills runs the builder. Each block that it hands over comes by built; stop returns when it has
+// ended.
 func (f *blockBuilder) fills(t *testing.T) (built <-chan *block, stop func()) {
 	t.Helper()
 	free, filled, stopping, done := make(chan *block, 1), make(chan *block), make(chan struct{}), make(chan struct{})
@@ -65,7 +67,8 @@ func (f *blockBuilder) pushed(from, n int64) {
 	f.queue.push(records)
 }
 
-// However many partitions are behind, only those with a slot read for their blocks: so they get large within the buffer.
+// However many partitions are behind, only those with a slot read for their blocks: so they get
+// large within the buffer.
 func TestNothingIsFetchedForABlockThatWaitsForASlot(t *testing.T) {
 	t.Parallel()
 	f, paused := backlogged()
@@ -134,7 +137,8 @@ func TestTheLastOfABacklogDoesNotWaitForItsAge(t *testing.T) {
 	})
 }
 
-// A worker that takes an announced block later than the block's age would wait for a record after it, and so its readers.
+// A worker that takes an announced block later than the block's age would wait for a record after
+// it, and so its readers.
 func TestAnAnnouncedBlockWaitsForItsWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +160,8 @@ func TestAnAnnouncedBlockWaitsForItsWorker(t *testing.T) {
 	})
 }
 
-// ClickHouse refuses a question about the block before, while the builder pauses the fetching to wait for a slot.
+// ClickHouse refuses a question about the block before, while the builder pauses the fetching to
+// wait for a slot.
 func TestABuilderThatWaitsForASlotGoesOnWhenItsPartitionIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,7 +204,8 @@ func (c *committer) answer(err error) {
 	}
 }
 
-// The partition that has the slot by then may be of another shard: rows over its connection would be stored there.
+// The partition that has the slot by then may be of another shard: rows over its connection would
+// be stored there.
 func TestABlockThatLostItsSlotIsNotInsertedOverTheSlotsConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -245,7 +251,8 @@ func (p *countingPool) PutRecords(used []kgo.Record) {
 	p.recordPool.PutRecords(used)
 }
 
-// The memory of a batch whose records became rows is used again, that of one with a dead letter is not, which is written later.
+// The memory of a batch whose records became rows is used again, that of one with a dead letter is
+// not, which is written later.
 func TestRecordsAreRecycledOnceTheyAreRows(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, event.Topic))

@@ -13,8 +13,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// An event that went to Kafka late, and to the spool as well: the two records lie further apart than the window,
-// and few enough of those between them become rows that one block could hold all.
+// An event that went to Kafka late, and to the spool as well: the two records lie further apart
+// than the window, and few enough of those between them become rows that one block could hold all.
 func TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

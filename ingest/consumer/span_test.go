@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// A block announced by a release that did not bound blocks by the window is built as it was announced.
+// A block announced by a release that did not bound blocks by the window is built as it was
+// announced.
 func TestAnAnnouncedBlockLongerThanTheWindowIsBuiltAsAnnounced(t *testing.T) {
 	t.Parallel()
 	f := plannedBuilder(0, 9, 0, 4, 100)

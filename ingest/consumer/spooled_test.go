@@ -37,8 +37,8 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	r.requireStoredRows(3)
 }
 
-// A record that an earlier build made a dead letter is no row, though this build can decode it: its replay is stored, and
-// counts as one, however often it is replayed.
+// A record that an earlier build made a dead letter is no row, though this build can decode it: its
+// replay is stored, and counts as one, however often it is replayed.
 func TestAReplayOfADeadLetterInTheWindowIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -58,14 +58,16 @@ func TestAReplayOfADeadLetterInTheWindowIsStoredOnce(t *testing.T) {
 	r.requireStoredRows(2)
 	stop()
 
-	// The record of the dead letter is read again, by an operator's reset of the group: its event is stored elsewhere.
+	// The record of the dead letter is read again, by an operator's reset of the group: its event is
+	// stored elsewhere.
 	r.commit(0, 0, stream.CommitMetadata(r.TopicID, stream.NoIntent))
 	r.consume(r.config())
 	r.awaitCommit(0, 6)
 	r.requireStoredRows(2)
 }
 
-// Collectors' clocks may differ, and one of them may have believed the sender's time of up to 48 hours before.
+// Collectors' clocks may differ, and one of them may have believed the sender's time of up to 48
+// hours before.
 func TestARepeatFromASpoolIsFoundWithinThreeDays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A topic that is created again has partitions on other shards than before. What a spool sends again is found there.
+// A topic that is created again has partitions on other shards than before. What a spool sends
+// again is found there.
 func TestARepeatFromASpoolIsFoundOnTheShardOfAnEarlierTopic(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)

@@ -10,15 +10,16 @@ import (
 	"lodestone/ingest/stream"
 )
 
-// aheadOffsets is how many offsets one look ahead covers: as many as a block may have rows several times over.
+// aheadOffsets is how many offsets one look ahead covers: as many as a block may have rows several
+// times over.
 const aheadOffsets = 1 << 18
 
-// isStored reports whether every row of the block is stored already, and takes those that are out of
-// what is to be looked for among old events. Committed offsets that are lost or set back make a
-// consumer walk through all of the log that is left: with a look and a commit for each block that would
-// take hours, so one look ahead serves many. Rows are never taken away while a consumer may look for them, so what it
-// shows as stored stays so; of the rest it knows nothing, since an insert of an earlier assignment may have
-// come later. ok is false if the worker is to end.
+// isStored reports whether every row of the block is stored already, and takes those that are out
+// of what is to be looked for among old events. Committed offsets that are lost or set back make a
+// consumer walk through all of the log that is left: with a look and a commit for each block that
+// would take hours, so one look ahead serves many. Rows are never taken away while a consumer may
+// look for them, so what it shows as stored stays so; of the rest it knows nothing, since an insert
+// of an earlier assignment may have come later. ok is false if the worker is to end.
 func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 	b := w.block
 	if b.first > w.maybeStored || len(b.rows()) == 0 {
@@ -59,8 +60,9 @@ func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
 	return true, true
 }
 
-// dropReplayed takes rows out of the block that are missing below stored ones although their events are stored: their
-// records were dead letters of an earlier build, whose replays stand elsewhere, with the same time.
+// dropReplayed takes rows out of the block that are missing below stored ones although their events
+// are stored: their records were dead letters of an earlier build, whose replays stand elsewhere,
+// with the same time.
 func (w *worker) dropReplayed(ctx context.Context) error {
 	b := w.block
 	var holes []stream.Record
@@ -102,7 +104,8 @@ func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 		if err != nil {
 			return err
 		}
-		// These are few: of a quiet partition, whose window expired, or of an event that was just sent twice.
+		// These are few: of a quiet partition, whose window expired, or of an event that was just sent
+		// twice.
 		for _, s := range b.spooled {
 			if _, stored := found[s.Identity]; !stored && s.anyTime {
 				left = append(left, s.Record)
@@ -127,8 +130,9 @@ func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 	})
 }
 
-// retryLook retries a look into what is long past, with a growing limit: it only reads, so it may take as long as it needs. A server that is
-// slow for having much to do would otherwise be asked the same over and over, and never answer. Looks of all partitions take turns. One that fails
+// retryLook retries a look into what is long past, with a growing limit: it only reads, so it may
+// take as long as it needs. A server that is slow for having much to do would otherwise be asked
+// the same over and over, and never answer. Looks of all partitions take turns. One that fails
 // loses its turn: what it asks may be away, and others look meanwhile.
 func (w *worker) retryLook(ctx context.Context, what string, look func(context.Context) error) bool {
 	limit := w.cfg.InsertTimeout
@@ -146,17 +150,20 @@ func (w *worker) retryLook(ctx context.Context, what string, look func(context.C
 	})
 }
 
-// A log that lost its end (all brokers lost their power, or Kafka was restored from a backup) gives the offsets of what
-// is stored to new records. So a record is passed over only if the row at its offset is of the same event (compare). What is
-// below the commit is passed over without a look: there the last rows are compared with what the builder reads for the
-// window of repeats, since what a log loses is always its end.
+// A log that lost its end (all brokers lost their power, or Kafka was restored from a backup) gives
+// the offsets of what is stored to new records. So a record is passed over only if the row at its
+// offset is of the same event (compare). What is below the commit is passed over without a look:
+// there the last rows are compared with what the builder reads for the window of repeats, since
+// what a log loses is always its end.
 const (
 	comparedOffsets = 1_000 // so far below the commit they are looked for
 	comparedRows    = 1_000 // of the rows of a block, the last ones that are stored
 )
 
-// compare returns a *differsError if a row that was found stored is not of the event that the block has at its offset. The last rows tell: from where the
-// log lost its end, every record is another one. All rows of a block take long to compare, since those of all other partitions lie between them.
+// compare returns a *differsError if a row that was found stored is not of the event that the block
+// has at its offset. The last rows tell: from where the log lost its end, every record is another
+// one. All rows of a block take long to compare, since those of all other partitions lie between
+// them.
 func (w *worker) compare(ctx context.Context, stored *stream.Offsets) error {
 	offsets := w.block.table.Offsets()
 	past := len(offsets)

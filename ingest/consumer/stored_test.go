@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// requireHalted fails unless partition 0 of a new consumer comes to stand still for the reason, and partition 1 goes on.
+// requireHalted fails unless partition 0 of a new consumer comes to stand still for the reason, and
+// partition 1 goes on.
 func (r *rig) requireHalted(reason, message string) {
 	r.t.Helper()
 	metrics := prometheus.NewRegistry()
@@ -41,7 +42,8 @@ func (r *rig) requireHalted(reason, message string) {
 	r.awaitCommit(1, next)
 }
 
-// All brokers lost their power, or Kafka was restored from a backup: new records have the offsets of stored ones.
+// All brokers lost their power, or Kafka was restored from a backup: new records have the offsets
+// of stored ones.
 func TestALogThatLostItsEndAndGrewPastItStandsStill(t *testing.T) {
 	t.Parallel()
 	for name, commit := range map[string]int64{"the commit is lost as well": 5, "the commit is there": 10} {
@@ -67,8 +69,8 @@ func TestALogThatLostItsEndAndGrewPastItStandsStill(t *testing.T) {
 	}
 }
 
-// A commit that was lost or set back makes a consumer pass over what is stored. Each record is compared with its row, also
-// where others than the last ones differ.
+// A commit that was lost or set back makes a consumer pass over what is stored. Each record is
+// compared with its row, also where others than the last ones differ.
 func TestARecordThatIsNotTheStoredOneIsNotPassedOver(t *testing.T) {
 	t.Parallel()
 	for name, commit := range map[string]int64{"the commit is lost": noCommit, "the commit was set back": 300, "a block is announced": 2000} {

@@ -76,12 +76,13 @@ func TestRecordsBelowTheCommitMayBeDeleted(t *testing.T) {
 	r.requireStored(70)
 }
 
-// layout is how the procedure of docs/operations.md writes records to a file. The program that it names reads and writes by
-// these functions of the Kafka client.
+// layout is how the procedure of docs/operations.md writes records to a file. The program that it
+// names reads and writes by these functions of the Kafka client.
 const layout = "%K{big32}%k%V{big32}%v"
 
-// A log lost its end and grew past it. The topic is recreated as docs/operations.md says: each acknowledged event is stored
-// once, those that were stored under the old topic as well as those that had taken their offsets.
+// A log lost its end and grew past it. The topic is recreated as docs/operations.md says: each
+// acknowledged event is stored once, those that were stored under the old topic as well as those
+// that had taken their offsets.
 func TestTheTopicOfALogThatLostItsEndIsRecreated(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/operations.md")

@@ -10,8 +10,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The leader of the topic of dead letters dies and stays away. The client waits for the answer to an idempotent batch, whatever becomes of its
-// context; the consumer does not, so that it gives its partitions back.
+// The leader of the topic of dead letters dies and stays away. The client waits for the answer to
+// an idempotent batch, whatever becomes of its context; the consumer does not, so that it gives its
+// partitions back.
 func TestAConsumerStopsWhileNoBrokerAnswersItsDeadLetters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -19,10 +19,10 @@ import (
 // the same, before it is committed alone.
 const idleCommit = 200 * time.Millisecond
 
-// worker stores one partition for as long as this consumer owns it: one assignment, one worker.
-// It is stopped and waited for before the partition is given up, so that nothing of an old
-// assignment can happen in a new one. It is two goroutines: the builder's, and one that stores the blocks
-// it builds, one after the other.
+// worker stores one partition for as long as this consumer owns it: one assignment, one worker. It
+// is stopped and waited for before the partition is given up, so that nothing of an old assignment
+// can happen in a new one. It is two goroutines: the builder's, and one that stores the blocks it
+// builds, one after the other.
 type worker struct {
 	stream  stream.Stream
 	at      stream.Place // topic and partition
@@ -67,7 +67,8 @@ type worker struct {
 // blocksOfOne is how many blocks a partition has: one is filled while another is stored.
 const blocksOfOne = 2
 
-// run stores the partition from the position on, until ctx ends, the worker is stopped, or it halts.
+// run stores the partition from the position on, until ctx ends, the worker is stopped, or it
+// halts.
 func (w *worker) run(ctx context.Context, p position) {
 	defer close(w.done)
 	defer w.store.Close()
@@ -131,7 +132,8 @@ func (w *worker) waiting() time.Duration {
 	return time.Since(*since)
 }
 
-// storeAll stores the blocks that come, and gives them back. It reports whether that ended in order.
+// storeAll stores the blocks that come, and gives them back. It reports whether that ended in
+// order.
 func (w *worker) storeAll(ctx context.Context, built <-chan *block, free chan<- *block) bool {
 	idle := time.NewTimer(idleCommit)
 	defer idle.Stop()

@@ -28,7 +28,8 @@ func (a *activity) join(b activity) {
 	a.downloads += b.downloads
 }
 
-// addActivity adds to the activity of sessions that are open. Sessions that are over keep what was reported.
+// addActivity adds to the activity of sessions that are open. Sessions that are over keep what was
+// reported.
 func addActivity(ctx context.Context, q *store.Queries, read []activity) error {
 	var p store.AddSessionActivityParams
 	for _, a := range read {

@@ -38,8 +38,8 @@ const (
 	benchStep     = 20_000
 )
 
-// benchHistory fills the tables with sessions of a year, all of which are counted: COUNTER_BENCH_EVENTS events on COUNTER_BENCH_LINKS
-// links of 200 accounts.
+// benchHistory fills the tables with sessions of a year, all of which are counted:
+// COUNTER_BENCH_EVENTS events on COUNTER_BENCH_LINKS links of 200 accounts.
 type benchHistory struct {
 	pool          *postgres.Pool
 	conn          driver.Conn
@@ -93,8 +93,8 @@ func (h *benchHistory) insert(b *testing.B, from, n int, at string, session int)
 	h.next = int64(from + n)
 }
 
-// BenchmarkCount is one step: 20,000 new events of 2,500 sessions, half of them of new ones, on links anywhere in the installation.
-// The cost of a step must not grow with what is stored.
+// BenchmarkCount is one step: 20,000 new events of 2,500 sessions, half of them of new ones, on
+// links anywhere in the installation. The cost of a step must not grow with what is stored.
 func BenchmarkCount(b *testing.B) {
 	h := newBenchHistory(b)
 	c := New(Config{Interval: time.Second}, Deps{Postgres: h.pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
@@ -105,7 +105,8 @@ func BenchmarkCount(b *testing.B) {
 	steps, reading := 0, time.Duration(0)
 	for b.Loop() {
 		b.StopTimer()
-		// The numbers of sessions begin anywhere in the history: half of an insert is of sessions that are counted.
+		// The numbers of sessions begin anywhere in the history: half of an insert is of sessions that
+		// are counted.
 		first := rand.IntN(h.events / benchSession)
 		h.insertStep(b, first)
 		s.from, s.to = h.next-benchStep, h.next
@@ -140,7 +141,8 @@ func (h *benchHistory) insertStep(b *testing.B, first int) {
 	h.next += benchStep
 }
 
-// BenchmarkHistory sets the counters of 500 links by everything that is stored of them, which is what lodestone recount does.
+// BenchmarkHistory sets the counters of 500 links by everything that is stored of them, which is
+// what lodestone recount does.
 func BenchmarkHistory(b *testing.B) {
 	h := newBenchHistory(b)
 	k := kinds()[0]

@@ -17,16 +17,17 @@ import (
 // markEvery is the minimum time between two marks.
 const markEvery = 5 * time.Second
 
-// mark is a time and the ends of Kafka's logs at that time: once everything below them is counted, the counters reflect
-// that time.
+// mark is a time and the ends of Kafka's logs at that time: once everything below them is counted,
+// the counters reflect that time.
 type mark struct {
 	at      time.Time
 	topicID uuid.UUID
 	ends    map[int32]int64
 }
 
-// markProgress stores the time that the counters reflect, if they have reached the mark, and then sets the next mark. It
-// drops a mark of a topic that was deleted since: its last records may never be stored.
+// markProgress stores the time that the counters reflect, if they have reached the mark, and then
+// sets the next mark. It drops a mark of a topic that was deleted since: its last records may never
+// be stored.
 func (c *Counter) markProgress(ctx context.Context, client *kgo.Client) error {
 	if c.mark != nil {
 		reached, err := c.reached(ctx, *c.mark)

@@ -42,8 +42,8 @@ func kinds() []kind {
 // addition is what the rows of a span add.
 type addition interface {
 	links() []uuid.UUID
-	// store adds to the counters in Postgres. What is added twice counts once, except for the activity of open sessions.
-	// The error is errBusy if it cannot at the moment.
+	// store adds to the counters in Postgres. What is added twice counts once, except for the activity
+	// of open sessions. The error is errBusy if it cannot at the moment.
 	store(ctx context.Context, tx pgx.Tx) error
 	// rowsSince is a time shortly before which the rows of the next span were stored.
 	rowsSince() time.Time
@@ -55,11 +55,12 @@ type link struct{ account, id uuid.UUID }
 // errBusy means that another process counts the partition, or deletes a month.
 var errBusy = errors.New("another process is counting")
 
-// count counts a span, which is at most spanOffsets long. Everything that is written, and the progress, is one transaction:
-// an interrupted count leaves nothing. The partition is locked for its time, so that no other process does the same work.
-// ClickHouse is read before a row is locked.
+// count counts a span, which is at most spanOffsets long. Everything that is written, and the
+// progress, is one transaction: an interrupted count leaves nothing. The partition is locked for
+// its time, so that no other process does the same work. ClickHouse is read before a row is locked.
 //
-// The error is errBusy if another process has the partition, or has advanced the progress meanwhile.
+// The error is errBusy if another process has the partition, or has advanced the progress
+// meanwhile.
 func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) error {
 	links := 0
 	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
@@ -93,13 +94,14 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 	return err
 }
 
-// countRows counts the rows of a span and lists their accounts, by the projection by_offset. It has no times, so a little of every
-// part of the table is read.
+// countRows counts the rows of a span and lists their accounts, by the projection by_offset. It has
+// no times, so a little of every part of the table is read.
 const countRows = `SELECT count(), groupUniqArray(account_id) FROM lodestone.%s
 WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
 
-// search reads the rows of a span without knowing when they were stored or happened, which the tables are ordered by. It looks
-// at the likely times first, and at others until it has as many rows as by_offset says. Conditions exclude those before.
+// search reads the rows of a span without knowing when they were stored or happened, which the
+// tables are ordered by. It looks at the likely times first, and at others until it has as many
+// rows as by_offset says. Conditions exclude those before.
 //
 // fn runs a query with a condition and returns how many rows of the span it found.
 func (s span) search(ctx context.Context, conn driver.Conn, table string, conditions []string, fn func(ctx context.Context, condition string) (uint64, error)) error {

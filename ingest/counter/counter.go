@@ -1,11 +1,12 @@
-// Package counter keeps the counters of links in Postgres in step with the stored events: how often an access link's
-// document was viewed, first and last, the same of its submission, and how often a generic link's landing page was
-// viewed. Readers of links therefore need no ClickHouse.
+// Package counter keeps the counters of links in Postgres in step with the stored events: how often
+// an access link's document was viewed, first and last, the same of its submission, and how often a
+// generic link's landing page was viewed. Readers of links therefore need no ClickHouse.
 //
-// Each partition is counted by itself, in spans of offsets: the rows of a span are read once, and a session, or the visitors of a
-// minute, add to their link what is not there yet. What was counted is in Postgres, beside the counters and in the same
-// transaction as the progress, so that a span that is counted again changes nothing, and the history in ClickHouse is not read.
-// The next pass catches up with everything that was missed while Postgres or ClickHouse was down.
+// Each partition is counted by itself, in spans of offsets: the rows of a span are read once, and a
+// session, or the visitors of a minute, add to their link what is not there yet. What was counted
+// is in Postgres, beside the counters and in the same transaction as the progress, so that a span
+// that is counted again changes nothing, and the history in ClickHouse is not read. The next pass
+// catches up with everything that was missed while Postgres or ClickHouse was down.
 package counter
 
 import (
@@ -41,7 +42,8 @@ func (c *Config) BeforeApply() error {
 	return nil
 }
 
-// Counter is a service.Service. Any number may run: a lock in Postgres gives each partition to one at a time.
+// Counter is a service.Service. Any number may run: a lock in Postgres gives each partition to one
+// at a time.
 type Counter struct {
 	*service.Loop
 	cfg   Config
@@ -91,17 +93,18 @@ func New(c Config, d Deps) *Counter {
 }
 
 const (
-	// The pause after a pass is as long as the pass, within this bound: the fewer and the larger the spans, the less an event costs
-	// ClickHouse.
+	// The pause after a pass is as long as the pass, within this bound: the fewer and the larger the
+	// spans, the less an event costs ClickHouse.
 	maxPause = 10 * time.Second
 
-	// While more records than farBehind wait in Kafka, the processors are left to the inserts: a pass begins only each farPause, and
-	// counts at most one span of a partition.
+	// While more records than farBehind wait in Kafka, the processors are left to the inserts: a pass
+	// begins only each farPause, and counts at most one span of a partition.
 	farBehind = 100_000
 	farPause  = 10 * time.Second
 
-	// While no commit is new there is nothing to count, and only Kafka is queried. The progress in Postgres is still
-	// read at intervals, so that progress that was lost, with a backup of Postgres, is noticed.
+	// While no commit is new there is nothing to count, and only Kafka is queried. The progress in
+	// Postgres is still read at intervals, so that progress that was lost, with a backup of Postgres,
+	// is noticed.
 	lookAgain = 5 * time.Second
 
 	forgetEvery = time.Hour
@@ -197,8 +200,8 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 	return c.markProgress(ctx, client)
 }
 
-// stored returns the committed offsets. All rows below them are stored; this does not hold for the highest stored
-// offset: a block that spans two parts of the table may be half stored.
+// stored returns the committed offsets. All rows below them are stored; this does not hold for the
+// highest stored offset: a block that spans two parts of the table may be half stored.
 func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetResponses, error) {
 	committed, err := kadm.NewClient(client).FetchOffsets(ctx, c.group)
 	if isNoGroup(err) {
@@ -210,8 +213,9 @@ func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetRe
 	return committed, nil
 }
 
-// waiting returns how many records wait in Kafka in partitions of which some were stored since the last look. Others have no
-// inserts that a pass could slow down: a partition that waits for an operator may have any number.
+// waiting returns how many records wait in Kafka in partitions of which some were stored since the
+// last look. Others have no inserts that a pass could slow down: a partition that waits for an
+// operator may have any number.
 func (c *Counter) waiting(ctx context.Context, client *kgo.Client, committed kadm.OffsetResponses) (records int64, err error) {
 	var topics []string
 	for _, k := range kinds() {
@@ -232,8 +236,8 @@ func (c *Counter) waiting(ctx context.Context, client *kgo.Client, committed kad
 	return records, nil
 }
 
-// sameOffsets reports whether nothing was committed between the two answers, and no topic was replaced by another of
-// its name.
+// sameOffsets reports whether nothing was committed between the two answers, and no topic was
+// replaced by another of its name.
 func sameOffsets(a, b kadm.OffsetResponses) bool {
 	return maps.EqualFunc(a, b, func(a, b map[int32]kadm.OffsetResponse) bool {
 		return maps.EqualFunc(a, b, func(a, b kadm.OffsetResponse) bool {
@@ -242,8 +246,9 @@ func sameOffsets(a, b kadm.OffsetResponses) bool {
 	})
 }
 
-// catchUpKind counts until nothing is missing, and returns how many records were behind at the start. The error is errBusy if what
-// is still missing is of partitions that other processes count. With once, it counts one span of each partition.
+// catchUpKind counts until nothing is missing, and returns how many records were behind at the
+// start. The error is errBusy if what is still missing is of partitions that other processes count.
+// With once, it counts one span of each partition.
 func (c *Counter) catchUpKind(
 	ctx context.Context, conn driver.Conn, k kind, once bool, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse,
 ) (behind int64, err error) {

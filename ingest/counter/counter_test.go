@@ -38,8 +38,8 @@ type rig struct {
 	account, magnet uuid.UUID
 }
 
-// newStack has no rows of other tests. Counters count the rows of all topics that their Postgres does not know, so each test would count
-// those of all tests before it.
+// newStack has no rows of other tests. Counters count the rows of all topics that their Postgres
+// does not know, so each test would count those of all tests before it.
 func newStack(t *testing.T, c enginetest.StackConfig) *enginetest.Stack {
 	t.Helper()
 	enginetest.EmptyClickHouse(t)
@@ -209,8 +209,8 @@ func TestViewsOfLandingPagesAreCounted(t *testing.T) {
 	require.EqualValues(t, views, rows)
 }
 
-// ClickHouse takes a time before a DateTime for one at most a second before it, and skips what it thinks is later: rows of the last second
-// of a minute that are together.
+// ClickHouse takes a time before a DateTime for one at most a second before it, and skips what it
+// thinks is later: rows of the last second of a minute that are together.
 func TestViewsInTheLastSecondOfAMinuteAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -47,8 +47,9 @@ func setLinks(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind
 	return nil
 }
 
-// setChunk sets the counters of links while no month is deleted. The counters are locked before ClickHouse is read, so nothing is
-// added to them meanwhile. Rows that are stored and that no span counted yet are in what is set, and add nothing later.
+// setChunk sets the counters of links while no month is deleted. The counters are locked before
+// ClickHouse is read, so nothing is added to them meanwhile. Rows that are stored and that no span
+// counted yet are in what is set, and add nothing later.
 func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, set setter, links []link) error {
 	if err := retention.Share(ctx, tx); err != nil {
 		return err
@@ -63,7 +64,8 @@ func setChunk(ctx context.Context, tx pgx.Tx, conn driver.Conn, set setter, link
 	if err := set(ctx, conn, store.New(tx), links); err != nil {
 		return fmt.Errorf("set counters: %w", err)
 	}
-	// A process that lost the lock without knowing it yet, with its Postgres, may have deleted a month meanwhile.
+	// A process that lost the lock without knowing it yet, with its Postgres, may have deleted a month
+	// meanwhile.
 	if after, err := retention.Moved(ctx, conn); err != nil || after != before {
 		return cmp.Or(err, errBusy)
 	}
@@ -90,8 +92,8 @@ func owned(links []link, ids []uuid.UUID) []link {
 	return slices.DeleteFunc(slices.Clone(links), func(l link) bool { return !held[l.id] })
 }
 
-// allSessions reads the sessions of people that saw at least one page. The expressions must match the projection quarters
-// literally, which answers the query in the order of links.
+// allSessions reads the sessions of people that saw at least one page. The expressions must match
+// the projection quarters literally, which answers the query in the order of links.
 const allSessions = `
 SELECT access_link_id,
     if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id) AS session,
@@ -167,7 +169,8 @@ func addAllSessions(ctx context.Context, conn driver.Conn, q *store.Queries, lin
 	return flush()
 }
 
-// expiredViews are those of deleted months. A step that was interrupted and went on may have written a link twice.
+// expiredViews are those of deleted months. A step that was interrupted and went on may have
+// written a link twice.
 const expiredViews = `
 SELECT link_id, sum(views), min(since), max(until)
 FROM (
@@ -221,7 +224,8 @@ func readExpired(ctx context.Context, conn driver.Conn, links []link) (map[uuid.
 	return expired, err
 }
 
-// allLandings counts the views of landing pages, as package view defines them, by minute from a time on, and together before.
+// allLandings counts the views of landing pages, as package view defines them, by minute from a
+// time on, and together before.
 func allLandings() string {
 	return `
 SELECT generic_link_id, if(minute >= fromUnixTimestamp({since:Int64}), toInt64(toUnixTimestamp(minute)), 0) AS kept, sum(views)

@@ -17,7 +17,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// landingRows reads the links and minutes of a span's rows. They are found by account, link and time, the order of the table.
+// landingRows reads the links and minutes of a span's rows. They are found by account, link and
+// time, the order of the table.
 const landingRows = `
 SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute, count(), max(created_at)
 FROM lodestone.link_views
@@ -30,7 +31,8 @@ WHERE (account_id, generic_link_id) IN (
 const landingGroups = `
 GROUP BY account_id, generic_link_id, minute`
 
-// landingTimes are the conditions of search: a view happens when it is received, unless it waited in a spool.
+// landingTimes are the conditions of search: a view happens when it is received, unless it waited
+// in a spool.
 func landingTimes() []string {
 	return []string{
 		"created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 15 MINUTE AND created_at < fromUnixTimestamp64Milli({since:Int64}) + INTERVAL 15 MINUTE",
@@ -50,8 +52,8 @@ type minuteKey struct {
 	unix int64
 }
 
-// landings is an addition of views of landing pages: of each minute with new rows, all views that are stored. How many visitors
-// of the minute are new is thereby known without a list of them.
+// landings is an addition of views of landing pages: of each minute with new rows, all views that
+// are stored. How many visitors of the minute are new is thereby known without a list of them.
 type landings struct {
 	conn    driver.Conn
 	of      map[minuteKey]int64 // views
@@ -181,8 +183,8 @@ func (l *landings) store(ctx context.Context, tx pgx.Tx) error {
 	return q.SetMinutes(ctx, store.SetMinutesParams(l.minutes))
 }
 
-// stale returns links with rows of minutes whose views are not kept any more. They are to be set by everything that is
-// stored; what is added of such minutes adds nothing.
+// stale returns links with rows of minutes whose views are not kept any more. They are to be set by
+// everything that is stored; what is added of such minutes adds nothing.
 func (l *landings) stale(ctx context.Context, q *store.Queries) (stale []link, err error) {
 	rows, err := q.GenericLinksSince(ctx, store.GenericLinksSinceParams{Links: l.minutes.Links, Minutes: l.minutes.Minutes})
 	for _, r := range rows {

@@ -14,7 +14,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// A session counts once if its events are in several partitions, as after a replay, or came through a topic that is gone.
+// A session counts once if its events are in several partitions, as after a replay, or came through
+// a topic that is gone.
 func TestASessionOfSeveralPartitionsCountsOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

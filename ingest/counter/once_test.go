@@ -58,7 +58,8 @@ func TestLateEventsOfASessionCountOnce(t *testing.T) {
 	r.await("access_links", link, 2, -2400*3600, 7200)
 }
 
-// A visitor of a minute counts once however late a view comes, also when the views of the minute are not kept any more.
+// A visitor of a minute counts once however late a view comes, also when the views of the minute
+// are not kept any more.
 func TestLateViewsOfLandingPagesCountOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -29,9 +29,9 @@ SELECT DISTINCT account_id, %s
 FROM lodestone.%s
 WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
 
-// reconcile sets the counters of links with rows that no commit announces: rows of topics that were deleted and
-// recreated under their name before everything in them was counted. A consumer that has not noticed the new topic may
-// still insert some, which the next call finds.
+// reconcile sets the counters of links with rows that no commit announces: rows of topics that were
+// deleted and recreated under their name before everything in them was counted. A consumer that has
+// not noticed the new topic may still insert some, which the next call finds.
 func (c *Counter) reconcile(ctx context.Context, conn driver.Conn, k kind, present uuid.UUID) error {
 	ends, err := readOtherEnds(ctx, conn, k, present)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"lodestone/pkg/store"
 )
 
-// RecountAll sets the counters of every link by everything that is stored, whatever topic it came from, including links without
-// events. It may run beside the service, and be interrupted and started again. After each chunk it calls done with the number
-// of links since the beginning.
+// RecountAll sets the counters of every link by everything that is stored, whatever topic it came
+// from, including links without events. It may run beside the service, and be interrupted and
+// started again. After each chunk it calls done with the number of links since the beginning.
 func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done func(links int)) error {
 	total := 0
 	for _, k := range kinds() {

@@ -14,8 +14,9 @@ import (
 	"lodestone/pkg/store"
 )
 
-// sessionRows reads the rows of a span by session. The rows are found by account and time, the order of the table, and by the
-// index on stored_at. An event without a session is a session of its own.
+// sessionRows reads the rows of a span by session. The rows are found by account and time, the
+// order of the table, and by the index on stored_at. An event without a session is a session of its
+// own.
 const sessionRows = `
 SELECT access_link_id, session_id, if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id) AS session,
     count(), countIf(bot = ''), countIf(event_type = 'page_viewed' AND bot = '') AS views,
@@ -33,8 +34,9 @@ WHERE account_id IN {accounts:Array(UUID)}
 const sessionGroups = `
 GROUP BY access_link_id, session_id, session`
 
-// sessionTimes are the conditions of search. An event happens up to 48 hours before it is received, or earlier if it waited in
-// a spool. The index on stored_at leaves the granules of the other times unread, but is itself read for all times.
+// sessionTimes are the conditions of search. An event happens up to 48 hours before it is received,
+// or earlier if it waited in a spool. The index on stored_at leaves the granules of the other times
+// unread, but is itself read for all times.
 func sessionTimes() []string {
 	return []string{
 		"created_at >= fromUnixTimestamp64Milli({since:Int64}) - INTERVAL 15 MINUTE AND stored_at >= fromUnixTimestamp64Milli({since:Int64}) AND stored_at < fromUnixTimestamp64Milli({since:Int64}) + INTERVAL 10 SECOND",
@@ -134,8 +136,8 @@ func (s *sessions) rowsSince() time.Time {
 	return s.stored.Add(-storedBefore)
 }
 
-// storedBefore is how much earlier the next rows may have been stored than those before them: two blocks of a partition can
-// be on their way at once.
+// storedBefore is how much earlier the next rows may have been stored than those before them: two
+// blocks of a partition can be on their way at once.
 const storedBefore = 2 * time.Second
 
 func (s *sessions) store(ctx context.Context, tx pgx.Tx) error {
@@ -175,7 +177,8 @@ func monthOf(t time.Time) int32 {
 	return int32(t.Year()*100 + int(t.Month()))
 }
 
-// integers formats numbers as a Postgres array of integers, without those that are too large for one.
+// integers formats numbers as a Postgres array of integers, without those that are too large for
+// one.
 func integers(numbers []uint32) string {
 	texts := make([]string, 0, len(numbers))
 	for _, n := range numbers {

@@ -38,8 +38,8 @@ func (r *rig) activity(session uuid.UUID) activity {
 	return a
 }
 
-// A session tells which pages were seen, how long they were visible, and when something last happened;
-// once it is over, it stays as it was reported.
+// A session tells which pages were seen, how long they were visible, and when something last
+// happened; once it is over, it stays as it was reported.
 func TestSessionsFollowTheEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -90,7 +90,8 @@ func TestCaughtUp(t *testing.T) {
 	require.Never(t, func() bool { return caughtUp().After(sent.Add(time.Millisecond)) }, time.Second, 50*time.Millisecond)
 }
 
-// What is lost with a topic that is deleted and recreated is never counted, and does not keep the counters from being caught up.
+// What is lost with a topic that is deleted and recreated is never counted, and does not keep the
+// counters from being caught up.
 func TestCaughtUpWithARecreatedTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

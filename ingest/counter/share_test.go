@@ -114,7 +114,8 @@ func TestSeveralCountersShareTheWork(t *testing.T) {
 	require.InDelta(t, len(links), sum, 0)
 }
 
-// Who opens a document updates its link. A count that waits for long, in the middle of a chunk, holds no lock against that.
+// Who opens a document updates its link. A count that waits for long, in the middle of a chunk,
+// holds no lock against that.
 func TestALongCountLetsReadersOpenTheirLinks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -163,7 +164,8 @@ func (r *rig) lockPartition(partition int32) (release func()) {
 	return func() { require.NoError(r.t, tx.Commit(context.Background())) }
 }
 
-// A partition that another process counts holds up none of the others, and is counted once that process is gone.
+// A partition that another process counts holds up none of the others, and is counted once that
+// process is gone.
 func TestPartitionsAreCountedByThemselves(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -209,7 +211,8 @@ func TestCountersOfSeveralPartitionsAgreeOnASubmission(t *testing.T) {
 	r.await("submissions", submission, 32, 1, 32)
 }
 
-// A counter that is cut off from Postgres, or stopped, in the middle of its work counts nothing twice and forgets nothing.
+// A counter that is cut off from Postgres, or stopped, in the middle of its work counts nothing
+// twice and forgets nothing.
 func TestCountersSurviveKills(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -241,7 +244,8 @@ func TestCountersSurviveKills(t *testing.T) {
 	require.Zero(t, wrong)
 }
 
-// A topic that is deleted and recreated has another id: what was stored of the old one, and not counted yet, is counted.
+// A topic that is deleted and recreated has another id: what was stored of the old one, and not
+// counted yet, is counted.
 func TestRowsOfATopicThatIsGoneAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

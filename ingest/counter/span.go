@@ -18,7 +18,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// spanOffsets is the maximum number of offsets of one step, which bounds its memory and how long it locks counters.
+// spanOffsets is the maximum number of offsets of one step, which bounds its memory and how long it
+// locks counters.
 const spanOffsets = 50_000
 
 // span is a range of a partition whose events the counters do not reflect: from ≤ offset < to.
@@ -43,7 +44,8 @@ func (s span) lockKey() int64 {
 	return int64(hash.Sum64())
 }
 
-// tryLock makes the partition this process's to count until the transaction ends, and reports whether it could.
+// tryLock makes the partition this process's to count until the transaction ends, and reports
+// whether it could.
 func (s span) tryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
 	if mine, err = store.New(tx).TryLock(ctx, s.lockKey()); err != nil {
 		return false, fmt.Errorf("lock partition %d: %w", s.partition, err)
@@ -63,8 +65,8 @@ func (s span) setProgress(ctx context.Context, q *store.Queries, rowsSince time.
 	return nil
 }
 
-// missing returns a span for each partition that is stored further than it is counted, and the number of offsets in all
-// of them.
+// missing returns a span for each partition that is stored further than it is counted, and the
+// number of offsets in all of them.
 func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse) (todo []span, behind int64, err error) {
 	counted, err := progress(ctx, store.New(c.pool.Unscoped()), topicID)
 	if err != nil {
@@ -75,7 +77,8 @@ func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[
 			return nil, 0, fmt.Errorf("read committed offset of partition %d: %w", partition, o.Err)
 		}
 		from := counted[partition]
-		// Progress never decreases, so a commit for another topic of the same name would hide events of this one.
+		// Progress never decreases, so a commit for another topic of the same name would hide events of
+		// this one.
 		if o.At <= from || !stream.IsCommitFor(o.Metadata, topicID) {
 			continue
 		}

@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// Whoever writes to the topics of events does not fill the disk with dead letters, nor make each look at one read all of them.
+// Whoever writes to the topics of events does not fill the disk with dead letters, nor make each
+// look at one read all of them.
 func TestDeadLettersAndReadsOfThemAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

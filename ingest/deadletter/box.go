@@ -24,8 +24,8 @@ type Box struct {
 	options []kgo.Opt
 }
 
-// NewBox returns the box of a cluster. client queries and writes; options, those of the client, create the clients that
-// read.
+// NewBox returns the box of a cluster. client queries and writes; options, those of the client,
+// create the clients that read.
 func NewBox(client *kgo.Client, options []kgo.Opt) *Box { return &Box{client, options} }
 
 // Filter selects dead letters. Its zero value selects all.
@@ -104,8 +104,9 @@ func (b *Box) ranges(ctx context.Context, s scope) (map[int32]kafka.Range, error
 	return ranges, nil
 }
 
-// List returns the letters that match the filter, without their records, oldest first. It reads the topic from the
-// filter's time on, or the partitions of its origins, and holds a few hundred bytes of each letter there in memory.
+// List returns the letters that match the filter, without their records, oldest first. It reads the
+// topic from the filter's time on, or the partitions of its origins, and holds a few hundred bytes
+// of each letter there in memory.
 func (b *Box) List(ctx context.Context, f Filter) ([]Letter, error) {
 	letters, err := b.list(ctx, f, scope{since: f.Since, origins: f.Origins})
 	if err == nil && len(letters) < len(f.Origins) {
@@ -168,9 +169,9 @@ func (b *Box) read(ctx context.Context, o Origin, s scope) (Letter, []byte, erro
 	return letter, value, err
 }
 
-// Discard marks letters as not worth replaying, with a reason. Letters that were replayed or discarded already are left
-// alone. It returns the number of marked letters; the error wraps ErrUnknown, and nothing is marked, if one of the
-// origins has no letter.
+// Discard marks letters as not worth replaying, with a reason. Letters that were replayed or
+// discarded already are left alone. It returns the number of marked letters; the error wraps
+// ErrUnknown, and nothing is marked, if one of the origins has no letter.
 func (b *Box) Discard(ctx context.Context, origins []Origin, why string) (int, error) {
 	letters, err := b.List(ctx, Filter{Origins: origins})
 	if err != nil {

@@ -44,9 +44,9 @@ var known = map[protowire.Number]struct {
 	21: {"language", formPersonal}, 22: {"country", formPersonal},
 }
 
-// Fields decodes a record as far as it has the wire format of records, whatever its schema, and returns the number of
-// bytes that it could not decode. Personal data, and fields that this build does not know, are shown by their length
-// only unless personal is set.
+// Fields decodes a record as far as it has the wire format of records, whatever its schema, and
+// returns the number of bytes that it could not decode. Personal data, and fields that this build
+// does not know, are shown by their length only unless personal is set.
 func Fields(record []byte, personal bool) (fields []Field, rest int) {
 	for b := record; len(b) > 0; {
 		num, typ, n := protowire.ConsumeTag(b)

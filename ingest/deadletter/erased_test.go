@@ -13,8 +13,9 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// An event that was sent before its person was erased, and could not be stored then, becomes a row that holds nothing of the person. Nor does one
-// of an account that was deleted. Others are stored as they were sent.
+// An event that was sent before its person was erased, and could not be stored then, becomes a row
+// that holds nothing of the person. Nor does one of an account that was deleted. Others are stored
+// as they were sent.
 func TestAReplayBlanksEventsOfErasedPeople(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -1,11 +1,12 @@
-// Package deadletter lets operators handle dead letters: records that the consumer could not store as rows. They can be
-// listed, inspected, replayed after an upgrade, or discarded.
+// Package deadletter lets operators handle dead letters: records that the consumer could not store
+// as rows. They can be listed, inspected, replayed after an upgrade, or discarded.
 //
-// The dead-letter topic holds both the letters and the actions on them. The key of each record is the origin of a
-// letter; a record with the header "state" is a marker, which means that the letter was replayed or discarded. So the
-// state is shared and durable, needs no other store, and lives exactly as long as the letters. Duplicates of a letter
-// collapse on their key, and the order of records does not matter: replayed beats discarded, and any marker beats a
-// letter that was written again after a crash.
+// The dead-letter topic holds both the letters and the actions on them. The key of each record is
+// the origin of a letter; a record with the header "state" is a marker, which means that the letter
+// was replayed or discarded. So the state is shared and durable, needs no other store, and lives
+// exactly as long as the letters. Duplicates of a letter collapse on their key, and the order of
+// records does not matter: replayed beats discarded, and any marker beats a letter that was written
+// again after a crash.
 package deadletter
 
 import (

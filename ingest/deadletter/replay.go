@@ -46,9 +46,10 @@ type batch struct {
 	bytes   int
 }
 
-// Replay writes the letters of the filter that this build can decode to their topics again, and then marks them as
-// replayed. The records are marked as spooled, so the consumer drops those whose event is stored: a replay may be
-// killed and started again, and several may run at once. Events of erased people are blanked.
+// Replay writes the letters of the filter that this build can decode to their topics again, and
+// then marks them as replayed. The records are marked as spooled, so the consumer drops those whose
+// event is stored: a replay may be killed and started again, and several may run at once. Events of
+// erased people are blanked.
 func (r *Replayer) Replay(ctx context.Context, f Filter) (Result, error) {
 	var result Result
 	letters, err := r.Box.List(ctx, f)

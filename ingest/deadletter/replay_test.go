@@ -78,8 +78,8 @@ func (r *rig) produce(values ...[]byte) {
 	require.NoError(r.t, r.Client.ProduceSync(r.t.Context(), records...).FirstErr())
 }
 
-// bury writes a dead letter as the consumer of an earlier release would have, which could not decode
-// what this one can.
+// bury writes a dead letter as the consumer of an earlier release would have, which could not
+// decode what this one can.
 func (r *rig) bury(offset int64, value []byte) Origin {
 	r.t.Helper()
 	o := Origin{r.TopicID, 0, offset}

@@ -29,8 +29,8 @@ const (
 	viewChanges = `referrer = '', url = '', ip_hash = toFixedString('', 16), user_agent = '', agent_names = '', origin = ''`
 	viewBlank   = `referrer = '' AND url = '' AND ip_hash = toFixedString('', 16) AND user_agent = '' AND agent_names = '' AND origin = ''`
 
-	// mine is the condition that a row is of one of the access links, and whole that it is of one of the accounts. The first is one that
-	// the projection by_link serves.
+	// mine is the condition that a row is of one of the access links, and whole that it is of one of
+	// the accounts. The first is one that the projection by_link serves.
 	mine  = `account_id IN {accounts:Array(UUID)} AND access_link_id IN {ids:Array(UUID)}`
 	whole = `account_id IN {ids:Array(UUID)}`
 	// copiesOfLinks is the condition that a copy is of one of the access links or submissions.
@@ -41,7 +41,8 @@ const (
 	ownDelete = "(DELETE WHERE "                    // and of copies
 )
 
-// copies are the tables with copies of what people typed (ingest/mirror), and copiesOfOwners those of what owners typed.
+// copies are the tables with copies of what people typed (ingest/mirror), and copiesOfOwners those
+// of what owners typed.
 var (
 	copies         = []string{"access_links", "submissions"}
 	copiesOfOwners = []string{"lead_magnets", "generic_links"}
@@ -63,7 +64,8 @@ func parameters(links []link) native.Parameters {
 	return native.Parameters{"ids": clickhouse.UUIDs(ids), "accounts": clickhouse.UUIDs(accounts)}
 }
 
-// blankAll blanks what of the links was stored since a time, and returns how many changes it asked ClickHouse for.
+// blankAll blanks what of the links was stored since a time, and returns how many changes it asked
+// ClickHouse for.
 func blankAll(ctx context.Context, conn driver.Conn, links []link, since time.Time) (n int, err error) {
 	for some := range slices.Chunk(links, linksAtOnce) {
 		people, accounts := part(some)
@@ -145,7 +147,8 @@ func blankViews(ctx context.Context, conn driver.Conn, accounts []link) (n int, 
 	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole, ownViews)
 }
 
-// blankRows changes the rows of a table that a condition chooses and that are left, a month at a time.
+// blankRows changes the rows of a table that a condition chooses and that are left, a month at a
+// time.
 func blankRows(ctx context.Context, conn driver.Conn, p native.Parameters, table, changes, where, own string) (n int, err error) {
 	where += " AND " + left(table)
 	months, err := clickhouse.Strings(ctx, conn, "SELECT DISTINCT _partition_id FROM lodestone."+table+" WHERE "+where, p)
@@ -162,8 +165,8 @@ func blankRows(ctx context.Context, conn driver.Conn, p native.Parameters, table
 	return n, clickhouse.AwaitMutations(ctx, conn, table, own)
 }
 
-// removeCopies removes every version of copies: a version that says that the entity was deleted hides those before, and leaves them on the
-// disk until they are merged.
+// removeCopies removes every version of copies: a version that says that the entity was deleted
+// hides those before, and leaves them on the disk until they are merged.
 func removeCopies(ctx context.Context, conn driver.Conn, links []link, tables []string, of string) (n int, err error) {
 	if len(links) == 0 {
 		return 0, nil

@@ -1,10 +1,12 @@
-// Package erasure takes people who were erased out of what is stored of events. An erasure is a row in Postgres, with the access links
-// that it removed (crud/person). Consumers blank the events of these links as they store them (Set), and this package's service blanks
-// those that are stored already: it changes rows in place, while consumers go on, so that a row keeps its place in the log and everything
-// that is counted. It also removes the copies that SQL users see.
+// Package erasure takes people who were erased out of what is stored of events. An erasure is a row
+// in Postgres, with the access links that it removed (crud/person). Consumers blank the events of
+// these links as they store them (Set), and this package's service blanks those that are stored
+// already: it changes rows in place, while consumers go on, so that a row keeps its place in the
+// log and everything that is counted. It also removes the copies that SQL users see.
 //
-// The service is what guarantees it. It looks again every interval, since a consumer may have stored an event before it knew of the
-// erasure, and spools, dead letters and repairs bring back what was sent long ago.
+// The service is what guarantees it. It looks again every interval, since a consumer may have
+// stored an event before it knew of the erasure, and spools, dead letters and repairs bring back
+// what was sent long ago.
 package erasure
 
 import (
@@ -52,15 +54,18 @@ const (
 	erasuresAtOnce  = 1000
 	erasedLinksPage = 10_000
 
-	// lookBack is what a process looks back when it begins, and lookOverlap later: rows have the time at which their insert began. Events
-	// are stored by processes that have this service, so what is older was blank or has been found.
+	// lookBack is what a process looks back when it begins, and lookOverlap later: rows have the time
+	// at which their insert began. Events are stored by processes that have this service, so what is
+	// older was blank or has been found.
 	lookBack    = 7 * 24 * time.Hour
 	lookOverlap = time.Hour
 
-	// lookPages bounds a step of a look. The next one follows after refreshEvery, perhaps in another process.
+	// lookPages bounds a step of a look. The next one follows after refreshEvery, perhaps in another
+	// process.
 	lookPages = 10
-	// lookLock is the key of the advisory lock under which one process blanks, or looks. A change rewrites whole parts of a table, for
-	// hours where it is large, so two processes are not to ask for the same.
+	// lookLock is the key of the advisory lock under which one process blanks, or looks. A change
+	// rewrites whole parts of a table, for hours where it is large, so two processes are not to ask
+	// for the same.
 	lookLock = 0x6c6f6465_6c6f6f6b // "lodelook"
 
 	kafkaTimeout = 10 * time.Second
@@ -101,7 +106,8 @@ func New(c Config, d Deps) *Job {
 }
 
 func (j *Job) run(ctx context.Context, ready func()) error {
-	// A round takes hours if it changes a large table, and consumers are to know of new erasures meanwhile.
+	// A round takes hours if it changes a large table, and consumers are to know of new erasures
+	// meanwhile.
 	rounds := make(chan struct{}, 1)
 	var ended sync.WaitGroup
 	ended.Go(func() {
@@ -136,7 +142,8 @@ func (j *Job) run(ctx context.Context, ready func()) error {
 	}
 }
 
-// reporter returns a function that counts errors of attempts that follow each other, and logs the first of an outage.
+// reporter returns a function that counts errors of attempts that follow each other, and logs the
+// first of an outage.
 func (j *Job) reporter(ctx context.Context) func(error) {
 	failing := false
 	return func(err error) {
@@ -169,8 +176,8 @@ func (j *Job) round(ctx context.Context) error {
 	return errors.Join(pending, err)
 }
 
-// Blank blanks what is stored of people whose erasure is not done, and records that it is. It returns how many erasures that were: none if
-// another process does so.
+// Blank blanks what is stored of people whose erasure is not done, and records that it is. It
+// returns how many erasures that were: none if another process does so.
 func (j *Job) Blank(ctx context.Context) (n int, err error) {
 	q := store.New(j.deps.Postgres.Unscoped())
 	if rows, err := j.readPending(ctx, q); err != nil || len(rows) == 0 {
@@ -244,7 +251,8 @@ func (j *Job) blankPending(ctx context.Context, q *store.Queries, rows []store.P
 	return nil
 }
 
-// blank blanks links, and looks again until there was nothing to do: a consumer may have stored an event meanwhile.
+// blank blanks links, and looks again until there was nothing to do: a consumer may have stored an
+// event meanwhile.
 func (j *Job) blank(ctx context.Context, links []link, since time.Time) error {
 	return j.withClickHouse(func(conn driver.Conn) error { return blankShards(ctx, conn, links, since) })
 }
@@ -266,8 +274,9 @@ func (j *Job) LookAgain(ctx context.Context, since time.Time) error {
 	return err
 }
 
-// look continues the look for events of people who were erased before, or begins one if it is time, unless another process does. It reports
-// whether a look ended. Events are brought by spools, dead letters, repairs, and consumers that did not know of an erasure yet.
+// look continues the look for events of people who were erased before, or begins one if it is time,
+// unless another process does. It reports whether a look ended. Events are brought by spools, dead
+// letters, repairs, and consumers that did not know of an erasure yet.
 func (j *Job) look(ctx context.Context) (ended bool, err error) {
 	q := store.New(j.deps.Postgres.Unscoped())
 	if state, err := q.ErasureLook(ctx); err != nil || !j.due(state) {
@@ -310,7 +319,8 @@ func (j *Job) lookOn(ctx context.Context, q *store.Queries, state store.ErasureL
 	return true, q.EndErasureLook(ctx)
 }
 
-// lookFrom looks for the links behind one, at most so many pages of them. It returns the last one, or uuid.Nil after all.
+// lookFrom looks for the links behind one, at most so many pages of them. It returns the last one,
+// or uuid.Nil after all.
 func (j *Job) lookFrom(ctx context.Context, after uuid.UUID, since time.Time, pages int) (uuid.UUID, error) {
 	q := store.New(j.deps.Postgres.Unscoped())
 	for range pages {
@@ -342,8 +352,10 @@ func (j *Job) withClickHouse(fn func(conn driver.Conn) error) (err error) {
 	return fn(conn)
 }
 
-// dateRecords records when spools and Kafka have dropped every record of before the end of an erasure, for those of which that is not known. It stays
-// unknown where one of them keeps records forever. A Kafka that does not answer is asked again at the next look: the events are blank all the same.
+// dateRecords records when spools and Kafka have dropped every record of before the end of an
+// erasure, for those of which that is not known. It stays unknown where one of them keeps records
+// forever. A Kafka that does not answer is asked again at the next look: the events are blank all
+// the same.
 func (j *Job) dateRecords(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, kafkaTimeout)
 	defer cancel()

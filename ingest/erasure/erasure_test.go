@@ -39,7 +39,8 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// store stores events of a link at offsets from first on, as a consumer does that knows of those in the set: one of each kind.
+// store stores events of a link at offsets from first on, as a consumer does that knows of those in
+// the set: one of each kind.
 func (r *rig) store(link uuid.UUID, first int64) {
 	r.t.Helper()
 	options, err := r.ClickHouse.BlockOptions()
@@ -118,8 +119,8 @@ var blank = []string{
 	`{"page":3,"duration_ms":8200}||||1|rule`, `{"page":4}||||1|`, `{}||||1|`, `{"duration_ms":7}||||1|`,
 }
 
-// Events of an erased person lose all by which the person could be known, in each month and wherever they come from, and nothing that is
-// counted. Those of others stay as they are.
+// Events of an erased person lose all by which the person could be known, in each month and
+// wherever they come from, and nothing that is counted. Those of others stay as they are.
 func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -169,7 +170,8 @@ func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
 	require.Equal(t, asked, changes())
 }
 
-// A ClickHouse that is restored to a time before the erasure has the events again, longer ago than the service looks back.
+// A ClickHouse that is restored to a time before the erasure has the events again, longer ago than
+// the service looks back.
 func TestEventsOfARestoredClickHouseAreBlankedAgain(t *testing.T) {
 	r := newRig(t)
 	gone, page := uuid.New(), uuid.New()
@@ -221,7 +223,8 @@ func TestTwoProcessesDoNotChangeTheSameEvents(t *testing.T) {
 	require.EqualValues(t, 2, changes, "one for each month")
 }
 
-// Copies for SQL leave the disk, with the versions before the one that says that the entity was deleted.
+// Copies for SQL leave the disk, with the versions before the one that says that the entity was
+// deleted.
 func TestCopiesOfErasedPeopleAreRemoved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -248,7 +251,8 @@ func TestCopiesOfErasedPeopleAreRemoved(t *testing.T) {
 	}
 }
 
-// Events are changed when the merges that run are over, which takes long under load. The address does not wait for them.
+// Events are changed when the merges that run are over, which takes long under load. The address
+// does not wait for them.
 func TestCopiesAreRemovedBeforeEventsChange(t *testing.T) {
 	r := newRig(t)
 	link := uuid.New()
@@ -287,7 +291,8 @@ func TestTheServiceBlanks(t *testing.T) {
 	require.Contains(t, r.texts(later)[0], "MARKER")
 }
 
-// Consumers learn of an erasure while events of another are changed, which takes long in a large table.
+// Consumers learn of an erasure while events of another are changed, which takes long in a large
+// table.
 func TestErasuresAreKnownWhileEventsChange(t *testing.T) {
 	r := newRig(t)
 	first, second := uuid.New(), uuid.New()
@@ -307,7 +312,8 @@ func TestErasuresAreKnownWhileEventsChange(t *testing.T) {
 	require.Eventually(t, func() bool { return r.texts(first)[0] == blank[0] }, enginetest.Timeout, 50*time.Millisecond)
 }
 
-// A Kafka that does not say how long it keeps records delays no erasure. When it does, the time counts from when the events were blank.
+// A Kafka that does not say how long it keeps records delays no erasure. When it does, the time
+// counts from when the events were blank.
 func TestTheEndOfRecordsIsAddedLater(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -331,7 +337,8 @@ func TestTheEndOfRecordsIsAddedLater(t *testing.T) {
 	enginetest.Run(t, r.job)
 	require.Eventually(t, func() bool { _, dated := state(); return dated }, enginetest.Timeout, 20*time.Millisecond)
 
-	// The look that found it is on record, so that no other process looks again before the interval is over.
+	// The look that found it is on record, so that no other process looks again before the interval is
+	// over.
 	var looked bool
 	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT looked_at IS NOT NULL AND began_at IS NULL FROM erasure_look").Scan(&looked))
 	require.True(t, looked)

@@ -20,9 +20,10 @@ type Found struct {
 	Rows  int64
 }
 
-// Find returns what both databases have of an address, a key of package email, in all accounts, but for queues, which are encrypted and
-// lose everything within seven days. Events count if the person's access links were deleted, and they are not blank; those of other links
-// are found by the link. Users of the dashboard and invitations do not count: an erasure leaves them.
+// Find returns what both databases have of an address, a key of package email, in all accounts, but
+// for queues, which are encrypted and lose everything within seven days. Events count if the
+// person's access links were deleted, and they are not blank; those of other links are found by the
+// link. Users of the dashboard and invitations do not count: an erasure leaves them.
 func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string) (all []Found, err error) {
 	q := store.New(pool.Unscoped())
 	rows, err := q.CountPerson(ctx, key)

@@ -13,8 +13,9 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Set holds the access links of people who were erased, the ids of their submissions, and accounts that were deleted. It implements stream.Erased, and is safe for
-// concurrent use: one goroutine adds.
+// Set holds the access links of people who were erased, the ids of their submissions, and accounts
+// that were deleted. It implements stream.Erased, and is safe for concurrent use: one goroutine
+// adds.
 type Set struct {
 	links atomic.Pointer[map[uuid.UUID]struct{}]
 	since time.Time // by the clock of Postgres: what was noted before it is in the set
@@ -30,7 +31,8 @@ func (s *Set) Has(id uuid.UUID) bool {
 	return has
 }
 
-// overlap is longer than a transaction that erases someone takes: its links have the times at which it wrote them, not that of its end.
+// overlap is longer than a transaction that erases someone takes: its links have the times at which
+// it wrote them, not that of its end.
 const overlap = 10 * time.Minute
 
 // Load adds what was noted in Postgres since it was called before.

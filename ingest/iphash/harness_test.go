@@ -20,7 +20,8 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // waitLimit bounds a wait for what must happen; it is no measure of speed.
 const waitLimit = enginetest.Timeout
 
-// runSalts runs salts until there is one for the time: they start without, should Postgres take its time.
+// runSalts runs salts until there is one for the time: they start without, should Postgres take its
+// time.
 func runSalts(t *testing.T, s *iphash.Salts, at time.Time) {
 	t.Helper()
 	enginetest.Run(t, s)

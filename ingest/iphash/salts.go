@@ -1,5 +1,6 @@
-// Package iphash turns the addresses of clients into hashes that cannot be reversed once their day is over: the secret
-// of each day is shared by all collectors through Postgres and destroyed after 48 hours.
+// Package iphash turns the addresses of clients into hashes that cannot be reversed once their day
+// is over: the secret of each day is shared by all collectors through Postgres and destroyed after
+// 48 hours.
 package iphash
 
 import (
@@ -33,13 +34,14 @@ const (
 // back from a hash to an address afterwards, nor compare a visitor over days. In Postgres they are
 // encrypted under the token keys, since dumps of it are kept for longer.
 //
-// A salt that this collector cannot decrypt is never replaced: others may be using it. Events of its day are kept
-// without the hash here, unless the salt is in memory already. It passes within 48 h, or when the token key that is
-// missing is given.
+// A salt that this collector cannot decrypt is never replaced: others may be using it. Events of
+// its day are kept without the hash here, unless the salt is in memory already. It passes within 48
+// h, or when the token key that is missing is given.
 //
-// It is a service.Service: Start returns when there is a salt for today, or after a few seconds without: a
-// collector that is started again while Postgres is away keeps events without the hash until it is
-// back. Tomorrow's salt is fetched ahead, so that midnight needs no Postgres and neither does an outage of a day.
+// It is a service.Service: Start returns when there is a salt for today, or after a few seconds
+// without: a collector that is started again while Postgres is away keeps events without the hash
+// until it is back. Tomorrow's salt is fetched ahead, so that midnight needs no Postgres and
+// neither does an outage of a day.
 type Salts struct {
 	*service.Loop
 	queries    *store.Queries
@@ -62,7 +64,8 @@ type salt struct {
 	hashers sync.Pool // of *hasher: building one for each event costs eight times the hash itself
 }
 
-// hasher is a keyed hash with its message and its result, which a Hasher would otherwise move to the heap each time.
+// hasher is a keyed hash with its message and its result, which a Hasher would otherwise move to
+// the heap each time.
 type hasher struct {
 	keyed   *blake3.Hasher
 	message [32]byte
@@ -118,9 +121,10 @@ func NewSalts(d Deps) (*Salts, error) {
 	return s, nil
 }
 
-// Hash returns keyed BLAKE3, cut to 16 bytes, of the account and the address under the
-// salt of the day. The account is part of it so that two accounts cannot find out that they had
-// the same visitor. Without a salt for the time it returns false. It takes no lock and does no input or output.
+// Hash returns keyed BLAKE3, cut to 16 bytes, of the account and the address under the salt of the
+// day. The account is part of it so that two accounts cannot find out that they had the same
+// visitor. Without a salt for the time it returns false. It takes no lock and does no input or
+// output.
 func (s *Salts) Hash(account uuid.UUID, client netip.Addr, at time.Time) (out [16]byte, ok bool) {
 	salt := s.set.Load().lookup(midnight(at))
 	if salt == nil {
@@ -203,8 +207,8 @@ func (s *Salts) horizon() int {
 	return days
 }
 
-// Refresh destroys what is too old, here and in Postgres, and makes and fetches the rest. The service
-// does so about once a minute, and at midnight; do not call it while that runs.
+// Refresh destroys what is too old, here and in Postgres, and makes and fetches the rest. The
+// service does so about once a minute, and at midnight; do not call it while that runs.
 func (s *Salts) Refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -176,7 +176,8 @@ func TestSaltsGoOnWithoutPostgres(t *testing.T) {
 	require.False(t, ok, "destroyed in time, also without Postgres")
 }
 
-// A collector that is started while Postgres is away does its work, and has a salt soon after it is back.
+// A collector that is started while Postgres is away does its work, and has a salt soon after it is
+// back.
 func TestSaltsStartWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(enginetest.MigratedPostgresURL(t))
@@ -314,7 +315,8 @@ func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
 	rotated, _ := withKeys(fresh + "," + old)
 	require.Equal(t, hash(t, before, oneID, anna, noon), hash(t, rotated, oneID, anna, noon))
 
-	// Without it the salt cannot be decrypted. It stays for the others, and nothing is hashed under another one.
+	// Without it the salt cannot be decrypted. It stays for the others, and nothing is hashed under
+	// another one.
 	without, log := withKeys(fresh)
 	_, ok := without.Hash(oneID, anna, noon)
 	require.False(t, ok)

@@ -22,16 +22,16 @@ const (
 	compareTimeout = 5 * time.Minute  // of one comparison
 )
 
-// content is what is compared of the rows in a bucket, by the last three digits of their ids: the number of rows, and
-// the sum of the hashes of all their columns.
+// content is what is compared of the rows in a bucket, by the last three digits of their ids: the
+// number of rows, and the sum of the hashes of all their columns.
 type content struct {
 	rows int64
 	sum  string
 }
 
-// compare compares the copies with Postgres, if a comparison is due, and notes the ids in buckets that differ, so that
-// they are copied again. The triggers' notes alone cannot show that either database was restored to an older state, or
-// lost committed data.
+// compare compares the copies with Postgres, if a comparison is due, and notes the ids in buckets
+// that differ, so that they are copied again. The triggers' notes alone cannot show that either
+// database was restored to an older state, or lost committed data.
 func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 	cluster, err := m.queries.Cluster(ctx)
 	if err != nil {
@@ -69,10 +69,12 @@ func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn drive
 	return nil
 }
 
-// differing returns the buckets whose copies differ from Postgres. Buckets with changes that are not copied yet are
-// left to the next comparison. The transaction holds the mirror's lock, so that ClickHouse's copies do not change.
+// differing returns the buckets whose copies differ from Postgres. Buckets with changes that are
+// not copied yet are left to the next comparison. The transaction holds the mirror's lock, so that
+// ClickHouse's copies do not change.
 //
-// A replica may sum up Postgres' rows: it has what was committed before, with the changes that are not copied yet.
+// A replica may sum up Postgres' rows: it has what was committed before, with the changes that are
+// not copied yet.
 func (e entity) differing(ctx context.Context, pool *postgres.Pool, conn driver.Conn) (buckets []string, err error) {
 	var rows []store.EntityBucketsRow
 	if err := pool.Snapshot(ctx, func(tx pgx.Tx) (err error) {
@@ -152,7 +154,8 @@ func (e entity) noteBuckets(ctx context.Context, q *store.Queries, conn driver.C
 	return notes, note()
 }
 
-// clickhouseText is an expression that formats the copied columns as the view copied_entities of Postgres does.
+// clickhouseText is an expression that formats the copied columns as the view copied_entities of
+// Postgres does.
 func (e entity) clickhouseText() string {
 	var columns []string
 	for column := range strings.SplitSeq(e.columns, ", ") {

@@ -88,8 +88,8 @@ func inUTC(t *time.Time) *time.Time {
 	return new(t.UTC())
 }
 
-// copyVersions stores the page counts of all versions of lead magnets. They are never removed: events of a deleted lead
-// magnet stay, and with them the question who finished it.
+// copyVersions stores the page counts of all versions of lead magnets. They are never removed:
+// events of a deleted lead magnet stay, and with them the question who finished it.
 func copyVersions(ctx context.Context, q *store.Queries, conn driver.Conn, magnets map[uuid.UUID]bool, version uint64) error {
 	counts, err := q.PageCounts(ctx, slices.Collect(maps.Keys(magnets)))
 	if err != nil {
@@ -112,9 +112,9 @@ func copyVersions(ctx context.Context, q *store.Queries, conn driver.Conn, magne
 	return wrap(batch.Send(), "copy page counts")
 }
 
-// copyBatch copies the current state of the entities that the oldest changes name, and returns the number of changes.
-// The changes are deleted when ClickHouse has acknowledged the copies: if anything fails in between, they are copied
-// again.
+// copyBatch copies the current state of the entities that the oldest changes name, and returns the
+// number of changes. The changes are deleted when ClickHouse has acknowledged the copies: if
+// anything fails in between, they are copied again.
 func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, err error) {
 	if some, err := m.queries.AnyEntityChange(ctx); err != nil || !some {
 		return 0, wrap(err, "look for changes to copy")
@@ -196,8 +196,9 @@ func (e entity) copy(ctx context.Context, q *store.Queries, conn driver.Conn, id
 	return e.remove(ctx, conn, ids, version)
 }
 
-// remove hides the copies of deleted entities; ClickHouse drops them when it merges. A copy is replaced by a row of the same
-// account, which only ClickHouse still knows. A copy that an insert of an earlier attempt brings later is left to compare.
+// remove hides the copies of deleted entities; ClickHouse drops them when it merges. A copy is
+// replaced by a row of the same account, which only ClickHouse still knows. A copy that an insert
+// of an earlier attempt brings later is left to compare.
 func (e entity) remove(ctx context.Context, conn driver.Conn, ids map[uuid.UUID]bool, version uint64) error {
 	if len(ids) == 0 {
 		return nil

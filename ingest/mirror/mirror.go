@@ -1,15 +1,18 @@
-// Package mirror copies lead magnets, generic links and access links from Postgres to ClickHouse, where the views of
-// the database analytics show them to SQL users. ClickHouse therefore needs no connection to Postgres, and no password
-// of it.
+// Package mirror copies lead magnets, generic links and access links from Postgres to ClickHouse,
+// where the views of the database analytics show them to SQL users. ClickHouse therefore needs no
+// connection to Postgres, and no password of it.
 //
-// Triggers in Postgres note the id of every entity that is created, changed or deleted, in the same transaction. The
-// mirror reads the notes, copies the current state of those ids under a new version, and deletes the notes when
-// ClickHouse has stored the copies. Copying twice changes nothing: ClickHouse keeps the highest version of an id, and
-// versions rise in the order in which states were read, since one mirror works at a time and takes its version first.
-// While nothing changes, it polls an empty table. Every shard has all copies, beside the rows that are joined with them.
+// Triggers in Postgres note the id of every entity that is created, changed or deleted, in the same
+// transaction. The mirror reads the notes, copies the current state of those ids under a new
+// version, and deletes the notes when ClickHouse has stored the copies. Copying twice changes
+// nothing: ClickHouse keeps the highest version of an id, and versions rise in the order in which
+// states were read, since one mirror works at a time and takes its version first. While nothing
+// changes, it polls an empty table. Every shard has all copies, beside the rows that are joined
+// with them.
 //
-// A database that was restored to an older state does not have the notes that the copies need. So the mirror compares
-// both sides at intervals, and after Postgres' cluster changed, and copies again what differs.
+// A database that was restored to an older state does not have the notes that the copies need. So
+// the mirror compares both sides at intervals, and after Postgres' cluster changed, and copies
+// again what differs.
 package mirror
 
 import (
@@ -148,8 +151,8 @@ func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) er
 	return m.purge(ctx, conn)
 }
 
-// prepare notes every id of an entity of which ClickHouse has no copy at all, for example a new ClickHouse, and the
-// access links if the setting of their addresses changed.
+// prepare notes every id of an entity of which ClickHouse has no copy at all, for example a new
+// ClickHouse, and the access links if the setting of their addresses changed.
 func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err error) {
 	return m.locked(ctx, copyTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		for _, e := range entities() {
@@ -183,8 +186,8 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 	})
 }
 
-// locked runs fn in a transaction during which no other mirror works. If another one is working it does nothing and
-// returns false.
+// locked runs fn in a transaction during which no other mirror works. If another one is working it
+// does nothing and returns false.
 func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx context.Context, tx pgx.Tx) error) (mine bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -203,8 +206,8 @@ func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx co
 // withAddresses are the copies that have addresses, if these are copied.
 func withAddresses() []string { return []string{"access_links", "submissions"} }
 
-// purge removes addresses from ClickHouse's disk after copying them was switched off and all links were copied without
-// them: merging leaves only the last version of each.
+// purge removes addresses from ClickHouse's disk after copying them was switched off and all links
+// were copied without them: merging leaves only the last version of each.
 func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 	due, err := m.queries.PurgeDue(ctx)
 	if err != nil || !due {

@@ -215,7 +215,8 @@ func value(t *testing.T, metrics *prometheus.Registry, name string) float64 {
 	return 0
 }
 
-// What changed is in ClickHouse within a minute: the longest wait for a look, and a copy of as long.
+// What changed is in ClickHouse within a minute: the longest wait for a look, and a copy of as
+// long.
 func TestIntervalLeavesHalfAMinuteForTheCopy(t *testing.T) {
 	t.Parallel()
 	for interval, fits := range map[time.Duration]bool{5 * time.Second: true, 30 * time.Second: true, 30*time.Second + 1: false, time.Minute: false, 0: false} {

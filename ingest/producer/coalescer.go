@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// maxHold is how long a call may be held back by a flight without an answer. The cause may be a partition without a
-// leader, which must not delay the others.
+// maxHold is how long a call may be held back by a flight without an answer. The cause may be a
+// partition without a leader, which must not delay the others.
 const maxHold = 5 * time.Millisecond
 
-// coalescer merges calls of Write into flights. While a flight waits for its first answer, new calls are held back and
-// then submitted together as the next flight. A broker answers the requests of a connection one after another, so more
-// requests in flight would make each one smaller, and no answer come sooner: under load a few large batches replace
-// many small ones, and a single call does not wait.
+// coalescer merges calls of Write into flights. While a flight waits for its first answer, new
+// calls are held back and then submitted together as the next flight. A broker answers the requests
+// of a connection one after another, so more requests in flight would make each one smaller, and no
+// answer come sooner: under load a few large batches replace many small ones, and a single call
+// does not wait.
 //
-// Each request costs a broker some work, and a sync of the disk if it syncs: for such a broker, coalescing raised the
-// rate of events by a sixth.
+// Each request costs a broker some work, and a sync of the disk if it syncs: for such a broker,
+// coalescing raised the rate of events by a sixth.
 type coalescer struct {
 	flush   func(*flight)
 	mu      sync.Mutex

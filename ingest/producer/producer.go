@@ -76,8 +76,8 @@ func New(c Config, d Deps) (*Producer, error) {
 		kgo.RequestTimeoutOverhead(c.RequestTimeout),
 		// After a leader has moved, learn the new one soon: requests wait for it.
 		kgo.MetadataMinAge(250 * time.Millisecond),
-		// Write reserves capacity before, so that it never stops half-way through a request; these are beyond its
-		// limits and are never reached.
+		// Write reserves capacity before, so that it never stops half-way through a request; these are
+		// beyond its limits and are never reached.
 		kgo.MaxBufferedRecords(int(2 * c.MaxBufferedRecords)),
 	}, d.Kafka...)
 	client, err := kgo.NewClient(opts...)
@@ -93,9 +93,9 @@ func New(c Config, d Deps) (*Producer, error) {
 	return p, nil
 }
 
-// Start waits until Kafka answers, and checks that the topics exist: the error about a missing topic wraps
-// kafka.ErrNoTopic and names the remedy. With StartAway it waits for one answer only, and starts without it and without
-// the topics.
+// Start waits until Kafka answers, and checks that the topics exist: the error about a missing
+// topic wraps kafka.ErrNoTopic and names the remedy. With StartAway it waits for one answer only,
+// and starts without it and without the topics.
 func (p *Producer) Start(ctx context.Context) error {
 	if err := p.awaitTopics(ctx); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (p *Producer) timeout() time.Duration {
 	return 5 * time.Second
 }
 
-// Stop closes the connections. Records that still wait for Kafka fail: stop the callers of Write first. It returns at
-// once.
+// Stop closes the connections. Records that still wait for Kafka fail: stop the callers of Write
+// first. It returns at once.
 func (p *Producer) Stop(context.Context) error {
 	p.unread()
 	p.client.Close()
@@ -154,9 +154,9 @@ func (p *Producer) Stop(context.Context) error {
 	return nil
 }
 
-// forget makes the client drop its state of a topic. Once a topic has been deleted and created again under its name,
-// the client refuses it for good, because it has another id. The records that were waiting have failed: their senders
-// were asked to repeat them.
+// forget makes the client drop its state of a topic. Once a topic has been deleted and created
+// again under its name, the client refuses it for good, because it has another id. The records that
+// were waiting have failed: their senders were asked to repeat them.
 func (p *Producer) forget(topic string) {
 	if !p.forgetting.CompareAndSwap(false, true) {
 		return

@@ -193,7 +193,8 @@ func TestDeadline(t *testing.T) {
 	require.NoError(t, p.Write(context.Background(), []producer.Record{record("a", "2")}))
 }
 
-// Too many records at once are refused together and at once; there is capacity again when Kafka has answered.
+// Too many records at once are refused together and at once; there is capacity again when Kafka has
+// answered.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t, topic)
@@ -271,8 +272,8 @@ func TestWhatIsNeverAnsweredHoldsNoOneUp(t *testing.T) {
 	fault.Remove()
 }
 
-// BenchmarkWrite is what the linger was chosen by: calls of one record of 288 bytes, 64 at a time on
-// two cores, to the broker in process.
+// BenchmarkWrite is what the linger was chosen by: calls of one record of 288 bytes, 64 at a time
+// on two cores, to the broker in process.
 func BenchmarkWrite(b *testing.B) {
 	for _, linger := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
 		b.Run(fmt.Sprintf("linger=%v", linger), func(b *testing.B) {

@@ -12,8 +12,8 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// After this many failed writes in a row, Kafka counts as taking no records. After this time without another write, a
-// new attempt is worthwhile.
+// After this many failed writes in a row, Kafka counts as taking no records. After this time
+// without another write, a new attempt is worthwhile.
 const (
 	failuresInARow = 3
 	failuresLast   = 10 * time.Second
@@ -39,8 +39,8 @@ func (f *failures) note(err error) {
 	f.count.Add(1)
 }
 
-// Ready reports whether Kafka takes records: it answers, each topic has a partition with a leader, and not all of the last
-// writes failed.
+// Ready reports whether Kafka takes records: it answers, each topic has a partition with a leader,
+// and not all of the last writes failed.
 func (p *Producer) Ready(ctx context.Context) error {
 	if n := p.failures.count.Load(); n >= failuresInARow && time.Since(time.Unix(0, p.failures.last.Load())) < failuresLast {
 		return fmt.Errorf("the last %d writes were not acknowledged", n)

@@ -13,11 +13,12 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// ErrFull is wrapped by Write's error when too many records are waiting for Kafka. No record of the call was sent.
+// ErrFull is wrapped by Write's error when too many records are waiting for Kafka. No record of the
+// call was sent.
 var ErrFull = errors.New("too many records wait for Kafka")
 
-// ErrUnacknowledged is wrapped by Write's error when not every record was acknowledged. Any of them may be in Kafka
-// nevertheless, or get there later: repeat them only under the same event ids.
+// ErrUnacknowledged is wrapped by Write's error when not every record was acknowledged. Any of them
+// may be in Kafka nevertheless, or get there later: repeat them only under the same event ids.
 var ErrUnacknowledged = errors.New("not acknowledged by Kafka")
 
 // Write returns nil when Kafka has acknowledged every record, and otherwise, at the first record
@@ -58,10 +59,11 @@ func (p *Producer) write(ctx context.Context, records []Record) error {
 	}
 }
 
-// Send submits the records in order, and calls settled once for each, with its index in the slice, as soon as Kafka has
-// acknowledged it or it has failed for good: it is retried until ctx ends. So records behind one whose partition has no
-// leader do not wait for it, and those of one key keep their order. An error that wraps ErrFull means that nothing was
-// sent, and that settled is not called. settled must not block.
+// Send submits the records in order, and calls settled once for each, with its index in the slice,
+// as soon as Kafka has acknowledged it or it has failed for good: it is retried until ctx ends. So
+// records behind one whose partition has no leader do not wait for it, and those of one key keep
+// their order. An error that wraps ErrFull means that nothing was sent, and that settled is not
+// called. settled must not block.
 func (p *Producer) Send(ctx context.Context, records []Record, settled func(i int, err error)) error {
 	if !p.reserve(records) {
 		p.metrics.full.Add(float64(len(records)))
@@ -112,10 +114,11 @@ func recordSize(key, value []byte) int64 {
 	return int64(len(key) + len(value) + overhead)
 }
 
-// pending is one call of Write. It may outlive the call: records in flight are settled later, which is why they and
-// their bytes are copies. It is reused only if all its records are acknowledged: no one refers to it any more then,
-// since the client releases a record before it calls the promise. In batches of 100 events that saves two thirds of the
-// garbage, of which each event produced 700 bytes.
+// pending is one call of Write. It may outlive the call: records in flight are settled later, which
+// is why they and their bytes are copies. It is reused only if all its records are acknowledged: no
+// one refers to it any more then, since the client releases a record before it calls the promise.
+// In batches of 100 events that saves two thirds of the garbage, of which each event produced 700
+// bytes.
 type pending struct {
 	producer *Producer
 	ctx      context.Context //nolint:containedctx // of the call, which this is a part of
@@ -166,8 +169,8 @@ func (w *pending) begin(ctx context.Context, records []Record) {
 	}
 }
 
-// Capacity that a pending retains for its next call: for a request of the maximum number of events, of ordinary size.
-// For a single record it is small, since thousands of them wait at the same time.
+// Capacity that a pending retains for its next call: for a request of the maximum number of events,
+// of ordinary size. For a single record it is small, since thousands of them wait at the same time.
 const (
 	keptRecords = 500
 	keptBytes   = 256 << 10
@@ -186,8 +189,8 @@ func (w *pending) end() {
 	}
 }
 
-// flush submits the calls of a flight to the client. A call is not read any more once its last record is submitted,
-// since it may be settled by then.
+// flush submits the calls of a flight to the client. A call is not read any more once its last
+// record is submitted, since it may be settled by then.
 func (p *Producer) flush(f *flight) {
 	for _, w := range f.calls {
 		w.flight = f
@@ -207,8 +210,8 @@ func (p *Producer) flush(f *flight) {
 func (w *pending) settled(r *kgo.Record, err error) {
 	w.flight.answer()
 	if expired(err) && w.ctx.Err() == nil {
-		// A record before it in the same partition ran out of time, and the client then fails all records that wait
-		// behind. This one has time left; it was not in flight, so this is no repeat.
+		// A record before it in the same partition ran out of time, and the client then fails all records
+		// that wait behind. This one has time left; it was not in flight, so this is no repeat.
 		w.producer.client.TryProduce(w.ctx, &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: r.Headers}, w.promise)
 		return
 	}

@@ -1,8 +1,9 @@
-// Package quota limits the events that an account may send in a calendar month of UTC, by its plan. A Meter, in the
-// consumer's process, counts stored events and writes the counts to Postgres; an Exceeded, in the collector's, knows
-// which accounts are beyond their plan.
+// Package quota limits the events that an account may send in a calendar month of UTC, by its plan.
+// A Meter, in the consumer's process, counts stored events and writes the counts to Postgres; an
+// Exceeded, in the collector's, knows which accounts are beyond their plan.
 //
-// Counting comes after storing, so an account may exceed its limit by the events that it sends between two counts.
+// Counting comes after storing, so an account may exceed its limit by the events that it sends
+// between two counts.
 package quota
 
 import (

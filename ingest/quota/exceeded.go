@@ -20,8 +20,9 @@ const (
 	pollTimeout  = 2 * time.Second // also the maximum wait of a start
 )
 
-// Exceeded knows the accounts that are beyond their plan, as of the last read from Postgres. While Postgres is down,
-// the last result stays; before the first read, no account is beyond its plan. It is a service.Service.
+// Exceeded knows the accounts that are beyond their plan, as of the last read from Postgres. While
+// Postgres is down, the last result stays; before the first read, no account is beyond its plan. It
+// is a service.Service.
 type Exceeded struct {
 	*service.Loop
 	pool     *postgres.Pool
@@ -37,7 +38,8 @@ type exceeded struct {
 	accounts map[uuid.UUID]string // the message for their senders
 }
 
-// NewExceeded returns the service that follows the accounts that are beyond their plan. It needs no ClickHouse.
+// NewExceeded returns the service that follows the accounts that are beyond their plan. It needs no
+// ClickHouse.
 func NewExceeded(d Deps) (*Exceeded, error) {
 	e := &Exceeded{pool: d.Postgres, log: d.Log, interval: pollInterval, accounts: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_quota_exceeded_accounts", Help: "Accounts whose events the collector refuses, since they have used up those of their plan this month.",
@@ -50,8 +52,8 @@ func NewExceeded(d Deps) (*Exceeded, error) {
 	return e, nil
 }
 
-// Exceeded returns the message for senders of an account whose events are refused at that time, or "". It takes no lock
-// and does no I/O.
+// Exceeded returns the message for senders of an account whose events are refused at that time, or
+// "". It takes no lock and does no I/O.
 func (e *Exceeded) Exceeded(account uuid.UUID, at time.Time) string {
 	known := e.known.Load()
 	if len(known.accounts) == 0 || !at.Before(known.until) {

@@ -24,8 +24,8 @@ const meterLock = 0x6c6f6465_71756f74 // "lodequot"
 // countTimeout bounds one count.
 const countTimeout = time.Minute
 
-// Meter is a service.Service. Any number may run: a lock in Postgres admits one count at a time, and the others skip
-// theirs.
+// Meter is a service.Service. Any number may run: a lock in Postgres admits one count at a time,
+// and the others skip theirs.
 type Meter struct {
 	*service.Loop
 	cfg    Config
@@ -81,7 +81,8 @@ func (m *Meter) run(ctx context.Context, ready func()) (err error) {
 	}
 }
 
-// count writes the number of events of each account in this month, unless another process has just done so.
+// count writes the number of events of each account in this month, unless another process has just
+// done so.
 func (m *Meter) count(ctx context.Context, conn driver.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()

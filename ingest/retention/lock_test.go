@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// ClickHouse works while a lock is held, so its transaction may do nothing for longer than Postgres lets others.
+// ClickHouse works while a lock is held, so its transaction may do nothing for longer than Postgres
+// lets others.
 func TestLocksAreHeldWhileNothingIsAsked(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.PostgresPool(t, enginetest.Postgres(t))

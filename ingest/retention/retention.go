@@ -1,14 +1,17 @@
-// Package retention deletes old events, one calendar month at a time: dropping a partition rewrites no data. It must
-// neither decrease counters of links, which are computed from the rows, nor make deleted rows look lost. So before a
-// month is dropped, its views are stored by link (lodestone.expired_views), and counters add them to those of the rows;
-// and no month is dropped while Kafka still has a record of it, which a consumer or a check would miss.
+// Package retention deletes old events, one calendar month at a time: dropping a partition rewrites
+// no data. It must neither decrease counters of links, which are computed from the rows, nor make
+// deleted rows look lost. So before a month is dropped, its views are stored by link
+// (lodestone.expired_views), and counters add them to those of the rows; and no month is dropped
+// while Kafka still has a record of it, which a consumer or a check would miss.
 //
-// The retention time is stored in Postgres (Setting), so that no process deletes by a setting of its own.
+// The retention time is stored in Postgres (Setting), so that no process deletes by a setting of
+// its own.
 //
-// A step is one month: writing, dropping, done. Each phase is recorded before it begins. The first phase may take long: it writes down
-// a bounded number of rows at a time, and its progress is on record in Postgres, so that a step that was interrupted goes on there. It has
-// no effect before the second phase. One that was interrupted in the second phase only has to be finished (Finish), before anything
-// is counted from the history.
+// A step is one month: writing, dropping, done. Each phase is recorded before it begins. The first
+// phase may take long: it writes down a bounded number of rows at a time, and its progress is on
+// record in Postgres, so that a step that was interrupted goes on there. It has no effect before
+// the second phase. One that was interrupted in the second phase only has to be finished (Finish),
+// before anything is counted from the history.
 package retention
 
 import (
@@ -186,8 +189,9 @@ func (j *Job) expire(ctx context.Context, client *kgo.Client, all, conn driver.C
 	return nil
 }
 
-// firstKept returns the oldest month that is retained, and 0 if all are. Deletion is final, so a clock that is fast
-// must not decide: the slowest clock of this machine, of ClickHouse and of Postgres does.
+// firstKept returns the oldest month that is retained, and 0 if all are. Deletion is final, so a
+// clock that is fast must not decide: the slowest clock of this machine, of ClickHouse and of
+// Postgres does.
 func (j *Job) firstKept(ctx context.Context, conn driver.Conn, s Setting) (uint32, error) {
 	now := time.Now()
 	theirs, err := clock(ctx, conn)

@@ -260,8 +260,9 @@ func TestAStepThatWasCutOff(t *testing.T) {
 	}
 }
 
-// A month is written down some accounts, or some links of an account, at a time. A step that is interrupted goes on where it was, also
-// if the last statement took effect and no one knows; and begins again if the month got more rows.
+// A month is written down some accounts, or some links of an account, at a time. A step that is
+// interrupted goes on where it was, also if the last statement took effect and no one knows; and
+// begins again if the month got more rows.
 func TestALargeMonthIsWrittenDownInParts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -360,8 +361,8 @@ func newDueRig(t *testing.T) *rig {
 	return r
 }
 
-// A process whose Postgres was replaced by another one does not know yet that it lost the lock: what another process did
-// meanwhile is not done again, nor counted twice.
+// A process whose Postgres was replaced by another one does not know yet that it lost the lock:
+// what another process did meanwhile is not done again, nor counted twice.
 func TestAStepWhoseLockWasLostDropsNothing(t *testing.T) {
 	t.Parallel()
 	r := newDueRig(t)
@@ -382,7 +383,8 @@ func TestAStepWhoseLockWasLostDropsNothing(t *testing.T) {
 	r.requireVerified()
 }
 
-// A ClickHouse that is slow once holds no month for the hour until the next pass. On a busy machine it may be slow again.
+// A ClickHouse that is slow once holds no month for the hour until the next pass. On a busy machine
+// it may be slow again.
 func TestAStepThatComesTooLateIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	r := newDueRig(t)

@@ -13,8 +13,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Delay is the time after which a shorter retention takes effect. Deletion is final, so a mistake can be corrected
-// until then.
+// Delay is the time after which a shorter retention takes effect. Deletion is final, so a mistake
+// can be corrected until then.
 const Delay = 24 * time.Hour
 
 // Setting is the retention time, as stored in Postgres for all processes.
@@ -55,9 +55,10 @@ func ReadSetting(ctx context.Context, pool *postgres.Pool) (s Setting, found boo
 	return settingOf(recorded), true, nil
 }
 
-// SetMonths stores for how many months events are retained, and returns the setting. A longer time, or 0 for
-// everything, takes effect at once, and a shorter one after Delay. Setting the current number cancels a pending change.
-// The error satisfies config.IsInvalid if the number is out of range.
+// SetMonths stores for how many months events are retained, and returns the setting. A longer time,
+// or 0 for everything, takes effect at once, and a shorter one after Delay. Setting the current
+// number cancels a pending change. The error satisfies config.IsInvalid if the number is out of
+// range.
 func SetMonths(ctx context.Context, pool *postgres.Pool, months int) (s Setting, err error) {
 	if months < 0 || months > maxMonths {
 		return Setting{}, config.Invalid("months", "is out of range", allowedMonths)
@@ -108,7 +109,8 @@ func recordFirst(ctx context.Context, tx pgx.Tx, months int) error {
 	return nil
 }
 
-// setting returns the stored setting, or the process's own setting if there was none. It compares the two.
+// setting returns the stored setting, or the process's own setting if there was none. It compares
+// the two.
 func (j *Job) setting(ctx context.Context) (s Setting, err error) {
 	s, found, err := ReadSetting(ctx, j.pool)
 	if err != nil {

@@ -59,7 +59,8 @@ func TestViewsThatAreOnTwoShardsLeaveOnce(t *testing.T) {
 	recount(6, 6, r.month(0).Add(2*time.Hour))
 }
 
-// Months are dropped on every shard: here events are on the first one, and link views on the second.
+// Months are dropped on every shard: here events are on the first one, and link views on the
+// second.
 func TestMonthsAreDroppedOnEveryShard(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)

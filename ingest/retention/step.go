@@ -21,16 +21,18 @@ import (
 	"lodestone/pkg/store"
 )
 
-// lockKey is the key of the advisory lock that counters share and that who drops months holds alone.
+// lockKey is the key of the advisory lock that counters share and that who drops months holds
+// alone.
 const lockKey = 0x6c6f6465_636f756e // "lodecoun"
 
-// Lock waits for the lock, and holds it alone until the transaction ends: no other process counts views or drops months
-// meanwhile.
+// Lock waits for the lock, and holds it alone until the transaction ends: no other process counts
+// views or drops months meanwhile.
 func Lock(ctx context.Context, tx pgx.Tx) error {
 	return take(ctx, tx, func(q *store.Queries) error { return q.Lock(ctx, lockKey) })
 }
 
-// Share waits until no month is dropped, and keeps months from being dropped until the transaction ends.
+// Share waits until no month is dropped, and keeps months from being dropped until the transaction
+// ends.
 func Share(ctx context.Context, tx pgx.Tx) error {
 	return take(ctx, tx, func(q *store.Queries) error { return q.LockShared(ctx, lockKey) })
 }
@@ -117,8 +119,8 @@ func DoneSteps(ctx context.Context, conn driver.Conn) ([]int64, error) {
 	return steps, nil
 }
 
-// Moved counts the recorded phases of steps. If it is the same before and after rows were read, no month was dropped
-// meanwhile, whoever held the lock.
+// Moved counts the recorded phases of steps. If it is the same before and after rows were read, no
+// month was dropped meanwhile, whoever held the lock.
 func Moved(ctx context.Context, conn driver.Conn) (n uint64, err error) {
 	err = clickhouse.EachShard(conn, func(shard driver.Conn) error {
 		var steps uint64
@@ -131,8 +133,8 @@ func Moved(ctx context.Context, conn driver.Conn) (n uint64, err error) {
 	return n, err
 }
 
-// Finish drops the rest of a month whose views are stored. Every process that counts rows calls it first, under the
-// lock, or views would count twice.
+// Finish drops the rest of a month whose views are stored. Every process that counts rows calls it
+// first, under the lock, or views would count twice.
 func Finish(ctx context.Context, conn driver.Conn) error {
 	return clickhouse.EachShard(conn, func(shard driver.Conn) error {
 		s, err := readState(ctx, shard)
@@ -158,7 +160,8 @@ func finish(ctx context.Context, conn driver.Conn, s state) error {
 	return s.write(ctx, conn)
 }
 
-// monthly returns the tables that are partitioned by month: those of events, and those derived from them.
+// monthly returns the tables that are partitioned by month: those of events, and those derived from
+// them.
 func monthly(ctx context.Context, conn driver.Conn) (tables []string, err error) {
 	err = conn.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables WHERE database = 'lodestone' AND partition_key = 'toYYYYMM(created_at)'").Scan(&tables)
 	if err != nil {
@@ -182,16 +185,18 @@ func monthsBefore(ctx context.Context, conn driver.Conn, first uint32) ([]uint32
 	return months, nil
 }
 
-// provenFor is how long, by ClickHouse's clock, a step may begin to drop after Postgres has confirmed the lock. A
-// process that gets the lock and finds a step that has not begun to drop waits longer: the process of that step may not
-// know yet that it lost the lock, as when another Postgres took over.
+// provenFor is how long, by ClickHouse's clock, a step may begin to drop after Postgres has
+// confirmed the lock. A process that gets the lock and finds a step that has not begun to drop
+// waits longer: the process of that step may not know yet that it lost the lock, as when another
+// Postgres took over.
 const (
 	provenFor = 3 * time.Second
 	abandoned = 2 * provenFor
 )
 
-// step deletes one month of a shard, and returns false if it cannot be deleted yet. Its views are written down first, which may take long, and
-// keeps no one from counting; only the deletion excludes counters.
+// step deletes one month of a shard, and returns false if it cannot be deleted yet. Its views are
+// written down first, which may take long, and keeps no one from counting; only the deletion
+// excludes counters.
 func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Conn, month uint32) (dropped bool, err error) {
 	held, err := j.needed(ctx, client, conn, month)
 	if err != nil || held {
@@ -227,10 +232,12 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Con
 	return dropped && err == nil, err
 }
 
-// mostTries is how often a step tries to delete its month on a ClickHouse that is too slow for that (provenFor), until the next pass.
+// mostTries is how often a step tries to delete its month on a ClickHouse that is too slow for that
+// (provenFor), until the next pass.
 const mostTries = 5
 
-// drop deletes a month whose views are written down, if nothing was stored of it meanwhile. If that comes too late, it has changed nothing.
+// drop deletes a month whose views are written down, if nothing was stored of it meanwhile. If that
+// comes too late, it has changed nothing.
 func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
 	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		if err := Lock(ctx, tx); err != nil {
@@ -313,8 +320,9 @@ func clock(ctx context.Context, conn driver.Conn) (now time.Time, err error) {
 	return now, nil
 }
 
-// needed reports whether the rows of a month are still needed: because Kafka has a record of one of them, so that a consumer whose
-// commits are lost would store it again, and a check would report it as lost; or because the counters do not have it yet.
+// needed reports whether the rows of a month are still needed: because Kafka has a record of one of
+// them, so that a consumer whose commits are lost would store it again, and a check would report it
+// as lost; or because the counters do not have it yet.
 func (j *Job) needed(ctx context.Context, client *kgo.Client, conn driver.Conn, month uint32) (bool, error) {
 	for topic, table := range map[string]string{event.Topic: "events", event.LinkViewTopic: "link_views"} {
 		id, _, err := kafka.Topic(ctx, client, topic)

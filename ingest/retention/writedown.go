@@ -20,8 +20,8 @@ const (
 	// jobKey is the key of the advisory lock of the process that writes down a month.
 	jobKey = 0x6c6f6465_72657465 // "loderete"
 
-	// rangeRows is how many rows one statement adds up at most, of accounts that follow each other. An account that has more is
-	// added up in parts, by its links.
+	// rangeRows is how many rows one statement adds up at most, of accounts that follow each other. An
+	// account that has more is added up in parts, by its links.
 	rangeRows = 10_000_000
 
 	// rangeAccounts is how many accounts are looked at together.
@@ -45,7 +45,8 @@ type writing struct {
 	buckets, written int32     // of the account after it, if it is written down in parts
 }
 
-// begin returns the present step of a month: the one that is on record, if it was interrupted, or a new one.
+// begin returns the present step of a month: the one that is on record, if it was interrupted, or a
+// new one.
 func (j *Job) begin(ctx context.Context, all, conn driver.Conn, month uint32) (*writing, error) {
 	// Of all shards: what a view has on another one decides whether it is written down now.
 	err := clickhouse.EachShard(all, func(shard driver.Conn) error {
@@ -132,8 +133,8 @@ func monthRows(ctx context.Context, conn driver.Conn, month uint32) (n uint64, e
 	return n, nil
 }
 
-// write writes down the views that end with the month, some accounts at a time. Some may be written twice if it was interrupted: the
-// rows are the same, and readers take one of them.
+// write writes down the views that end with the month, some accounts at a time. Some may be written
+// twice if it was interrupted: the rows are the same, and readers take one of them.
 func (w *writing) write(ctx context.Context) error {
 	for {
 		accounts, err := w.accounts(ctx)
@@ -193,7 +194,8 @@ func (w *writing) parameters() native.Parameters {
 	}
 }
 
-// writeRange writes down the views of accounts. If it is one that has too many rows, it does so in parts.
+// writeRange writes down the views of accounts. If it is one that has too many rows, it does so in
+// parts.
 func (w *writing) writeRange(ctx context.Context, accounts []account, rows uint64) error {
 	if w.buckets == 0 {
 		w.buckets = int32(max(1, min(10_000, (rows+w.job.rangeRows-1)/w.job.rangeRows)))
@@ -224,12 +226,14 @@ func (w *writing) writeRange(ctx context.Context, accounts []account, rows uint6
 // inRange are the rows of the accounts that are written down at a time.
 const inRange = "account_id IN {accounts:Array(UUID)} AND cityHash64(%s) %% {buckets:UInt32} = {bucket:UInt32}"
 
-// The keys of a partition move to another shard when it is doubled, or its topic is created again. So a session, or the visitors of a minute, may
-// have rows on several shards. Then the shard that is the last to drop its rows writes the view down: as long as another one has rows of it,
-// they count.
+// The keys of a partition move to another shard when it is doubled, or its topic is created again.
+// So a session, or the visitors of a minute, may have rows on several shards. Then the shard that
+// is the last to drop its rows writes the view down: as long as another one has rows of it, they
+// count.
 
-// accessLinkViews stores the views that end with a month: sessions with a page in it and none in a later one, which will count as long
-// as that has rows. The first view of such a session is stored as well. No month before it has rows.
+// accessLinkViews stores the views that end with a month: sessions with a page in it and none in a
+// later one, which will count as long as that has rows. The first view of such a session is stored
+// as well. No month before it has rows.
 func accessLinkViews(moved bool) string {
 	rows := "event_type = 'page_viewed' AND bot = '' AND " + fmt.Sprintf(inRange, "access_link_id")
 	from, shards, having := "lodestone.events", "1 AS shards", "HAVING since < fromUnixTimestamp64Milli({end:Int64})"
@@ -277,8 +281,9 @@ FROM (` + landings + `)
 GROUP BY account_id, generic_link_id` + view.InOrder
 }
 
-// expireSessions deletes the counted sessions of months that are deleted, some at a time. It waits for the counters to have what was
-// stored before, so that a session that went on is not counted again.
+// expireSessions deletes the counted sessions of months that are deleted, some at a time. It waits
+// for the counters to have what was stored before, so that a session that went on is not counted
+// again.
 func (j *Job) expireSessions(ctx context.Context) error {
 	for {
 		more := false

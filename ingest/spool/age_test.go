@@ -17,8 +17,8 @@ import (
 
 var errKafkaAway = errors.New("away")
 
-// What Kafka has not taken for the longest time that is set is dropped, and counted: what it refuses for good, and what waited while it was
-// away. What is younger is sent.
+// What Kafka has not taken for the longest time that is set is dropped, and counted: what it
+// refuses for good, and what waited while it was away. What is younger is sent.
 func TestOldRecordsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := settings(t.TempDir())
@@ -59,8 +59,9 @@ func TestOldRecordsAreDropped(t *testing.T) {
 	})
 }
 
-// Files that lie aside, since they were sent or are damaged, are deleted when they are too old: while the collector runs, and when it starts. Files of
-// others stay, and so does everything if there is no limit.
+// Files that lie aside, since they were sent or are damaged, are deleted when they are too old:
+// while the collector runs, and when it starts. Files of others stay, and so does everything if
+// there is no limit.
 func TestOldFilesThatLieAsideAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const day = 24 * time.Hour

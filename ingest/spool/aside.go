@@ -16,8 +16,9 @@ const tailExtension = ".tail"
 // sweepEvery is the time between two looks at what lies aside.
 const sweepEvery = 10 * time.Minute
 
-// sweep deletes what lies aside for longer than the maximum age, now and then, until ctx ends: files that an operator has sent, and damaged ones.
-// The newest record of a file was written when the file was changed last, also if it was moved since.
+// sweep deletes what lies aside for longer than the maximum age, now and then, until ctx ends:
+// files that an operator has sent, and damaged ones. The newest record of a file was written when
+// the file was changed last, also if it was moved since.
 func (s *Spool) sweep(ctx context.Context) {
 	if s.config.MaxAge == 0 {
 		return
@@ -41,7 +42,8 @@ func (s *Spool) sweep(ctx context.Context) {
 	}
 }
 
-// sweepFolder deletes the files of a folder that are too old. A folder that does not exist has none.
+// sweepFolder deletes the files of a folder that are too old. A folder that does not exist has
+// none.
 func (s *Spool) sweepFolder(dir string) error {
 	entries, err := s.disk.list(dir)
 	if errors.Is(err, fs.ErrNotExist) {

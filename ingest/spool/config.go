@@ -8,7 +8,8 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Age is how long the spool keeps a record. The consumer states it in receipts of erasures, so both take the setting.
+// Age is how long the spool keeps a record. The consumer states it in receipts of erasures, so both
+// take the setting.
 type Age struct {
 	MaxAge time.Duration `name:"spool-max-age" default:"168h" help:"How long a collector's spool keeps events that Kafka does not take. Older ones are dropped, counted and logged, and files in its folders damaged and sent are deleted: set it far above any outage. Consumers and collectors take the same value, since receipts of erasures state it. 0: forever."`
 }
@@ -26,7 +27,8 @@ func (a Age) Validate() error {
 	return nil
 }
 
-// isOver reports whether a record that was spooled at a time, in Unix milliseconds, is older than that. A clock that was set back keeps it.
+// isOver reports whether a record that was spooled at a time, in Unix milliseconds, is older than
+// that. A clock that was set back keeps it.
 func (a Age) isOver(spooledAt int64, now time.Time) bool {
 	return a.MaxAge > 0 && spooledAt > 0 && now.Sub(time.UnixMilli(spooledAt)) > a.MaxAge
 }

@@ -55,8 +55,9 @@ func OpenDirectory(dir string) (*Directory, error) {
 // Close unlocks the directory.
 func (d *Directory) Close() error { return d.lock.Unlock() }
 
-// Names returns the names of all segments: those of the spool itself, those that Kafka refused, those that were moved
-// aside because of damage, and those that were sent by Send, in this order and each oldest first.
+// Names returns the names of all segments: those of the spool itself, those that Kafka refused,
+// those that were moved aside because of damage, and those that were sent by Send, in this order
+// and each oldest first.
 func (d *Directory) Names() ([]string, error) {
 	var all []string
 	for _, folder := range []string{"", refusedDir, damagedDir, path.Join(refusedDir, damagedDir), sentDir} {
@@ -138,9 +139,9 @@ type Sent struct {
 	Err     error  // why it stayed where it was
 }
 
-// Send sends the unsent records of a file to Kafka. A file whose sound records are all in Kafka is moved to the folder
-// of sent files, so that it is not sent twice; any other stays, and is sent again from its beginning the next time,
-// which the consumer recognises by the events' ids.
+// Send sends the unsent records of a file to Kafka. A file whose sound records are all in Kafka is
+// moved to the folder of sent files, so that it is not sent twice; any other stays, and is sent
+// again from its beginning the next time, which the consumer recognises by the events' ids.
 func (d *Directory) Send(ctx context.Context, f *File, kafka Writer) Sent {
 	s := Sent{Name: f.Name, Now: f.Name, Err: f.Err}
 	if s.Err != nil {

@@ -13,7 +13,8 @@ import (
 	"lodestone/ingest/producer"
 )
 
-// prepared returns a spool's directory with some segments, as a stopped collector left it, and the values of its records.
+// prepared returns a spool's directory with some segments, as a stopped collector left it, and the
+// values of its records.
 func prepared(t *testing.T, records int) (dir string, values []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -112,7 +113,8 @@ func TestSendingStopsHalfWay(t *testing.T) {
 	require.Len(t, kafka.has, len(values))
 }
 
-// A record that Kafka refuses for good keeps its file where it is, and the rest of the file is sent.
+// A record that Kafka refuses for good keeps its file where it is, and the rest of the file is
+// sent.
 func TestSendingWhatKafkaRefuses(t *testing.T) {
 	t.Parallel()
 	dir, values := prepared(t, 20)
@@ -138,7 +140,8 @@ func TestSendingWhatKafkaRefuses(t *testing.T) {
 	require.Empty(t, segmentsIn(t, dir))
 }
 
-// What a collector has sent, and the end of a write that was never acknowledged, are not sent; one process at a time uses the directory.
+// What a collector has sent, and the end of a write that was never acknowledged, are not sent; one
+// process at a time uses the directory.
 func TestADirectoryIsSentFromWhereItsCollectorEnded(t *testing.T) {
 	t.Parallel()
 	dir, values := prepared(t, 20)

@@ -71,7 +71,8 @@ func (realDisk) syncDir(path string) error {
 	return err
 }
 
-// load returns all bytes of a file. Bytes that could not be read are an error, never a shorter file.
+// load returns all bytes of a file. Bytes that could not be read are an error, never a shorter
+// file.
 func load(d disk, path string) ([]byte, error) {
 	f, err := d.open(path)
 	if err != nil {
@@ -92,8 +93,8 @@ func load(d disk, path string) ([]byte, error) {
 	return data, nil
 }
 
-// segmentNames returns the names of the files in a directory that look like segments, in order of their numbers. A
-// directory that does not exist has none.
+// segmentNames returns the names of the files in a directory that look like segments, in order of
+// their numbers. A directory that does not exist has none.
 func segmentNames(d disk, dir string) ([]string, error) {
 	entries, err := d.list(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +112,8 @@ func segmentNames(d disk, dir string) ([]string, error) {
 	return names, nil
 }
 
-// moveInto renames a file into a directory, durably. It replaces no file there: a second one of the same name gets a
-// number of its own.
+// moveInto renames a file into a directory, durably. It replaces no file there: a second one of the
+// same name gets a number of its own.
 func moveInto(d disk, path, dir string) (name string, err error) {
 	stem := strings.TrimSuffix(filepath.Base(path), segmentExtension)
 	name = stem + segmentExtension

@@ -18,8 +18,8 @@ const (
 	maxBatchRecords = 20_000
 	minBatchRecords = 1 // one entry is never split
 
-	// After this time without a completed batch the next one is sent as well: the cause may be a partition without a
-	// leader, and the others need not wait for it.
+	// After this time without a completed batch the next one is sent as well: the cause may be a
+	// partition without a leader, and the others need not wait for it.
 	aheadAfter = time.Second
 	// Maximum number of records that may then be in flight. Kafka's client holds them all.
 	maxAhead      = 20_000
@@ -34,10 +34,11 @@ const (
 
 // drain sends the entries of the queue, oldest first. It belongs to one goroutine.
 //
-// Usually one batch is in flight at a time. Its records have no deadline: the client retries for as long as Kafka is
-// down, so waiting alone sends nothing twice. The client also keeps the order of each key, so that batches may overtake
-// each other. The queue is acknowledged in order, so an entry that waits for a leader keeps its disk space, and all
-// entries behind it, until there is one.
+// Usually one batch is in flight at a time. Its records have no deadline: the client retries for as
+// long as Kafka is down, so waiting alone sends nothing twice. The client also keeps the order of
+// each key, so that batches may overtake each other. The queue is acknowledged in order, so an
+// entry that waits for a leader keeps its disk space, and all entries behind it, until there is
+// one.
 type drain struct {
 	*Spool
 	queue   *queue
@@ -57,7 +58,8 @@ func newDrain(s *Spool, q, refusals *queue) *drain {
 	}
 }
 
-// flight is a batch in flight, or several adjacent ones that are complete and wait for an earlier one.
+// flight is a batch in flight, or several adjacent ones that are complete and wait for an earlier
+// one.
 type flight struct {
 	began     time.Time
 	spooledAt int64 // Unix milliseconds
@@ -270,8 +272,8 @@ func (d *drain) trouble(ctx context.Context, err error) {
 	}
 	d.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "retry_in", d.retry)
 	if d.retry >= probeAfter && (errors.Is(err, errUnreadable) || errors.Is(err, errPayload)) {
-		// The drain cannot find out whether Kafka accepts events, so live requests have to: otherwise they would fill a
-		// spool that is never drained.
+		// The drain cannot find out whether Kafka accepts events, so live requests have to: otherwise
+		// they would fill a spool that is never drained.
 		d.close("the spool cannot be drained for another reason than Kafka: events try Kafka first")
 	}
 	if d.isStopping() { // for which there is little time
@@ -281,7 +283,8 @@ func (d *drain) trouble(ctx context.Context, err error) {
 	d.retry = min(2*d.retry, lastRetry)
 }
 
-// isStopping reports whether what is left is to be sent without regard to others, before the process ends.
+// isStopping reports whether what is left is to be sent without regard to others, before the
+// process ends.
 func (d *drain) isStopping() bool {
 	select {
 	case <-d.stopping:

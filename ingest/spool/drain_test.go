@@ -27,8 +27,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A broker that does not answer holds up the partitions that it leads, and no others, also when more
-// comes later; the order of each key stays.
+// A broker that does not answer holds up the partitions that it leads, and no others, also when
+// more comes later; the order of each key stays.
 func TestOneLeaderThatIsAwayHoldsUpNoOtherPartition(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -227,7 +227,8 @@ func TestDrainAgainstModel(t *testing.T) {
 	})
 }
 
-// picky is a Kafka that refuses values above a limit for good, and with them the batch that they are in.
+// picky is a Kafka that refuses values above a limit for good, and with them the batch that they
+// are in.
 type picky struct {
 	mu    sync.Mutex
 	limit int
@@ -274,8 +275,8 @@ func (p *picky) seen() (tries, has int) {
 	return p.tries, len(p.has)
 }
 
-// What Kafka refuses for good is out of the way of the rest, is tried less and less often, survives a restart, and
-// goes to Kafka once it takes it.
+// What Kafka refuses for good is out of the way of the rest, is tried less and less often, survives
+// a restart, and goes to Kafka once it takes it.
 func TestWhatKafkaRefusesForGoodIsSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, kafka := t.TempDir(), &picky{limit: 500, has: map[string]bool{}}
@@ -364,8 +365,8 @@ func startDrain(t *rapid.T) (*drain, func()) {
 	}
 }
 
-// BenchmarkDrain reads what was spooled, in the pieces that are sent on, and frees its space; sending is the
-// producer's. An operation is one record.
+// BenchmarkDrain reads what was spooled, in the pieces that are sent on, and frees its space;
+// sending is the producer's. An operation is one record.
 func BenchmarkDrain(b *testing.B) {
 	records := make([]producer.Record, 10) // a request of ten events
 	for i := range records {

@@ -11,8 +11,8 @@ import (
 	"lodestone/ingest/producer"
 )
 
-// mark is the field spooled, true, of the records in event.proto. If a field occurs twice the last one counts, so
-// appending it marks a record.
+// mark is the field spooled, true, of the records in event.proto. If a field occurs twice the last
+// one counts, so appending it marks a record.
 var mark = protowire.AppendVarint(protowire.AppendTag(nil, 18, protowire.VarintType), 1)
 
 var errPayload = errors.New("the payload of an entry is not what this release writes")

@@ -46,7 +46,8 @@ func withoutDescriptors(t *testing.T, f func()) {
 	f()
 }
 
-// A read that fails says nothing about what is on the disk: nothing moves past it, and it is tried again.
+// A read that fails says nothing about what is on the disk: nothing moves past it, and it is tried
+// again.
 func TestAReadErrorIsNoDamage(t *testing.T) {
 	errIO := &os.PathError{Op: "read", Path: "segment", Err: syscall.EIO}
 	for name, without := range map[string]func(t *testing.T, q *queue, d *brokenDisk, f func()){
@@ -106,7 +107,8 @@ func TestAReadErrorIsNoDamage(t *testing.T) {
 	}
 }
 
-// A damaged entry is judged by a second read of the file. If that fails, nothing more is taken for damage.
+// A damaged entry is judged by a second read of the file. If that fails, nothing more is taken for
+// damage.
 func TestDamageIsNotJudgedByAReadThatFails(t *testing.T) {
 	t.Parallel()
 	d := &brokenDisk{}
@@ -126,7 +128,8 @@ func TestDamageIsNotJudgedByAReadThatFails(t *testing.T) {
 	require.NoError(t, q.close())
 }
 
-// What cannot be read at the start is neither given up nor overtaken, and others can write meanwhile.
+// What cannot be read at the start is neither given up nor overtaken, and others can write
+// meanwhile.
 func TestSegmentsThatCannotBeReadAtTheStartWait(t *testing.T) {
 	t.Parallel()
 	dir, d := t.TempDir(), &brokenDisk{}
@@ -187,8 +190,8 @@ func TestASegmentThatWasCutIsDamagedAtItsEnd(t *testing.T) {
 	require.NoError(t, q.close())
 }
 
-// An earlier process noted a position that is beyond what it sent, or that is older than a file an operator gives
-// back: the file decides.
+// An earlier process noted a position that is beyond what it sent, or that is older than a file an
+// operator gives back: the file decides.
 func TestASegmentBelowThePositionIsSent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -204,8 +207,8 @@ func TestASegmentBelowThePositionIsSent(t *testing.T) {
 	require.Empty(t, segmentsIn(t, filepath.Join(dir, damagedDir)))
 }
 
-// A damaged file that is moved back out of the folder damaged is sent again as far as it is sound, whether it was the
-// newest or not.
+// A damaged file that is moved back out of the folder damaged is sent again as far as it is sound,
+// whether it was the newest or not.
 func TestADamagedSegmentThatIsMovedBackIsSent(t *testing.T) {
 	t.Parallel()
 	for name, which := range map[string]int{"an old one": 1, "the newest": -1} {
@@ -238,7 +241,8 @@ func TestADamagedSegmentThatIsMovedBackIsSent(t *testing.T) {
 	}
 }
 
-// One acknowledgement of several flights may pass segments, and end in the middle of one: their space is free at once.
+// One acknowledgement of several flights may pass segments, and end in the middle of one: their
+// space is free at once.
 func TestAnAcknowledgementThatPassesSegmentsFreesThem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -287,7 +291,8 @@ func TestTheNameOfTheDirectoryIsSynced(t *testing.T) {
 	require.Contains(t, d.dirs, filepath.Join(dir, "a", "b"))
 }
 
-// Without descriptors no segment can be created: what is written meanwhile is refused, and nothing of the rest is lost.
+// Without descriptors no segment can be created: what is written meanwhile is refused, and nothing
+// of the rest is lost.
 func TestWritingWithoutDescriptors(t *testing.T) {
 	dir := t.TempDir()
 	q := open(t, dir, realDisk{}, 1<<30, 200)

@@ -33,7 +33,8 @@ func (w *world) append(t *rapid.T) {
 	w.durable = append(w.durable, p)
 }
 
-// all reads and acknowledges everything. Entries from before may come again, but nothing else, and none may be missing.
+// all reads and acknowledges everything. Entries from before may come again, but nothing else, and
+// none may be missing.
 func (w *world) all(t *rapid.T) {
 	got := rest(t, w.queue)
 	require.GreaterOrEqual(t, len(got), len(w.durable))
@@ -76,7 +77,8 @@ func (w *world) check(t *rapid.T) {
 }
 
 // The queue against a model: what was acknowledged comes out, at least once, in order, whatever
-// point a crash cuts the files at, whatever the disk refuses to read for a while, and only what was appended comes out.
+// point a crash cuts the files at, whatever the disk refuses to read for a while, and only what was
+// appended comes out.
 func TestQueueAgainstModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

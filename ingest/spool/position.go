@@ -24,16 +24,16 @@ const (
 	positionFile = "position"
 )
 
-// bookmark stores the position on disk, in two slots that are written in turn. It is created with its full size, so
-// that it can be written when the disk is full.
+// bookmark stores the position on disk, in two slots that are written in turn. It is created with
+// its full size, so that it can be written when the disk is full.
 type bookmark struct {
 	file *os.File
 	sync func() error
 	turn uint64
 }
 
-// openBookmark returns the file and its position. A position that cannot be read is replaced by the beginning: records
-// are then sent again, and none is lost.
+// openBookmark returns the file and its position. A position that cannot be read is replaced by the
+// beginning: records are then sent again, and none is lost.
 func openBookmark(path string) (*bookmark, position, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -23,11 +23,12 @@ func (q *queue) read(maxBytes, maxRecords int64) (batch, error) {
 	return q.readAt(position{}, maxBytes, maxRecords)
 }
 
-// readAt reads from a position on, which is the end of an earlier batch, or the beginning. The end of an empty batch is
-// the position up to which there is only damage.
+// readAt reads from a position on, which is the end of an earlier batch, or the beginning. The end
+// of an empty batch is the position up to which there is only damage.
 //
-// An error means that the disk did not return bytes. It does not prove damage, so the position does not move past it:
-// the caller tries again later. Only a wrong checksum over bytes that were read is damage.
+// An error means that the disk did not return bytes. It does not prove damage, so the position does
+// not move past it: the caller tries again later. Only a wrong checksum over bytes that were read
+// is damage.
 func (q *queue) readAt(from position, maxBytes, maxRecords int64) (batch, error) {
 	b, err := q.tryRead(from, maxBytes, maxRecords)
 	if err != nil {
@@ -64,8 +65,8 @@ func (q *queue) tryRead(from position, maxBytes, maxRecords int64) (batch, error
 	}
 }
 
-// place moves from to the position where reading continues, and returns the segment there, its size, and the end of the
-// damage that begins there. Without a segment everything is read.
+// place moves from to the position where reading continues, and returns the segment there, its
+// size, and the end of the damage that begins there. Without a segment everything is read.
 func (q *queue) place(from *position) (seg *segment, size, skip int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -97,8 +98,8 @@ func (q *queue) place(from *position) (seg *segment, size, skip int64) {
 	return nil, 0, 0
 }
 
-// normalise moves head to the position where the oldest unacknowledged entry stands or is going to stand, and hands
-// over the segments that it has passed. The caller holds mu, or is alone.
+// normalise moves head to the position where the oldest unacknowledged entry stands or is going to
+// stand, and hands over the segments that it has passed. The caller holds mu, or is alone.
 func (q *queue) normalise() {
 	for len(q.segments) > 0 {
 		first := q.segments[0]
@@ -162,8 +163,9 @@ func (q *queue) stopReading() {
 	}
 }
 
-// inspect looks for the damage that prevents reading a segment at a position: it reads the complete file again. Bytes
-// missing at the end of a file are damage, since they were synced, once the file has been read to its end.
+// inspect looks for the damage that prevents reading a segment at a position: it reads the complete
+// file again. Bytes missing at the end of a file are damage, since they were synced, once the file
+// has been read to its end.
 func (q *queue) inspect(seg *segment, at, size int64) error {
 	data, err := load(q.disk, q.path(seg.number))
 	if err != nil {
@@ -209,9 +211,9 @@ func (q *queue) empty() bool {
 		q.head.segment == q.segments[0].number && q.head.offset >= q.segments[0].size
 }
 
-// release deletes segments that this process has completely sent, or moves them aside if they had damage, and only then
-// makes the position durable: a segment that is found below the position was never deleted on purpose, and is sent
-// again. A failure is retried the next time.
+// release deletes segments that this process has completely sent, or moves them aside if they had
+// damage, and only then makes the position durable: a segment that is found below the position was
+// never deleted on purpose, and is sent again. A failure is retried the next time.
 func (q *queue) release() {
 	q.mu.Lock()
 	q.normalise()
@@ -263,8 +265,8 @@ func (q *queue) tidy() {
 	notify(q.wake)
 }
 
-// retire hands the last segment over to the reader, which removes it, if tidy asked for it or the queue is being
-// closed. It runs in the committer, which alone knows that nothing is being written.
+// retire hands the last segment over to the reader, which removes it, if tidy asked for it or the
+// queue is being closed. It runs in the committer, which alone knows that nothing is being written.
 func (q *queue) retire() {
 	q.mu.Lock()
 	asked := q.tidying || q.closed

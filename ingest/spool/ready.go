@@ -15,14 +15,14 @@ const (
 	// probeFile is written to find out whether the disk accepts writes.
 	probeFile  = "probe"
 	probeBytes = 4 << 10
-	// kafkaTry bounds the query of CheckKafka: the collector works without Kafka, and no balancer may take its /readyz for
-	// a process that hangs.
+	// kafkaTry bounds the query of CheckKafka: the collector works without Kafka, and no balancer may
+	// take its /readyz for a process that hangs.
 	kafkaTry = time.Second
 )
 
-// Ready reports whether events can be made durable: on the disk, or else by Kafka, which the function kafka checks.
-// Without either, every write fails. Kafka is not checked while the disk accepts writes, so that its outage does not
-// slow this down.
+// Ready reports whether events can be made durable: on the disk, or else by Kafka, which the
+// function kafka checks. Without either, every write fails. Kafka is not checked while the disk
+// accepts writes, so that its outage does not slow this down.
 func (s *Spool) Ready(ctx context.Context, kafka func(context.Context) error) error {
 	full := s.accepts()
 	if full == nil {
@@ -40,8 +40,8 @@ func (s *Spool) Ready(ctx context.Context, kafka func(context.Context) error) er
 // errAway says what /readyz shows while Kafka is away.
 var errAway = errors.New("kafka does not take events in time: they wait in the spool")
 
-// CheckKafka returns an error while events go to the disk since Kafka does not take them in time, or would go there: also
-// while none arrive, the function kafka finds out.
+// CheckKafka returns an error while events go to the disk since Kafka does not take them in time,
+// or would go there: also while none arrive, the function kafka finds out.
 func (s *Spool) CheckKafka(ctx context.Context, kafka func(context.Context) error) error {
 	if s.circuit.open.Load() {
 		return errAway

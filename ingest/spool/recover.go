@@ -16,13 +16,14 @@ const damagedDir = "damaged"
 
 var errLaterFormat = errors.New("it was written by a later release: start that one, or give another --spool-dir")
 
-// recover takes over the files of an earlier process. A torn tail, which only the newest segment can have, was never
-// acknowledged: it is cut off. Damage anywhere else loses only the damaged entries; the others are sent, and then the
-// file is moved aside.
+// recover takes over the files of an earlier process. A torn tail, which only the newest segment
+// can have, was never acknowledged: it is cut off. Damage anywhere else loses only the damaged
+// entries; the others are sent, and then the file is moved aside.
 //
-// It deletes nothing. The position shows how much of its segment was sent. A segment below it, or one that is
-// completely sent according to it, should not exist: an operator restored it, or its deletion did not become durable.
-// This process did not see it sent, so it sends it again, and the consumer drops the events that are stored.
+// It deletes nothing. The position shows how much of its segment was sent. A segment below it, or
+// one that is completely sent according to it, should not exist: an operator restored it, or its
+// deletion did not become durable. This process did not see it sent, so it sends it again, and the
+// consumer drops the events that are stored.
 func (q *queue) recover() error {
 	names, err := segmentNames(q.disk, q.dir)
 	if err != nil {
@@ -45,7 +46,8 @@ func (q *queue) recover() error {
 	}
 	q.head = q.began
 	if !stands && q.began.segment > 0 {
-		// The segment is finished. If it is restored, the position must not claim that some of it was sent.
+		// The segment is finished. If it is restored, the position must not claim that some of it was
+		// sent.
 		q.head, q.moved = position{segment: q.began.segment + 1}, true
 	}
 	if len(q.segments) > 0 {
@@ -71,7 +73,8 @@ func (q *queue) recover() error {
 	return nil
 }
 
-// contents describes a segment: entries that may have been acknowledged end at size, and those before from were sent.
+// contents describes a segment: entries that may have been acknowledged end at size, and those
+// before from were sent.
 type contents struct {
 	entries, damage []span
 	from, size      int64
@@ -96,7 +99,8 @@ func (c contents) unsent() []span {
 	return c.entries[i:]
 }
 
-// waiting returns the records that are to be sent, and when the first of them was spooled, in Unix milliseconds.
+// waiting returns the records that are to be sent, and when the first of them was spooled, in Unix
+// milliseconds.
 func (c contents) waiting(data []byte) (records, oldest int64) {
 	for i, e := range c.unsent() {
 		records += e.records
@@ -143,9 +147,9 @@ func (q *queue) survey(seg *segment) error {
 	return nil
 }
 
-// cutTail ends a segment where its last sound entry ends. It stores a copy of the rest unless that is all zeros, as
-// file systems leave after a power loss. A tail that cannot be cut stays: the next start counts it as damage, which
-// loses nothing.
+// cutTail ends a segment where its last sound entry ends. It stores a copy of the rest unless that
+// is all zeros, as file systems leave after a power loss. A tail that cannot be cut stays: the next
+// start counts it as damage, which loses nothing.
 func (q *queue) cutTail(path string, data []byte, at int64) {
 	tail := data[at:]
 	log := q.log.With("file", filepath.Base(path), "bytes", len(tail))

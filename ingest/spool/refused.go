@@ -12,11 +12,13 @@ import (
 	"lodestone/pkg/deadline"
 )
 
-// refusedDir, below the spool's own directory, holds a spool of the records that Kafka refuses for good.
+// refusedDir, below the spool's own directory, holds a spool of the records that Kafka refuses for
+// good.
 const refusedDir = "refused"
 
 const (
-	// refusedShare of --spool-max-bytes is the maximum size of refused records. When it is reached, the drain waits.
+	// refusedShare of --spool-max-bytes is the maximum size of refused records. When it is reached,
+	// the drain waits.
 	refusedShare = 16
 	firstRefusal = 10 * time.Second
 	lastRefusal  = time.Hour
@@ -24,9 +26,9 @@ const (
 	refusedStep = 50
 )
 
-// refused stores the records that Kafka refuses for good, such as those that are larger than the topic allows, in a
-// queue of their own: they do not block others, and are retried less and less often, since only an operator can fix the
-// cause. It belongs to the drain's goroutine.
+// refused stores the records that Kafka refuses for good, such as those that are larger than the
+// topic allows, in a queue of their own: they do not block others, and are retried less and less
+// often, since only an operator can fix the cause. It belongs to the drain's goroutine.
 type refused struct {
 	*Spool
 	queue *queue
@@ -40,8 +42,8 @@ func refusedForGood(err error) bool {
 	return errors.Is(err, kerr.MessageTooLarge) || errors.Is(err, kerr.InvalidRecord) || errors.Is(err, kerr.RecordListTooLarge)
 }
 
-// again sends the records of a flight that Kafka did not accept. Those that it refuses for good are durable among the
-// refused afterwards.
+// again sends the records of a flight that Kafka did not accept. Those that it refuses for good are
+// durable among the refused afterwards.
 func (d *drain) again(ctx context.Context, f *flight) error {
 	var rest []producer.Record
 	var places []int // of rest in the flight
@@ -78,8 +80,8 @@ func (d *drain) again(ctx context.Context, f *flight) error {
 	return nil
 }
 
-// keep stores a record durably among the refused ones, with the time at which it was spooled. A record that was among
-// them always fits.
+// keep stores a record durably among the refused ones, with the time at which it was spooled. A
+// record that was among them always fits.
 func (r *refused) keep(ctx context.Context, record producer.Record, spooledAt int64) error {
 	payload := appendPayload(nil, time.UnixMilli(spooledAt), []producer.Record{record}, nil) // it is marked already
 	if r.left > 0 {
@@ -96,8 +98,8 @@ func (r *refused) report(records int64, why error) {
 	}
 }
 
-// retry tries the next few refused records if a round is due. Those that are refused again go to the end. A round that
-// fails for another reason ends: no other work waits for it.
+// retry tries the next few refused records if a round is due. Those that are refused again go to
+// the end. A round that fails for another reason ends: no other work waits for it.
 func (r *refused) retry(ctx context.Context) {
 	if r.left == 0 {
 		_, records := r.queue.state()

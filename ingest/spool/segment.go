@@ -85,8 +85,9 @@ func entryAt(data []byte, number uint64, offset int64) (size int, records int64,
 	return size, int64(binary.LittleEndian.Uint32(data[8:])), true
 }
 
-// scan finds the sound entries of a segment, in order, and the damaged spans between them. Every byte after the header
-// belongs to one entry or one damaged span. A damaged header is damage, too, but costs no entry.
+// scan finds the sound entries of a segment, in order, and the damaged spans between them. Every
+// byte after the header belongs to one entry or one damaged span. A damaged header is damage, too,
+// but costs no entry.
 func scan(data []byte, number uint64) (entries, damage []span) {
 	bad := func(from, to int) {
 		if last := len(damage) - 1; last >= 0 && damage[last].to == int64(from) {

@@ -1,9 +1,10 @@
-// Package spool stores events on the collector's own disk while Kafka is down, slow or refusing, and sends them on when
-// it is back.
+// Package spool stores events on the collector's own disk while Kafka is down, slow or refusing,
+// and sends them on when it is back.
 //
-// No library was found for the queue itself: no maintained one both groups the fsync of many writers and preserves the
-// entries after damage (tidwall/wal: one fsync a write, no checksums; raft-wal and etcd's log: designed for Raft, end
-// at the first damage; go-diskqueue: no checksums, and it syncs after the fact).
+// No library was found for the queue itself: no maintained one both groups the fsync of many
+// writers and preserves the entries after damage (tidwall/wal: one fsync a write, no checksums;
+// raft-wal and etcd's log: designed for Raft, end at the first damage; go-diskqueue: no checksums,
+// and it syncs after the fact).
 package spool
 
 import (
@@ -38,8 +39,8 @@ type Deps struct {
 	Registerer prometheus.Registerer
 }
 
-// Spool sits in front of Kafka and makes records durable either there or on the disk. It is a service.Service; Write is
-// safe for concurrent use between Start and Stop.
+// Spool sits in front of Kafka and makes records durable either there or on the disk. It is a
+// service.Service; Write is safe for concurrent use between Start and Stop.
 type Spool struct {
 	*service.Loop
 	config  Config
@@ -56,9 +57,9 @@ type Spool struct {
 	ended    chan struct{} // closed: the run is over
 }
 
-// circuit decides whether a live request tries Kafka. It opens with the first failure and is closed by the drain, which
-// tries all the time: so no request serves as the probe. It matters only while there are entries to drain, or shortly
-// after a drain that was slow.
+// circuit decides whether a live request tries Kafka. It opens with the first failure and is closed
+// by the drain, which tries all the time: so no request serves as the probe. It matters only while
+// there are entries to drain, or shortly after a drain that was slow.
 type circuit struct {
 	open atomic.Bool
 	slow atomic.Pointer[time.Time] // until when, by the monotonic clock, Kafka counts as slow; nil: it does not
@@ -172,8 +173,9 @@ func (s *Spool) Write(ctx context.Context, records []producer.Record) error {
 	return nil
 }
 
-// Stop sends what the spool holds to Kafka, for Config.SendTimeout or three quarters of the time of ctx, and ends. What is left then
-// stays on the disk and is logged. Stop the callers of Write first.
+// Stop sends what the spool holds to Kafka, for Config.SendTimeout or three quarters of the time of
+// ctx, and ends. What is left then stays on the disk and is logged. Stop the callers of Write
+// first.
 func (s *Spool) Stop(ctx context.Context) error {
 	s.stopOnce.Do(func() { close(s.stopping) })
 	if s.queue.Load() != nil {

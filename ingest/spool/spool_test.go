@@ -33,7 +33,8 @@ type rig struct {
 	metrics *prometheus.Registry
 	log     *bytes.Buffer // read it after the end
 	disk    *brokenDisk
-	// overtaken says that Kafka takes events again while some still come: these do not wait for those of the spool.
+	// overtaken says that Kafka takes events again while some still come: these do not wait for those
+	// of the spool.
 	overtaken bool
 }
 
@@ -98,7 +99,8 @@ func (r *rig) metric(t *testing.T, name string) float64 {
 }
 
 // stored waits until Kafka has each of the first n events, and returns how often it has each one,
-// by whether it is marked as spooled. The order of first occurrences within a key must hold, but in a spool that is overtaken.
+// by whether it is marked as spooled. The order of first occurrences within a key must hold, but in
+// a spool that is overtaken.
 func (r *rig) stored(t *testing.T, n int) (plain, marked map[int]int) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...), kgo.ConsumeTopics(event.Topic))

@@ -12,7 +12,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// The volume of a collector that is scaled in may never be used again, so what it holds goes to Kafka before the end.
+// The volume of a collector that is scaled in may never be used again, so what it holds goes to
+// Kafka before the end.
 func TestAStopSendsWhatTheSpoolHolds(t *testing.T) {
 	t.Parallel()
 	c := settings(t.TempDir())

@@ -10,8 +10,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// The columns below are kept as ClickHouse takes them, byte by byte, so that a block is sent from where it is. ch-go's own
-// are encoded when the block is sent, into a buffer that is as large and stays as long as the connection.
+// The columns below are kept as ClickHouse takes them, byte by byte, so that a block is sent from
+// where it is. ch-go's own are encoded when the block is sent, into a buffer that is as large and
+// stays as long as the connection.
 
 // idBytes is the size of a UUID.
 const idBytes = 16
@@ -101,8 +102,8 @@ func (c *stringColumn) WriteColumn(w *proto.Writer) { w.ChainWrite(c.sent) }
 // Reset implements proto.Resettable.
 func (c *stringColumn) Reset() { c.sent, c.ends = c.sent[:0], c.ends[:0] }
 
-// textColumn is a LowCardinality(String): ch-go's own keeps a string for each row and looks them all up
-// when it encodes them; this one looks up bytes when they are added, and keeps a number.
+// textColumn is a LowCardinality(String): ch-go's own keeps a string for each row and looks them
+// all up when it encodes them; this one looks up bytes when they are added, and keeps a number.
 type textColumn struct {
 	proto.ColLowCardinalityRaw
 	texts   proto.ColStr

@@ -16,8 +16,8 @@ import (
 	"lodestone/pkg/test/clickhousetest"
 )
 
-// Rows are the same whether the connection compresses or not, and whether or not they were copied because others
-// of their block had to go.
+// Rows are the same whether the connection compresses or not, and whether or not they were copied
+// because others of their block had to go.
 func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

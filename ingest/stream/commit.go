@@ -17,13 +17,15 @@ import (
 // NoIntent is the intent of a commit that announces no block.
 const NoIntent = -1
 
-// BlockRules is the version of what decides which records of a range become rows: decoding, the window of repeats, the
-// look for spooled events. A release that changes one of these raises it. A block that was announced under rules up to
-// this is built by these rules; one of newer rules is left to a newer consumer.
+// BlockRules is the version of what decides which records of a range become rows: decoding, the
+// window of repeats, the look for spooled events. A release that changes one of these raises it. A
+// block that was announced under rules up to this is built by these rules; one of newer rules is
+// left to a newer consumer.
 const BlockRules = 2
 
-// CommitMetadata is what a commit says besides the offset: the version of the rules for blocks, the topic's id and the end
-// of the announced block. The id identifies a commit for a deleted topic of the same name.
+// CommitMetadata is what a commit says besides the offset: the version of the rules for blocks, the
+// topic's id and the end of the announced block. The id identifies a commit for a deleted topic of
+// the same name.
 func CommitMetadata(topicID uuid.UUID, intent int64) string {
 	return strconv.Itoa(BlockRules) + " " + topicID.String() + " " + strconv.FormatInt(intent, 10)
 }
@@ -53,8 +55,9 @@ func CommitRules(text string) int {
 	return rules
 }
 
-// IsCommitFor reports whether a commit with the metadata is one for the topic with the id, not for a
-// topic that had the same name before. A commit by another tool has no metadata and counts for any.
+// IsCommitFor reports whether a commit with the metadata is one for the topic with the id, not for
+// a topic that had the same name before. A commit by another tool has no metadata and counts for
+// any.
 func IsCommitFor(metadata string, id uuid.UUID) bool {
 	of, _, known := ParseCommit(metadata)
 	return !known || of == id
@@ -98,9 +101,9 @@ func Committed(ctx context.Context, cl *kgo.Client, group, topic string, id uuid
 	}
 }
 
-// EpochEnds returns where the epoch of each partition's commit ends in the log: a complete log has all records
-// below the commit, so the epoch of the last of them ends at the commit or later. Partitions whose commit has no epoch
-// are left out.
+// EpochEnds returns where the epoch of each partition's commit ends in the log: a complete log has
+// all records below the commit, so the epoch of the last of them ends at the commit or later.
+// Partitions whose commit has no epoch are left out.
 func EpochEnds(ctx context.Context, admin *kadm.Client, topic string, partitions []int32, commits kadm.OffsetResponses, topicID uuid.UUID) (map[int32]int64, error) {
 	var asked kadm.OffsetForLeaderEpochRequest
 	for _, partition := range partitions {

@@ -14,8 +14,8 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// Connection is a connection to ClickHouse, opened when it is needed. After any error it connects again, since
-// the state of the old connection is unknown. It is used by one goroutine at a time.
+// Connection is a connection to ClickHouse, opened when it is needed. After any error it connects
+// again, since the state of the old connection is unknown. It is used by one goroutine at a time.
 type Connection struct {
 	Dial   func(context.Context) (*ch.Client, error) // connects to the shard; not needed with Shared
 	Log    *slog.Logger
@@ -30,8 +30,8 @@ type Connection struct {
 	lost *atomic.Pointer[time.Time] // of a pool: when a statement lost its connection last
 }
 
-// Shared is a pool of connections for many stores: a server refuses connections beyond its max_connections, those of readers as
-// well. It is safe for concurrent use.
+// Shared is a pool of connections for many stores: a server refuses connections beyond its
+// max_connections, those of readers as well. It is safe for concurrent use.
 //
 // Exactly once rests on these, which are the same as if each store had a connection of its own:
 //   - A statement has the connection to itself until its answer came or the connection is closed, so whoever waits for the statement
@@ -39,8 +39,9 @@ type Connection struct {
 //   - A connection whose answer is unknown is closed. The next statement dials.
 //   - A statement waits for one connection and holds none meanwhile, so a free one comes.
 //
-// A server that was away has ended all of its connections. Once a statement has found that out, those that were not used since are opened
-// again: a partition that alone still waits would lose a try, and the pause after it, to each of them.
+// A server that was away has ended all of its connections. Once a statement has found that out,
+// those that were not used since are opened again: a partition that alone still waits would lose a
+// try, and the pause after it, to each of them.
 type Shared chan *Connection
 
 // NewShared returns a pool of n connections like the one given, which are not open yet.
@@ -61,7 +62,8 @@ func (s Shared) Close() {
 	}
 }
 
-// borrow returns the connection for one statement, or for several that need the same one, and what gives it back.
+// borrow returns the connection for one statement, or for several that need the same one, and what
+// gives it back.
 func (c *Connection) borrow(ctx context.Context) (own *Connection, giveBack func(), err error) {
 	if c.Shared == nil {
 		return c, func() {}, nil
@@ -95,8 +97,9 @@ func (c *Connection) run(ctx context.Context, q ch.Query) error {
 		}
 		c.conn, c.server = conn, time.Time{}
 	}
-	// The library notices the end of ctx only when its wait for the next packet ends, after seconds. What the server has received of an
-	// insert may still be stored: whoever gave up looks at what is stored, as after any error.
+	// The library notices the end of ctx only when its wait for the next packet ends, after seconds.
+	// What the server has received of an insert may still be stored: whoever gave up looks at what is
+	// stored, as after any error.
 	conn := c.conn
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	err := conn.Do(ctx, q)
@@ -131,8 +134,8 @@ func (c *Connection) noteLost(ctx context.Context, err error) {
 	c.lost.Store(&now)
 }
 
-// Health records since when ClickHouse does not answer, and whether it refused anything. It is safe for concurrent use; a
-// nil Health records nothing.
+// Health records since when ClickHouse does not answer, and whether it refused anything. It is safe
+// for concurrent use; a nil Health records nothing.
 type Health struct {
 	since   atomic.Pointer[time.Time]
 	refuses atomic.Bool

@@ -23,7 +23,8 @@ func share(t *testing.T, n int, stores ...*Store) {
 	t.Cleanup(shared.Close)
 }
 
-// Many partitions store and look at the same time over fewer connections: no answer goes to another's statement.
+// Many partitions store and look at the same time over fewer connections: no answer goes to
+// another's statement.
 func TestPartitionsShareConnections(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -62,8 +63,8 @@ func TestPartitionsShareConnections(t *testing.T) {
 	r.requireStored(partitions * blocks * rows)
 }
 
-// A worker may be stopped at any moment of a statement. What it leaves of its connection must not reach the next statement, which is
-// another partition's.
+// A worker may be stopped at any moment of a statement. What it leaves of its connection must not
+// reach the next statement, which is another partition's.
 func TestAStatementThatWasGivenUpLeavesNothingToTheNext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -115,7 +116,8 @@ func TestAStatementDoesNotWaitForAConnectionForEver(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A server that was away has ended every connection of the pool. One statement finds that out, and the next one is answered.
+// A server that was away has ended every connection of the pool. One statement finds that out, and
+// the next one is answered.
 func TestAServerThatIsBackIsAskedByNewConnections(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

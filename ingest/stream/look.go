@@ -62,8 +62,9 @@ func (s *Store) Last(ctx context.Context, from int64) (int64, error) {
 // newestRows is how many rows newest returns.
 const newestRows = 16
 
-// Same returns at which offsets a row of the same event is stored as in the table, which is not empty, from one of its rows on. The projection
-// by offset does not have the event's id: the rows are found by account and time, among those of all partitions.
+// Same returns at which offsets a row of the same event is stored as in the table, which is not
+// empty, from one of its rows on. The projection by offset does not have the event's id: the rows
+// are found by account and time, among those of all partitions.
 func (s *Store) Same(ctx context.Context, rows Table, from int) (*Offsets, error) {
 	offsets := rows.Offsets()[from:]
 	first, last := offsets[0], offsets[len(offsets)-1]
@@ -151,18 +152,20 @@ func (s *Store) Newest(ctx context.Context, first, last int64) (map[int64]Identi
 	return found, nil
 }
 
-// maxLookedFor is how many events one look names. Each look reads the same rows, so few large ones are faster; but 80,000 in
-// one take 38 s, as beyond some number ClickHouse looks for each in each granule (26.7).
+// maxLookedFor is how many events one look names. Each look reads the same rows, so few large ones
+// are faster; but 80,000 in one take 38 s, as beyond some number ClickHouse looks for each in each
+// granule (26.7).
 const maxLookedFor = 20_000
 
-// manyLookedFor is the number of events from which a look does without skip indexes: nearly every granule has to be read for so many, and
-// asking the indexes about each takes longer. 80,000 events among six million rows: 7.5 s with the indexes in looks of 10,000, 2.4 s without
-// them in looks of 20,000, in one run.
+// manyLookedFor is the number of events from which a look does without skip indexes: nearly every
+// granule has to be read for so many, and asking the indexes about each takes longer. 80,000 events
+// among six million rows: 7.5 s with the indexes in looks of 10,000, 2.4 s without them in looks of
+// 20,000, in one run.
 const manyLookedFor = 1_000
 
 // StoredBefore returns which of the events are stored already, but for rows of this partition at or
-// after the offset: those may be the same records. It looks at events whose times lie within the duration of theirs, on every shard that may
-// have events of the partition's keys.
+// after the offset: those may be the same records. It looks at events whose times lie within the
+// duration of theirs, on every shard that may have events of the partition's keys.
 func (s *Store) StoredBefore(ctx context.Context, events []Record, offset int64, within time.Duration) (map[Identity]struct{}, error) {
 	found := make(map[Identity]struct{})
 	for some := range slices.Chunk(events, maxLookedFor) {

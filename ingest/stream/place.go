@@ -18,18 +18,19 @@ import (
 // SameTime stands for rows that have the time of a record, as its own row has.
 const SameTime time.Duration = 0
 
-// RepeatWithin is how far apart the times of an event and of its repeat may lie for StoredBefore to see that they are
-// the same. Both are between the time of receipt, by the clock of the collector that received the record, and 48 hours
-// before it. So this finds all repeats whose collectors' clocks, together with the time between the two sendings, differ
-// by a day at the most. It bounds what a look reads: without it, each look would read all that an account ever stored,
-// and draining a spool would never catch up.
+// RepeatWithin is how far apart the times of an event and of its repeat may lie for StoredBefore to
+// see that they are the same. Both are between the time of receipt, by the clock of the collector
+// that received the record, and 48 hours before it. So this finds all repeats whose collectors'
+// clocks, together with the time between the two sendings, differ by a day at the most. It bounds
+// what a look reads: without it, each look would read all that an account ever stored, and draining
+// a spool would never catch up.
 const RepeatWithin = 72 * time.Hour
 
 // AnyTime is a duration without such a bound: it covers every time that an event can have.
 const AnyTime = 150 * 365 * 24 * time.Hour
 
-// step is the step in which rows of SameTime are found. An hour of a busy account has millions of rows, which each look into that hour would
-// read again.
+// step is the step in which rows of SameTime are found. An hour of a busy account has millions of
+// rows, which each look into that hour would read again.
 const step = 10 * time.Second
 
 // times are the times at which some records were created, in milliseconds.
@@ -46,7 +47,8 @@ func (t *times) add(at int64) {
 	t.steps[at/step.Milliseconds()] = struct{}{}
 }
 
-// within returns the condition that selects rows whose times lie within the duration of these, and its parameters.
+// within returns the condition that selects rows whose times lie within the duration of these, and
+// its parameters.
 func (t *times) within(d time.Duration) (condition string, parameters map[string]any) {
 	if d == SameTime {
 		return " AND intDiv(toUnixTimestamp64Milli(created_at), {step:Int64}) IN {steps:Array(Int64)}",
@@ -59,8 +61,8 @@ func (t *times) within(d time.Duration) (condition string, parameters map[string
 // placesAtOnce is how many events one query of Places asks for.
 const placesAtOnce = 2_000
 
-// Places returns under which offsets the events of the records are stored, as far as the rows' times lie within the duration of the records'.
-// Those that are not stored are not in it.
+// Places returns under which offsets the events of the records are stored, as far as the rows'
+// times lie within the duration of the records'. Those that are not stored are not in it.
 func (s Stream) Places(ctx context.Context, conn driver.Conn, records []Record, within time.Duration) (map[Identity][]Place, error) {
 	found := map[Identity][]Place{}
 	query := "SELECT " + s.Link + ", event_id, kafka_topic_id, kafka_partition, kafka_offset FROM lodestone." + s.Table +

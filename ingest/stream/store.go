@@ -14,7 +14,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Store inserts and looks up the rows of one partition, over a connection of its own or shared ones. It is used by one goroutine.
+// Store inserts and looks up the rows of one partition, over a connection of its own or shared
+// ones. It is used by one goroutine.
 type Store struct {
 	Connection
 	Stream    Stream
@@ -24,7 +25,8 @@ type Store struct {
 	Before []Shared // of other shards that may have earlier events of the partition's keys; they are read only
 }
 
-// queryPrefix begins the id of every insert for the partition, so that whoever goes on can find those that still run.
+// queryPrefix begins the id of every insert for the partition, so that whoever goes on can find
+// those that still run.
 func (s *Store) queryPrefix() string {
 	return fmt.Sprintf("lodestone-insert-%s-%d-", s.TopicID, s.Partition)
 }
@@ -34,7 +36,8 @@ func (s *Store) queryPrefix() string {
 const largeInsert = 10_000
 
 // Insert stores the rows as one block under the token. A nil error means that they are stored, or
-// that ClickHouse remembers the token; any error leaves it open whether they are, or will be. A nil connection is that of the store.
+// that ClickHouse remembers the token; any error leaves it open whether they are, or will be. A nil
+// connection is that of the store.
 //
 // The insert has to begin before the deadline of ctx. That is not left to this process, which may
 // be stopped after its last look at the clock and go on much later: the server refuses rows that
@@ -53,7 +56,8 @@ func (s *Store) Insert(ctx context.Context, by *Connection, rows Table, token st
 	}
 	defer giveBack()
 	if own != by && len(rows.Offsets()) >= largeInsert {
-		// Large blocks go around all connections of a pool, each of which would keep memory for the largest.
+		// Large blocks go around all connections of a pool, each of which would keep memory for the
+		// largest.
 		defer own.Close()
 	}
 	before, err := own.bound(ctx, deadline)
@@ -95,7 +99,8 @@ func insertQuery(table string, input proto.Input, token string) ch.Query {
 	}
 }
 
-// Probe returns nil if ClickHouse lets the connection read and write the stream's table. It writes nothing.
+// Probe returns nil if ClickHouse lets the connection read and write the stream's table. It writes
+// nothing.
 func (s Stream) Probe(ctx context.Context, by *Connection) error {
 	var n proto.ColUInt64
 	if err := by.do(ctx, ch.Query{
@@ -104,7 +109,8 @@ func (s Stream) Probe(ctx context.Context, by *Connection) error {
 	}); err != nil {
 		return fmt.Errorf("look for ClickHouse's table %s: %w", s.Table, err)
 	}
-	// The statement of a block, without a row: the server checks the rights, the columns and the settings.
+	// The statement of a block, without a row: the server checks the rights, the columns and the
+	// settings.
 	none := s.Tables.Take()
 	defer s.Tables.Give(none)
 	q := insertQuery(s.Table, none.Input(time.Now()), "probe")
@@ -115,8 +121,8 @@ func (s Stream) Probe(ctx context.Context, by *Connection) error {
 	return nil
 }
 
-// EndInserts ends every insert for the partition that still runs, whoever began it, and returns when
-// none does.
+// EndInserts ends every insert for the partition that still runs, whoever began it, and returns
+// when none does.
 func (s *Store) EndInserts(ctx context.Context) error {
 	var status, queryID, user, text proto.ColStr
 	err := s.do(ctx, ch.Query{

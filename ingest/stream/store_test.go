@@ -35,7 +35,8 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 	r.requireStored(3)
 }
 
-// A consumer of another release, whose list of browsers is another, builds a block again: the token stands for the offsets alone.
+// A consumer of another release, whose list of browsers is another, builds a block again: the token
+// stands for the offsets alone.
 func TestABlockWithOtherNamesIsTheSameBlock(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -57,7 +58,8 @@ func TestABlockWithOtherNamesIsTheSameBlock(t *testing.T) {
 	require.True(t, same.Has(0) && same.Has(1) && same.Has(2), "nor does the comparison with what is stored look at names")
 }
 
-// A full block of what collectors held for a while is looked for in parts, none of which is passed over.
+// A full block of what collectors held for a while is looked for in parts, none of which is passed
+// over.
 func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -86,8 +88,8 @@ func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
 	require.Equal(t, want, found)
 }
 
-// keepRunning runs a query for the partition under an id as an insert has, and returns a channel that delivers its error
-// when it ends. It is running when this returns.
+// keepRunning runs a query for the partition under an id as an insert has, and returns a channel
+// that delivers its error when it ends. It is running when this returns.
 func (r *rig) keepRunning() <-chan error {
 	r.t.Helper()
 	s, id := r.store(0), r.store(0).queryPrefix()+"0-9-test"

@@ -1,6 +1,7 @@
-// Package stream is what every program that stores, checks or repairs events shares: how the records of a topic are
-// decoded and become rows of a ClickHouse table, which records repeat an event, what a commit of the consumer group
-// says, and how the rows of one partition are inserted and looked up.
+// Package stream is what every program that stores, checks or repairs events shares: how the
+// records of a topic are decoded and become rows of a ClickHouse table, which records repeat an
+// event, what a commit of the consumer group says, and how the rows of one partition are inserted
+// and looked up.
 //
 // The consumer stores with it; the tools of operators decide with it about the consumer's work.
 package stream
@@ -51,7 +52,8 @@ type Decoder interface {
 	Add(to Table, at Place)
 }
 
-// Table holds rows of one ClickHouse table, column by column. It is used by one goroutine at a time.
+// Table holds rows of one ClickHouse table, column by column. It is used by one goroutine at a
+// time.
 type Table interface {
 	// Offsets returns the offset of each row, in the order of the rows.
 	Offsets() []int64
@@ -88,7 +90,8 @@ type noOne struct{}
 
 func (noOne) Has(uuid.UUID) bool { return false }
 
-// Blanking returns the stream with decoders that blank what was erased: of an event, only the page and the times stay. Nil is no one.
+// Blanking returns the stream with decoders that blank what was erased: of an event, only the page
+// and the times stay. Nil is no one.
 func (s Stream) Blanking(erased Erased) Stream {
 	if erased != nil {
 		s.Decoder = func() Decoder { return s.decoder(erased) }
@@ -96,7 +99,8 @@ func (s Stream) Blanking(erased Erased) Stream {
 	return s
 }
 
-// Blank returns a record of the topic for writing it again: without what was erased, as Blanking stores it, or as it is.
+// Blank returns a record of the topic for writing it again: without what was erased, as Blanking
+// stores it, or as it is.
 func (s Stream) Blank(record []byte, erased Erased) []byte { return s.blanked(record, erased) }
 
 // All returns every stream that a consumer works on.

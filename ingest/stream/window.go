@@ -13,10 +13,10 @@ const RepeatWindow = 100_000
 // repeat depends only on the size offsets before it, so that a window filled again from the log
 // decides as the one before did.
 //
-// It is a hash table of groups that are a line of the processor's cache each: a look and what it notes touch one (a ring and a
-// table of places in it touched three, and took half as much memory again). Nothing is taken out: what stands
-// further back than size counts as nothing, and its place is used again. It grows as it fills, so that a quiet partition
-// takes next to nothing.
+// It is a hash table of groups that are a line of the processor's cache each: a look and what it
+// notes touch one (a ring and a table of places in it touched three, and took half as much memory
+// again). Nothing is taken out: what stands further back than size counts as nothing, and its place
+// is used again. It grows as it fills, so that a quiet partition takes next to nothing.
 type Window struct {
 	Size  int64
 	seed  maphash.Seed
@@ -30,17 +30,18 @@ type Window struct {
 // PrefetchMax is how many events are expected at once.
 const PrefetchMax = 16
 
-// group holds marks of identities, each with the offset at which it was seen last. A mark is 64 bits of a hash that no
-// sender can compute, and eleven of the event's id: an event is taken for another one of its window, and lost, with a
-// probability of less than one in 10^17.
+// group holds marks of identities, each with the offset at which it was seen last. A mark is 64
+// bits of a hash that no sender can compute, and eleven of the event's id: an event is taken for
+// another one of its window, and lost, with a probability of less than one in 10^17.
 type group struct {
 	home [marks]uint64
 	seen [marks]uint32 // a stamp and, above it, the bits of the id
 	past uint32        // stamp of the last mark whose place was here, but stands further on since that group was full
 }
 
-// A stamp is the lower bits of an offset, with a bit that is always set. Before they would repeat, all that are too old
-// are swept away: none gets older than sweepAfter, the window, and one jump over as many offsets as that.
+// A stamp is the lower bits of an offset, with a bit that is always set. Before they would repeat,
+// all that are too old are swept away: none gets older than sweepAfter, the window, and one jump
+// over as many offsets as that.
 const (
 	marks      = 5
 	minGroups  = 16 // groups
@@ -51,7 +52,8 @@ const (
 	stampMask  = isStamp | offsetMask
 )
 
-// NewWindow returns an empty window. It decides as another one does once it saw the same size offsets before.
+// NewWindow returns an empty window. It decides as another one does once it saw the same size
+// offsets before.
 func NewWindow(size int64) *Window {
 	return &Window{Size: size, seed: maphash.MakeSeed(), table: make([]group, minGroups)}
 }
@@ -88,16 +90,17 @@ func (w *Window) Find(event Identity, offset int64) (before int64, found bool) {
 // Hash is the hash of an event, whose lower bits say in which group it is to be looked for first.
 func (w *Window) Hash(event Identity) uint64 { return maphash.Comparable(w.seed, event) }
 
-// Prefetch reads where events with these hashes will be looked for: the processor waits for all of that memory at the same time then, and
-// not at each look. Together with the groups that took the window from 25 to 15 % of the consumer's time (bench consume).
+// Prefetch reads where events with these hashes will be looked for: the processor waits for all of
+// that memory at the same time then, and not at each look. Together with the groups that took the
+// window from 25 to 15 % of the consumer's time (bench consume).
 func (w *Window) Prefetch(hashes []uint64) {
 	for _, hash := range hashes {
 		w.read += w.table[hash&uint64(len(w.table)-1)].past
 	}
 }
 
-// capacity is how many marks the table may hold before it grows: with fewer than the five that fit into each group, few marks
-// are stored in another group than their own.
+// capacity is how many marks the table may hold before it grows: with fewer than the five that fit
+// into each group, few marks are stored in another group than their own.
 func (w *Window) capacity() int { return len(w.table) * 16 / marks }
 
 func (w *Window) stamp() uint32 { return isStamp | uint32(w.last)&offsetMask }

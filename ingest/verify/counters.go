@@ -25,8 +25,8 @@ const (
 	settleLooks = 5 // checks of a counter that differs
 )
 
-// counted is a kind of link whose counters are compared. Its queries differ from those that set the counters, so that
-// they do not share an error, except for the definition of a landing page's view.
+// counted is a kind of link whose counters are compared. Its queries differ from those that set the
+// counters, so that they do not share an error, except for the definition of a landing page's view.
 type counted struct {
 	noun  string
 	topic string // of its events
@@ -80,7 +80,8 @@ func (p pair) agrees() bool {
 	return p.is.views == p.should.views && p.is.viewed == p.should.viewed && p.is.first.Equal(p.should.first) && p.is.last.Equal(p.should.last)
 }
 
-// compareCounters compares the counters of every link, or in a bounded span those of the links with rows in it.
+// compareCounters compares the counters of every link, or in a bounded span those of the links with
+// rows in it.
 func (v *Verifier) compareCounters(ctx context.Context, s Span, report *Report) error {
 	for _, k := range kinds() {
 		after := uuid.Nil
@@ -155,8 +156,8 @@ func (v *Verifier) column(ctx context.Context, query string) (ids []uuid.UUID, e
 	return ids, nil
 }
 
-// compareLinks compares the counters of links. Events keep coming and counters follow a little later, so a difference
-// counts only if two checks find the same one.
+// compareLinks compares the counters of links. Events keep coming and counters follow a little
+// later, so a difference counts only if two checks find the same one.
 func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID, report *Report) error {
 	var before map[uuid.UUID]pair
 	for look := 0; ; look++ {
@@ -185,7 +186,8 @@ func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID,
 	}
 }
 
-// pairs returns both sides of the links that differ. Links that are not in Postgres (any more) have no counters.
+// pairs returns both sides of the links that differ. Links that are not in Postgres (any more) have
+// no counters.
 func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[uuid.UUID]pair, error) {
 	found := make(map[uuid.UUID]pair, len(ids))
 	accounts := map[uuid.UUID]struct{}{}
@@ -214,7 +216,8 @@ func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[u
 	return found, nil
 }
 
-// expired counts views of deleted months (package retention). A step that went on after an interruption may have two rows of a link.
+// expired counts views of deleted months (package retention). A step that went on after an
+// interruption may have two rows of a link.
 const expired = `SELECT link_id, sum(n), min(since), max(until) FROM (
 		SELECT link_id, e.step, max(views) AS n, min(first) AS since, max(last) AS until FROM lodestone.expired_views AS e
 		INNER JOIN (SELECT DISTINCT step FROM lodestone.retention_steps WHERE phase = 'done') AS s ON s.step = e.step

@@ -37,8 +37,8 @@ type rig struct {
 	account, magnet, generic, submission, link, other uuid.UUID
 }
 
-// newStack has no rows of other tests. Counters and the check look at the rows of all topics that their Postgres does not know, so each
-// test would look at those of all tests before it.
+// newStack has no rows of other tests. Counters and the check look at the rows of all topics that
+// their Postgres does not know, so each test would look at those of all tests before it.
 func newStack(t *testing.T, c enginetest.StackConfig) *enginetest.Stack {
 	t.Helper()
 	enginetest.EmptyClickHouse(t)

@@ -63,8 +63,8 @@ func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm 
 			}
 			break
 		}
-		// Retention removed the beginning while we read. Continue with the rest; repeats of removed records are found
-		// in the table.
+		// Retention removed the beginning while we read. Continue with the rest; repeats of removed
+		// records are found in the table.
 		ranges, err := kafka.Ranges(ctx, v.Client, p.stream.Topic)
 		if err != nil {
 			return err
@@ -131,8 +131,8 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 	return v.judgeByTable(ctx, p, missing, suspects, differ, result)
 }
 
-// comparedRecords is how many records of a chunk are compared with their rows by the event's id. A log that lost its
-// end has different records from some offset on, so a sample shows it.
+// comparedRecords is how many records of a chunk are compared with their rows by the event's id. A
+// log that lost its end has different records from some offset on, so a sample shows it.
 const comparedRecords = 2_000
 
 // compareRecords compares records with the rows of their offsets.
@@ -155,8 +155,8 @@ func (v *Verifier) compareRecords(ctx context.Context, p *part, records []judged
 	return nil
 }
 
-// judgeByTable decides the cases that the log alone cannot: records without a row that may repeat an event from before
-// the window, as those from a spool do, and rows that may repeat another row.
+// judgeByTable decides the cases that the log alone cannot: records without a row that may repeat
+// an event from before the window, as those from a spool do, and rows that may repeat another row.
 func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects []judged, differ func(Kind, int64), result *Partition) error {
 	if len(missing) > 0 {
 		oldest := slices.MinFunc(missing, func(a, b judged) int { return a.at.Compare(b.at) })
@@ -214,8 +214,9 @@ func (v *Verifier) places(ctx context.Context, p *part, records []judged, within
 	return p.stream.Places(ctx, v.Conn, decoded, within)
 }
 
-// readDead reads the origins of dead letters since a record was written, unless they were read. Letters are written
-// after their record, and before anything behind them is committed, so those of the range are present.
+// readDead reads the origins of dead letters since a record was written, unless they were read.
+// Letters are written after their record, and before anything behind them is committed, so those of
+// the range are present.
 func (v *Verifier) readDead(ctx context.Context, since time.Time) error {
 	if v.dead != nil && !since.Before(v.deadSince) {
 		return nil
@@ -262,8 +263,8 @@ func parameters(ctx context.Context, topicID uuid.UUID, partition int32, r kafka
 	}))
 }
 
-// compareRest checks the rows that were not compared with the log: those of deleted topics, those that expired in the
-// log, and those beyond its end.
+// compareRest checks the rows that were not compared with the log: those of deleted topics, those
+// that expired in the log, and those beyond its end.
 func (v *Verifier) compareRest(ctx context.Context, s stream.Stream, parts []part, report *Report) error {
 	rows, err := v.Conn.Query(ctx, "SELECT kafka_topic_id, kafka_partition, min(kafka_offset), max(kafka_offset) FROM lodestone."+
 		s.Table+" GROUP BY kafka_topic_id, kafka_partition ORDER BY ALL")

@@ -64,8 +64,8 @@ func (d Difference) String() string {
 		d.Kind, d.Topic, d.Partition, d.Offsets.From, d.Offsets.To-1, d.Count, d.TopicID, cmp.Or(d.Text, d.Kind.text()))
 }
 
-// Expired is a range of offsets that Kafka deleted before they were stored. It is no difference: no record is left that
-// could be stored.
+// Expired is a range of offsets that Kafka deleted before they were stored. It is no difference: no
+// record is left that could be stored.
 type Expired struct {
 	Topic     string
 	TopicID   uuid.UUID

@@ -63,8 +63,8 @@ func (s *state) keep(report *Report) {
 	}
 }
 
-// compareNewest counts the newest offsets that the last round compared again. Nothing but a loss makes them fewer: a
-// ClickHouse that was restored from a backup lacks them.
+// compareNewest counts the newest offsets that the last round compared again. Nothing but a loss
+// makes them fewer: a ClickHouse that was restored from a backup lacks them.
 func (v *Verifier) compareNewest(ctx context.Context, p *part, before tally, report *Report) error {
 	if before.To <= p.log.From {
 		return nil
@@ -90,7 +90,8 @@ func (v *Verifier) offsets(ctx context.Context, p *part, r kafka.Range) (int64, 
 	return int64(n), nil
 }
 
-// readState reads the last round's state, sets the metrics, and reports whether another round is due.
+// readState reads the last round's state, sets the metrics, and reports whether another round is
+// due.
 func (w *Watch) readState(ctx context.Context, tx pgx.Tx, pause time.Duration) (due bool, err error) {
 	last, err := store.New(tx).RunningCheck(ctx)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -120,8 +121,8 @@ func (w *Watch) writeState(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// union returns the ranges in order, merged where they overlap or are close to each other: each is read with the window
-// before it.
+// union returns the ranges in order, merged where they overlap or are close to each other: each is
+// read with the window before it.
 func union(ranges []kafka.Range) (all []kafka.Range) {
 	slices.SortFunc(ranges, func(a, b kafka.Range) int { return cmp.Compare(a.From, b.From) })
 	for _, r := range ranges {

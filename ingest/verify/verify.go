@@ -1,6 +1,6 @@
-// Package verify compares Kafka, ClickHouse and Postgres: every record of the log must be stored exactly once, or be a
-// repeat, or a dead letter, and the counters of links must equal the counts of the rows. It judges each record with the
-// consumer's own code.
+// Package verify compares Kafka, ClickHouse and Postgres: every record of the log must be stored
+// exactly once, or be a repeat, or a dead letter, and the counters of links must equal the counts
+// of the rows. It judges each record with the consumer's own code.
 package verify
 
 import (
@@ -38,14 +38,15 @@ type Verifier struct {
 	deadSince time.Time                      // from when on
 }
 
-// Span is a span of time: of Kafka's timestamps for records, and of received_at for links. A zero time means no bound.
+// Span is a span of time: of Kafka's timestamps for records, and of received_at for links. A zero
+// time means no bound.
 type Span struct{ Since, Until time.Time }
 
 func (s Span) unbounded() bool { return s.Since.IsZero() && s.Until.IsZero() }
 
-// Run compares everything in the span. It leaves out records that the consumers have not committed yet, and those that
-// Kafka no longer holds; of the rows of the latter it checks only whether an origin occurs twice. Its memory is bounded
-// by the number of dead letters.
+// Run compares everything in the span. It leaves out records that the consumers have not committed
+// yet, and those that Kafka no longer holds; of the rows of the latter it checks only whether an
+// origin occurs twice. Its memory is bounded by the number of dead letters.
 func (v *Verifier) Run(ctx context.Context, span Span) (*Report, error) {
 	begin := time.Now()
 	report := &Report{}
@@ -98,7 +99,8 @@ func (v *Verifier) partitions(ctx context.Context, s stream.Stream) ([]part, err
 	if err != nil {
 		return nil, err
 	}
-	// Commits are read before the log's range: every committed record is in it, unless it expired since.
+	// Commits are read before the log's range: every committed record is in it, unless it expired
+	// since.
 	done, err := stream.Committed(ctx, v.Client, v.Group, s.Topic, id)
 	if err != nil {
 		return nil, err
@@ -155,7 +157,8 @@ func (v *Verifier) limit(ctx context.Context, p *part, s Span) (kafka.Range, err
 	return r, nil
 }
 
-// readExpired adds the ranges that consumers recorded as deleted before they were stored, and found in the span.
+// readExpired adds the ranges that consumers recorded as deleted before they were stored, and found
+// in the span.
 func (v *Verifier) readExpired(ctx context.Context, span Span, report *Report) error {
 	lost, err := store.New(v.Pool.Unscoped()).LostRanges(ctx)
 	if err != nil {

@@ -174,8 +174,8 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	require.Zero(t, gauge(t, metrics, Doubled))
 }
 
-// The window of repeats reaches back beyond where the round begins: a repeat that was stored is found
-// although its event was judged by an earlier one, and stays found.
+// The window of repeats reaches back beyond where the round begins: a repeat that was stored is
+// found although its event was judged by an earlier one, and stays found.
 func TestTheRunningCheckFindsARepeatOfAnEventBeforeItsRange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -205,7 +205,8 @@ func (r *rig) watch(offsets int64) (*Watch, *prometheus.Registry) {
 	return NewWatch(Config{Interval: time.Hour, Offsets: offsets}, Deps{Group: "g", Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: metrics}), metrics
 }
 
-// A ClickHouse that is restored from a backup lacks what was stored since, which was compared long ago.
+// A ClickHouse that is restored from a backup lacks what was stored since, which was compared long
+// ago.
 func TestTheRunningCheckFindsAHoleInWhatItComparedBefore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -248,7 +249,8 @@ func TestTheRunningCheckComparesEverythingOverRounds(t *testing.T) {
 	}
 }
 
-// However many processes there are, they make one round an interval, and all of them show what it found.
+// However many processes there are, they make one round an interval, and all of them show what it
+// found.
 func TestProcessesShareTheRunningCheck(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -315,7 +317,8 @@ func TestRecordsThatExpiredBeforeTheyWereStoredAreReportedAndNoDifference(t *tes
 	r.requireExpired(r.requireDifferences(Span{Since: time.Now().Add(time.Hour)}))
 }
 
-// requireExpired fails unless the report has these ranges of the rig's topic, by what their lines begin with.
+// requireExpired fails unless the report has these ranges of the rig's topic, by what their lines
+// begin with.
 func (r *rig) requireExpired(report *Report, want ...string) {
 	r.t.Helper()
 	var got []string
@@ -330,7 +333,8 @@ func (r *rig) requireExpired(report *Report, want ...string) {
 	}
 }
 
-// A broker that is killed soon after it deleted records has them again: it writes down where its log begins now and then only.
+// A broker that is killed soon after it deleted records has them again: it writes down where its
+// log begins now and then only.
 func TestRecordsOnRecordAsExpiredThatAreInTheLogAgainAreNoDifference(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -344,7 +348,8 @@ func TestRecordsOnRecordAsExpiredThatAreInTheLogAgainAreNoDifference(t *testing.
 	r.requireExpired(report, "expired   lodestone.events partition 0, offsets 0 to 3 (4;")
 }
 
-// A log that lost its end gave the offsets of stored rows to other records, and has grown past them.
+// A log that lost its end gave the offsets of stored rows to other records, and has grown past
+// them.
 func TestRecordsThatTookTheOffsetsOfStoredRowsAreFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

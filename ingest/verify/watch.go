@@ -27,7 +27,8 @@ type Config struct {
 	Offsets  int64         `kong:"-"`
 }
 
-// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
+// have others.
 func (c *Config) BeforeApply() error {
 	c.Interval = 5 * time.Minute
 	c.Offsets = 500_000
@@ -43,9 +44,9 @@ const (
 	watchedDiffers = 20               // differences that one round logs
 )
 
-// Watch repeatedly compares newly stored rows with the log, and earlier rows with their state when they were compared.
-// It is a service.Service. Any number may run: they share their state in Postgres, and run one round per interval in
-// all.
+// Watch repeatedly compares newly stored rows with the log, and earlier rows with their state when
+// they were compared. It is a service.Service. Any number may run: they share their state in
+// Postgres, and run one round per interval in all.
 type Watch struct {
 	*service.Loop
 	cfg   Config
@@ -121,8 +122,8 @@ func (w *Watch) run(ctx context.Context, ready func()) error {
 	}
 }
 
-// round runs one check, unless another process is running one, or began one less than pause ago. Then it shows the
-// results of that process.
+// round runs one check, unless another process is running one, or began one less than pause ago.
+// Then it shows the results of that process.
 func (w *Watch) round(ctx context.Context, pause time.Duration) error {
 	return w.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
@@ -188,7 +189,8 @@ func (w *Watch) compare(ctx context.Context, v *Verifier) (*Report, error) {
 	return report, nil
 }
 
-// comparePart compares a partition: new rows, from where the last round ended, and the number of those before.
+// comparePart compares a partition: new rows, from where the last round ended, and the number of
+// those before.
 func (w *Watch) comparePart(ctx context.Context, v *Verifier, p *part, next *state, report *Report) error {
 	key, earlier := p.key(), report.Total()
 	cursor := min(max(w.state.Next[key], p.log.From), p.committed)

@@ -1,20 +1,24 @@
-// Package view defines what counts as a view of a generic link's landing page. It is used by the counters, by the
-// retention, which stores the views of deleted months, and by the check of the counters.
+// Package view defines what counts as a view of a generic link's landing page. It is used by the
+// counters, by the retention, which stores the views of deleted months, and by the check of the
+// counters.
 package view
 
-// Landings returns the ClickHouse query for the counted views of landing pages among the rows that match the condition:
-// account_id, generic_link_id, minute, views, since and until.
+// Landings returns the ClickHouse query for the counted views of landing pages among the rows that
+// match the condition: account_id, generic_link_id, minute, views, since and until.
 //
-// Every request is stored as a row of its own, but one visitor counts once a minute (UTC) on a link. A visitor is a
-// hash of the address with a user agent. Rows without the hash (visitors who object to tracking, senders that withhold
-// the address, hours without a salt) count by their user agent alone, so all who withhold both are one visitor:
-// otherwise a sender could count without bound by withholding the address. Rows of bots do not count.
+// Every request is stored as a row of its own, but one visitor counts once a minute (UTC) on a
+// link. A visitor is a hash of the address with a user agent. Rows without the hash (visitors who
+// object to tracking, senders that withhold the address, hours without a salt) count by their user
+// agent alone, so all who withhold both are one visitor: otherwise a sender could count without
+// bound by withholding the address. Rows of bots do not count.
 //
-// The time is the collector's, so a sender cannot spread its views over minutes. No minute lies in two months.
-// Rows are read in the order of the table's key, so that what is in memory at a time is the visitors of a minute.
+// The time is the collector's, so a sender cannot spread its views over minutes. No minute lies in
+// two months. Rows are read in the order of the table's key, so that what is in memory at a time is
+// the visitors of a minute.
 func Landings(condition string) string { return landings("uniqExact(ip_hash, user_agent)", condition) }
 
-// LandingsWithout leaves out of views what another query returns: account_id, generic_link_id, minute, ip_hash and user_agent.
+// LandingsWithout leaves out of views what another query returns: account_id, generic_link_id,
+// minute, ip_hash and user_agent.
 func LandingsWithout(others, condition string) string {
 	return landings("uniqExactIf(ip_hash, user_agent, (account_id, generic_link_id, toStartOfMinute(created_at), ip_hash, user_agent) NOT IN ("+others+"))", condition)
 }

@@ -54,7 +54,8 @@ type Deps struct {
 	Limits *ratelimit.Limiter
 	// Idempotency keeps what was answered under an Idempotency-Key; nil: the header is ignored.
 	Idempotency *idempotency.Store
-	// Addresses finds the clients' addresses, by which unknown keys are counted; nil: no proxy is trusted.
+	// Addresses finds the clients' addresses, by which unknown keys are counted; nil: no proxy is
+	// trusted.
 	Addresses *clientaddr.Finder
 	// Unavailable knows errors, besides those of Postgres, that say that an engine cannot be
 	// reached at the moment: they are answered with 503.
@@ -86,11 +87,12 @@ type API struct {
 	newBeats    func() (<-chan time.Time, func())
 }
 
-// RequireTLS has every answer tell browsers to come by https only (HSTS), if the public URL is one where they can.
+// RequireTLS has every answer tell browsers to come by https only (HSTS), if the public URL is one
+// where they can.
 func (a *API) RequireTLS(publicURL string) { a.hsts = certificate.StrictTransport(publicURL) }
 
-// New returns an API without operations of its own but the pages that explain the problem codes, and what browsers
-// and crawlers ask for by themselves.
+// New returns an API without operations of its own but the pages that explain the problem codes,
+// and what browsers and crawlers ask for by themselves.
 func New(d Deps) *API {
 	a := &API{
 		mux:         http.NewServeMux(),
@@ -136,5 +138,6 @@ func (a *API) Handle(pattern string, handler http.Handler) {
 	a.mounted = append(a.mounted, pattern)
 }
 
-// Mounted returns the patterns that Handle mounted so far, in their order: all but the operations, which OpenAPI lists.
+// Mounted returns the patterns that Handle mounted so far, in their order: all but the operations,
+// which OpenAPI lists.
 func (a *API) Mounted() []string { return slices.Clone(a.mounted) }

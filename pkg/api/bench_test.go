@@ -29,7 +29,8 @@ func (d *discard) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// BenchmarkAnswer is a whole request for a page of events but for the network, the key and the stores.
+// BenchmarkAnswer is a whole request for a page of events but for the network, the key and the
+// stores.
 func BenchmarkAnswer(b *testing.B) {
 	type item struct {
 		ID        uuid.UUID `json:"id"`

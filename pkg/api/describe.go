@@ -163,8 +163,8 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 	return doc
 }
 
-// describeRanges adds to the description what parts of an answer bring. A range that is not there is
-// answered with the whole, so there is no 416.
+// describeRanges adds to the description what parts of an answer bring. A range that is not there
+// is answered with the whole, so there is no 416.
 func (a *API) describeRanges(doc *DescribedOperation, success *response) {
 	text := &jsonschema.Schema{Type: jsonschema.String}
 	doc.Parameters = append(doc.Parameters,

@@ -31,11 +31,12 @@ var pageJS string
 //go:embed docs/example.js
 var exampleJS string
 
-// docsScript is the script of the page: what finds operations, and what writes examples in other languages and sends them. It is a file of its
-// own, so that the page is there before it.
+// docsScript is the script of the page: what finds operations, and what writes examples in other
+// languages and sends them. It is a file of its own, so that the page is there before it.
 var docsScript = pageJS + exampleJS
 
-// scriptPath is where the script is served. The name changes with the text, so browsers may keep it.
+// scriptPath is where the script is served. The name changes with the text, so browsers may keep
+// it.
 var scriptPath = func() string {
 	sum := sha256.Sum256([]byte(docsScript))
 	return DocsPath + "-" + hex.EncodeToString(sum[:6]) + ".js"
@@ -77,8 +78,8 @@ type (
 		Call                                                 docsCall
 		Examples                                             []docsCode // of answers
 	}
-	// docsCall is a request with an operation's example. The page shows it as a command of curl; its script makes the other languages and the
-	// form that sends it of the same parts.
+	// docsCall is a request with an operation's example. The page shows it as a command of curl; its
+	// script makes the other languages and the form that sends it of the same parts.
 	docsCall struct {
 		Method, Path, JSON, Type string // Type is that of a file in place of JSON
 		File                     string // its name in the example
@@ -98,7 +99,8 @@ type (
 	}
 )
 
-// docsStyle returns the style of a page of the documentation. up leads from the page to the root of the site.
+// docsStyle returns the style of a page of the documentation. up leads from the page to the root of
+// the site.
 func docsStyle(up string) string { return look.FontCSS(up) + docsCSS }
 
 // Ways from pages to the root of the site.
@@ -298,8 +300,9 @@ func (c docsCall) Verb() string {
 // Quoted is the body for a shell, within single quotes.
 func (c docsCall) Quoted() string { return strings.ReplaceAll(c.JSON, "'", `'\''`) }
 
-// docsBody lists the fields of a schema and, behind each, those within it: bulk.emails[], data[].id. Of a
-// body, those that are required come first, and are marked; an answer's are in the order of its example.
+// docsBody lists the fields of a schema and, behind each, those within it: bulk.emails[],
+// data[].id. Of a body, those that are required come first, and are marked; an answer's are in the
+// order of its example.
 func docsBody(s *jsonschema.Schema, prefix string, body bool) (rows []docsField) {
 	s = s.Resolve()
 	var names []string

@@ -47,9 +47,9 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 }
 
 // guard lets a request through to fn: who sends it is known, within the limit, and allowed to. The
-// limit comes before the scope, so that refusals are counted as well. Requests without a good key are counted for no
-// account. The verifier counts them by address: a key has 190 random bits and is not found by guessing, but one that is
-// invented with a right checksum has to be looked up.
+// limit comes before the scope, so that refusals are counted as well. Requests without a good key
+// are counted for no account. The verifier counts them by address: a key has 190 random bits and is
+// not found by guessing, but one that is invented with a right checksum has to be looked up.
 func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn func(w http.ResponseWriter, r *http.Request) error) error {
 	identity, err := a.identify(r.Context(), r, op)
 	if err != nil {
@@ -106,8 +106,8 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, name ratelimit.Name,
 	return problem.New(problem.RateLimited, "This has been asked too often within a minute. Wait for the time that Retry-After gives, in seconds.").RetryAfter(state.Reset)
 }
 
-// limitKnown counts a request that is for no operation, but for a page or for nothing, for the key that it
-// comes with, if that is good: such a request is one of everything else.
+// limitKnown counts a request that is for no operation, but for a page or for nothing, for the key
+// that it comes with, if that is good: such a request is one of everything else.
 func (a *API) limitKnown(w http.ResponseWriter, r *http.Request) error {
 	if a.limits == nil || r.Header.Get("Authorization") == "" {
 		return nil
@@ -131,7 +131,8 @@ func extendDeadlines(w http.ResponseWriter, timeout time.Duration) error {
 	return nil
 }
 
-// identify returns who sent a request for an operation: by the key, or by the cookie of a session if the operation takes one.
+// identify returns who sent a request for an operation: by the key, or by the cookie of a session
+// if the operation takes one.
 func (a *API) identify(ctx context.Context, r *http.Request, op *Operation) (auth.Identity, error) {
 	// Browsers send the cookie along with requests that other sites cause, and say so.
 	if !op.Sessions || a.sessions == nil || len(r.Header.Values("Authorization")) > 0 || r.Header.Get("Sec-Fetch-Site") != "same-origin" {
@@ -180,8 +181,9 @@ func (a *API) authenticate(ctx context.Context, r *http.Request) (auth.Identity,
 	return identity, nil
 }
 
-// Screen returns nil for a request that can be passed on to a process that checks keys itself: it has a good key, or none.
-// That process sees the address of this one, and so cannot tell who guesses.
+// Screen returns nil for a request that can be passed on to a process that checks keys itself: it
+// has a good key, or none. That process sees the address of this one, and so cannot tell who
+// guesses.
 func (a *API) Screen(r *http.Request) error {
 	if r.Header.Get("Authorization") == "" {
 		return nil

@@ -13,8 +13,9 @@ var referenceTemplate string
 // File is the name of the group's page in Markdown.
 func (g docsGroup) File() string { return strings.TrimPrefix(g.Anchor, "group-") + ".md" }
 
-// Markdown returns the reference as pages of the documentation, by their file names: README.md lists all operations, and each other page has the
-// operations of a group. Their content is that of the page at DocsPath. Call it when everything has been registered.
+// Markdown returns the reference as pages of the documentation, by their file names: README.md
+// lists all operations, and each other page has the operations of a group. Their content is that of
+// the page at DocsPath. Call it when everything has been registered.
 func (a *API) Markdown() (map[string]string, error) {
 	if d := a.document(); d.err != nil {
 		return nil, d.err

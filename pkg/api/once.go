@@ -81,8 +81,8 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, op *Operation, keys [
 	return nil
 }
 
-// callerOf names who may get an answer again: the key or the person that it was given to, with the scopes of that time. Someone else may not
-// see it, and has keys of their own.
+// callerOf names who may get an answer again: the key or the person that it was given to, with the
+// scopes of that time. Someone else may not see it, and has keys of their own.
 func callerOf(i auth.Identity) string {
 	who := i.UserID
 	if who == uuid.Nil {

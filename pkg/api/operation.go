@@ -19,7 +19,8 @@ type Operation struct {
 	Method string
 	Path   string // with {name} for parameters
 	Scope  auth.Scope
-	// Also has the scopes that a caller needs besides, since what the operation hands out allows as much.
+	// Also has the scopes that a caller needs besides, since what the operation hands out allows as
+	// much.
 	Also        []auth.Scope
 	Summary     string
 	Description string
@@ -45,12 +46,14 @@ type Operation struct {
 	ReadOnly []string
 	// NotHere has the messages about such fields that another operation sets.
 	NotHere map[string]string
-	// Audited says that the operation calls audit.Record before it answers, although it only reads: an export of personal data.
+	// Audited says that the operation calls audit.Record before it answers, although it only reads: an
+	// export of personal data.
 	Audited bool
-	// Sessions says that the cookie of a session of the dashboard stands for a key, on requests of the dashboard's own pages.
+	// Sessions says that the cookie of a session of the dashboard stands for a key, on requests of the
+	// dashboard's own pages.
 	Sessions bool
-	// Ranges says that a RegisterRaw operation answers like http.ServeContent: parts of its answer can be
-	// asked for, and nothing is sent again that the client has.
+	// Ranges says that a RegisterRaw operation answers like http.ServeContent: parts of its answer can
+	// be asked for, and nothing is sent again that the client has.
 	Ranges bool
 	// Body describes the body of a RegisterRaw operation; content type to schema.
 	Body map[string]*jsonschema.Schema
@@ -70,7 +73,8 @@ type Answer[T any] struct {
 	Body   T
 	// Revision, of an operation that is Tagged, counts the changes of what the body shows, from 1.
 	Revision int64
-	// Shown, of an operation that is Tagged, is what reading the thing answers with, if that is more or less than Body: the ETag is of that.
+	// Shown, of an operation that is Tagged, is what reading the thing answers with, if that is more
+	// or less than Body: the ETag is of that.
 	Shown any
 }
 

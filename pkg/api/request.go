@@ -44,7 +44,8 @@ func requestOf(ctx context.Context) *request {
 	return &request{}
 }
 
-// Incoming returns the request that a context belongs to, as it came in, for calls of the API on its behalf (client.Transport).
+// Incoming returns the request that a context belongs to, as it came in, for calls of the API on
+// its behalf (client.Transport).
 func Incoming(ctx context.Context) *http.Request { return requestOf(ctx).sent }
 
 // RequestID returns the id of the request that a context belongs to, or "".
@@ -75,8 +76,8 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	_, _ = w.Write(body) // a client that left needs no answer
 }
 
-// ShowProblems has browsers get problems as pages that fn writes; other clients get JSON. A browser is a client that names text/html
-// as what it takes, and names no JSON before it.
+// ShowProblems has browsers get problems as pages that fn writes; other clients get JSON. A browser
+// is a client that names text/html as what it takes, and names no JSON before it.
 func (a *API) ShowProblems(fn func(w http.ResponseWriter, r *http.Request, p *problem.Problem)) {
 	a.problemPage = fn
 }
@@ -130,8 +131,9 @@ func WriteJSON(w http.ResponseWriter, status int, header http.Header, body any) 
 	return nil
 }
 
-// encode returns a body in JSON. The members of a map are in the order of their names, so that the same answer has the same tag. What
-// is no UTF-8 in a text is replaced by U+FFFD: one value costs no one the whole answer.
+// encode returns a body in JSON. The members of a map are in the order of their names, so that the
+// same answer has the same tag. What is no UTF-8 in a text is replaced by U+FFFD: one value costs
+// no one the whole answer.
 func encode(body any) ([]byte, error) {
 	text, err := json.Marshal(body, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {

@@ -91,8 +91,8 @@ type tagged struct {
 	revision    int64
 }
 
-// writeTagged is WriteJSON for a body with a revision. It answers 304 to who has it already, and 412 to who reads under an If-Match of
-// another revision.
+// writeTagged is WriteJSON for a body with a revision. It answers 304 to who has it already, and
+// 412 to who reads under an If-Match of another revision.
 func writeTagged(w http.ResponseWriter, r *http.Request, a tagged) error {
 	text, err := encode(a.body)
 	if err != nil {
@@ -118,11 +118,12 @@ func writeTagged(w http.ResponseWriter, r *http.Request, a tagged) error {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// Timeless is a report's body without the time of the answer, which changes although nothing else does.
+// Timeless is a report's body without the time of the answer, which changes although nothing else
+// does.
 type Timeless interface{ Timeless() any }
 
-// writeReport is WriteJSON for a body that is computed. Its ETag is weak: it compares the numbers, not the bytes. It
-// answers 304 to who has it already.
+// writeReport is WriteJSON for a body that is computed. Its ETag is weak: it compares the numbers,
+// not the bytes. It answers 304 to who has it already.
 func writeReport(w http.ResponseWriter, r *http.Request, status int, header http.Header, body any) error {
 	text, err := encode(body)
 	if err != nil {
@@ -138,7 +139,8 @@ func writeReport(w http.ResponseWriter, r *http.Request, status int, header http
 	return writeUnlessUnchanged(w, r, status, header, text, `W/"`+hex.EncodeToString(sum[:8])+`"`)
 }
 
-// writeUnlessUnchanged answers with the text, or with 304 to who has the answer with this tag already.
+// writeUnlessUnchanged answers with the text, or with 304 to who has the answer with this tag
+// already.
 func writeUnlessUnchanged(w http.ResponseWriter, r *http.Request, status int, header http.Header, text []byte, tag string) error {
 	h := w.Header()
 	h.Set("ETag", tag)

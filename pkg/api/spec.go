@@ -75,8 +75,9 @@ func (a *API) servePage(w http.ResponseWriter, r *http.Request, contentType stri
 // DocsPath is where the description of the API is served as a page.
 const DocsPath = "/api/v1/docs"
 
-// docsPolicy lets a page use its own style and script, send requests to this site, and have its typeface and icon; and nothing from anywhere
-// else. No form leads anywhere, so a key that someone types gets into no address.
+// docsPolicy lets a page use its own style and script, send requests to this site, and have its
+// typeface and icon; and nothing from anywhere else. No form leads anywhere, so a key that someone
+// types gets into no address.
 func docsPolicy(up string) string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))

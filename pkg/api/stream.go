@@ -20,26 +20,30 @@ import (
 const eventStream = "text/event-stream"
 
 const (
-	// streamBeat is how often a stream shows that it is alive. At every second beat the key is looked up again.
+	// streamBeat is how often a stream shows that it is alive. At every second beat the key is looked
+	// up again.
 	streamBeat = 15 * time.Second
 	// maxUnverified is for how many beats the key may not have been found good: less than a minute.
 	maxUnverified = 3
-	// streamWrite is how long the client may take for one piece of a stream, and streamEnd for the last one.
+	// streamWrite is how long the client may take for one piece of a stream, and streamEnd for the
+	// last one.
 	streamWrite = 10 * time.Second
 	streamEnd   = time.Second
 )
 
 // Source is what a stream of server-sent events sends.
 type Source interface {
-	// Next waits for messages, and returns the text of at least one, with the empty line behind it. An error ends the stream.
+	// Next waits for messages, and returns the text of at least one, with the empty line behind it. An
+	// error ends the stream.
 	Next(ctx context.Context) ([]byte, error)
 	// Close is called once, after Next.
 	Close()
 }
 
-// RegisterStream adds an operation whose answer is a stream of server-sent events. It lasts until the client leaves, the
-// source ends, the key does, or EndStreams is called. An error of open is answered as of Register; after that the answer
-// begins at once. It is neither compressed nor held to the time of other answers. The example is shown in the description.
+// RegisterStream adds an operation whose answer is a stream of server-sent events. It lasts until
+// the client leaves, the source ends, the key does, or EndStreams is called. An error of open is
+// answered as of Register; after that the answer begins at once. It is neither compressed nor held
+// to the time of other answers. The example is shown in the description.
 func RegisterStream[In any](a *API, op Operation, example string, open func(ctx context.Context, in *In) (Source, error)) {
 	b := newBinder[In](a, &op, nil)
 	op.Status = http.StatusOK
@@ -74,7 +78,8 @@ type streams struct {
 	ended chan struct{}
 }
 
-// EndStreams ends all streams, also those that begin later. Call it before the server is stopped, which waits for them.
+// EndStreams ends all streams, also those that begin later. Call it before the server is stopped,
+// which waits for them.
 func (a *API) EndStreams() { a.streams.once.Do(func() { close(a.streams.ended) }) }
 
 // beats returns a channel of beats, and the function that ends them.
@@ -153,7 +158,8 @@ var (
 	errKeyEnded = errors.New("the key ended")
 )
 
-// watch sends beats, and ends the stream when there is a reason to. It returns when the stream has ended.
+// watch sends beats, and ends the stream when there is a reason to. It returns when the stream has
+// ended.
 func (s *stream) watch(ctx context.Context, end context.CancelCauseFunc) {
 	beats, stop := s.api.beats()
 	defer stop()
@@ -225,8 +231,9 @@ func ignoreUnsupported(err error) error {
 	return err
 }
 
-// Relay returns an exchange for a proxy whose answer may be a stream: that then lasts, as one of RegisterStream, until the
-// client leaves or EndStreams is called. Call the function when the answer was passed on.
+// Relay returns an exchange for a proxy whose answer may be a stream: that then lasts, as one of
+// RegisterStream, until the client leaves or EndStreams is called. Call the function when the
+// answer was passed on.
 func (a *API) Relay(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request, func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	return &relay{ResponseWriter: w, api: a, done: ctx.Done(), cancel: cancel, connection: http.NewResponseController(w)}, r.WithContext(ctx), cancel

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Accepts reports whether a client that sent this Accept-Encoding takes a content coding (RFC 9110, section 12.5.3).
+// Accepts reports whether a client that sent this Accept-Encoding takes a content coding (RFC 9110,
+// section 12.5.3).
 func Accepts(accepted, coding string) bool {
 	accepts, named := false, false
 	for part := range strings.SplitSeq(accepted, ",") {

@@ -1,5 +1,5 @@
-// Package asset serves the files that the build of a front-end wrote. The build compresses them as far as it can; a
-// client gets the smallest form that it takes.
+// Package asset serves the files that the build of a front-end wrote. The build compresses them as
+// far as it can; a client gets the smallest form that it takes.
 package asset
 
 import (
@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// Files are the files of a build by their path within it. They do not change, and are safe for concurrent use.
+// Files are the files of a build by their path within it. They do not change, and are safe for
+// concurrent use.
 type Files map[string]*File
 
 // File is one file in each content coding that the build wrote.
@@ -35,8 +36,8 @@ var types = map[string]string{
 	".ttf": "font/ttf", ".txt": "text/plain; charset=utf-8",
 }
 
-// Load reads the files of a build. Of name.br and name.gz it makes one file, called name. Names that begin with a dot
-// are left out. A directory without a build gives no files and no error.
+// Load reads the files of a build. Of name.br and name.gz it makes one file, called name. Names
+// that begin with a dot are left out. A directory without a build gives no files and no error.
 func Load(dir fs.FS) (Files, error) {
 	files := Files{}
 	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -94,8 +95,9 @@ func (f *File) complete() error {
 	return nil
 }
 
-// Encode returns the file in the smallest form that a client takes, and the content coding of that form, which is ""
-// for the file itself. accepted is the client's Accept-Encoding. The body must not be changed.
+// Encode returns the file in the smallest form that a client takes, and the content coding of that
+// form, which is "" for the file itself. accepted is the client's Accept-Encoding. The body must
+// not be changed.
 func (f *File) Encode(accepted string) (body []byte, coding string) {
 	for _, c := range codings {
 		if body := f.forms[c.name]; body != nil && (c.name == "" || Accepts(accepted, c.name)) {

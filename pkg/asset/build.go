@@ -9,8 +9,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// LoadBuild reads the manifest.json of a build into manifest, and its files. A program that was built without the front-end has no manifest:
-// then manifest stays as it is, and there are no files.
+// LoadBuild reads the manifest.json of a build into manifest, and its files. A program that was
+// built without the front-end has no manifest: then manifest stays as it is, and there are no
+// files.
 func LoadBuild(dir fs.FS, manifest any) (Files, error) {
 	data, err := fs.ReadFile(dir, "manifest.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -25,8 +26,9 @@ func LoadBuild(dir fs.FS, manifest any) (Files, error) {
 	return Load(dir)
 }
 
-// ServeVersion answers with a file that stands below a version of the build. Browsers keep the file of the current version for good. Another
-// version is that of a page of another release, which must do with this file and does not keep it.
+// ServeVersion answers with a file that stands below a version of the build. Browsers keep the file
+// of the current version for good. Another version is that of a page of another release, which must
+// do with this file and does not keep it.
 func (f Files) ServeVersion(w http.ResponseWriter, r *http.Request, name string, current bool) {
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")

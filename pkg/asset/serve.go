@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Serve answers a GET or a HEAD with the file, in the smallest form that the client takes. Other headers are the caller's.
+// Serve answers a GET or a HEAD with the file, in the smallest form that the client takes. Other
+// headers are the caller's.
 func (f *File) Serve(w http.ResponseWriter, r *http.Request) {
 	body, coding := f.Encode(strings.Join(r.Header.Values("Accept-Encoding"), ","))
 	h := w.Header()

@@ -1,5 +1,5 @@
-// Package attachment answers a request with a file that is sent while it is generated: its format, its name, and that a part of
-// it never looks complete.
+// Package attachment answers a request with a file that is sent while it is generated: its format,
+// its name, and that a part of it never looks complete.
 package attachment
 
 import "lodestone/pkg/jsonschema"

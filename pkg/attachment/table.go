@@ -15,8 +15,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Table writes rows as a file. R is a struct whose fields are the columns: their tags are those of parquet-go, and their types
-// UUIDs, texts, lists of texts, numbers, truth values and times. A nil pointer is a null.
+// Table writes rows as a file. R is a struct whose fields are the columns: their tags are those of
+// parquet-go, and their types UUIDs, texts, lists of texts, numbers, truth values and times. A nil
+// pointer is a null.
 type Table[R any] struct {
 	rows interface {
 		write(row R, object any) error
@@ -123,7 +124,8 @@ func (f *csvRows[R]) end() error {
 	return errors.Join(err, f.w.Error())
 }
 
-// cellOf returns a value as a cell, in the form that the API gives it. A list is its elements with spaces between.
+// cellOf returns a value as a cell, in the form that the API gives it. A list is its elements with
+// spaces between.
 func cellOf(value reflect.Value) string {
 	if value.Kind() == reflect.Pointer {
 		if value.IsNil() {

@@ -12,8 +12,9 @@ import (
 // StallTimeout is how long a client may take no byte of a file before its connection is broken.
 const StallTimeout = 30 * time.Second
 
-// Writer writes a file as the answer to a request. The answer begins with the first Write, also an empty one: a handler
-// that fails before can answer with a problem, and one that fails later has to break the connection.
+// Writer writes a file as the answer to a request. The answer begins with the first Write, also an
+// empty one: a handler that fails before can answer with a problem, and one that fails later has to
+// break the connection.
 type Writer struct {
 	w          http.ResponseWriter
 	connection *http.ResponseController
@@ -22,8 +23,8 @@ type Writer struct {
 	begun      bool
 }
 
-// Create returns a Writer for a file, which is named by what it holds and the time. HTTP/1.0 is refused: there, the end of the
-// connection is the end of the file.
+// Create returns a Writer for a file, which is named by what it holds and the time. HTTP/1.0 is
+// refused: there, the end of the connection is the end of the file.
 func Create(w http.ResponseWriter, r *http.Request, name string, c Choice) (*Writer, error) {
 	if !r.ProtoAtLeast(1, 1) {
 		return nil, problem.New(problem.InvalidParameter, "Files need HTTP/1.1 or newer: before, one that is cut off looks complete. A proxy between may have to be set to HTTP/1.1.")

@@ -17,7 +17,8 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// Before HTTP/1.1, the end of a connection is the end of a file, so that one that is cut off looks complete.
+// Before HTTP/1.1, the end of a connection is the end of a file, so that one that is cut off looks
+// complete.
 func TestFilesNeedHTTP11(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

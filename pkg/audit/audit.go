@@ -1,5 +1,6 @@
-// Package audit writes down what people and keys do to an account, in the transaction that does it: so there is an entry if and only if
-// there was an effect. Package api opens an entry for every operation that changes something.
+// Package audit writes down what people and keys do to an account, in the transaction that does it:
+// so there is an entry if and only if there was an effect. Package api opens an entry for every
+// operation that changes something.
 package audit
 
 import (
@@ -60,7 +61,8 @@ type pending struct{ Entry }
 
 type contextKey struct{}
 
-// NewContext returns a context under which every transaction of an account that writes ends with the entry.
+// NewContext returns a context under which every transaction of an account that writes ends with
+// the entry.
 func NewContext(ctx context.Context, e Entry) context.Context {
 	p := &pending{e}
 	return postgres.WithLast(context.WithValue(ctx, contextKey{}, p), func(ctx context.Context, tx pgx.Tx) error { return Write(ctx, tx, p.Entry) })

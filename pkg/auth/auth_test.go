@@ -192,8 +192,8 @@ func TestContext(t *testing.T) {
 	require.Panics(t, func() { From(t.Context()) })
 }
 
-// Who presents keys that do not exist over and over has to wait, without Postgres being asked; keys that worked before go
-// on working from there, and other addresses are not touched.
+// Who presents keys that do not exist over and over has to wait, without Postgres being asked; keys
+// that worked before go on working from there, and other addresses are not touched.
 func TestUnknownKeysAreCounted(t *testing.T) {
 	t.Parallel()
 	v, db, c := open(t)

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkVerify looks a key up: in memory, where one that was used within a second is, and in Postgres.
+// BenchmarkVerify looks a key up: in memory, where one that was used within a second is, and in
+// Postgres.
 func BenchmarkVerify(b *testing.B) {
 	v, db, c := open(b)
 	k, _ := makeKey(b, db, "read", "write")

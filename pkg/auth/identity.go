@@ -1,4 +1,5 @@
-// Package auth creates and verifies API keys and sessions of the dashboard, and gives a request's handler the identity of its caller.
+// Package auth creates and verifies API keys and sessions of the dashboard, and gives a request's
+// handler the identity of its caller.
 package auth
 
 import (
@@ -45,7 +46,8 @@ type Identity struct {
 	Scopes    []Scope
 }
 
-// Caller returns the id that the caller's requests are counted under: that of its session, its share or report, or its key.
+// Caller returns the id that the caller's requests are counted under: that of its session, its
+// share or report, or its key.
 func (i Identity) Caller() uuid.UUID {
 	if i.ReportID != uuid.Nil {
 		return i.ReportID
@@ -67,8 +69,8 @@ func (i Identity) Require(s Scope) error {
 	return problem.New(problem.Forbidden, "This needs a key with the scope "+string(s)+".")
 }
 
-// MayGive returns nil if the caller has every scope of a role, else a problem that names those that it lacks: whoever lets people
-// into an account gives them no more than it has.
+// MayGive returns nil if the caller has every scope of a role, else a problem that names those that
+// it lacks: whoever lets people into an account gives them no more than it has.
 func (i Identity) MayGive(r Role) error {
 	var missing []string
 	for _, s := range r.Scopes() {
@@ -84,8 +86,8 @@ func (i Identity) MayGive(r Role) error {
 
 var errInvalid = errors.New("the key is not one of ours, has expired or is revoked")
 
-// IsInvalid reports whether err means that the key was refused. Other errors of Verify mean that it could not be looked
-// up.
+// IsInvalid reports whether err means that the key was refused. Other errors of Verify mean that it
+// could not be looked up.
 func IsInvalid(err error) bool { return errors.Is(err, errInvalid) }
 
 type contextKey struct{}
@@ -95,16 +97,17 @@ func NewContext(ctx context.Context, i Identity) context.Context {
 	return context.WithValue(ctx, contextKey{}, i)
 }
 
-// From returns the identity of the request that a context belongs to. It panics if there is none: an operation without
-// authentication must not touch an account.
+// From returns the identity of the request that a context belongs to. It panics if there is none:
+// an operation without authentication must not touch an account.
 func From(ctx context.Context) Identity {
 	return ctx.Value(contextKey{}).(Identity)
 }
 
 type clientKey struct{}
 
-// NewClientContext returns a context that carries the address of a request's client. Unknown keys are counted by this
-// address. The zero address means that the address is unknown; it is not counted.
+// NewClientContext returns a context that carries the address of a request's client. Unknown keys
+// are counted by this address. The zero address means that the address is unknown; it is not
+// counted.
 func NewClientContext(ctx context.Context, client netip.Addr) context.Context {
 	return context.WithValue(ctx, clientKey{}, client)
 }

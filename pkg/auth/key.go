@@ -74,6 +74,6 @@ func wellFormed(key string) bool {
 	return checksum(secret) == body[len(secret):]
 }
 
-// hashKey returns the hash that is stored for a key. A key is long and random, so one round of SHA-256 is as good as a
-// slow hash.
+// hashKey returns the hash that is stored for a key. A key is long and random, so one round of
+// SHA-256 is as good as a slow hash.
 func hashKey(key string) [sha256.Size]byte { return sha256.Sum256([]byte(key)) }

@@ -15,7 +15,8 @@ import (
 
 const reportKeyPrefix = "lsr_"
 
-// ReportKey is a key by which a job of the installation reads the reports of an account, for some minutes.
+// ReportKey is a key by which a job of the installation reads the reports of an account, for some
+// minutes.
 type ReportKey struct {
 	Text string            // Secret.
 	Hash [sha256.Size]byte // of the text
@@ -32,7 +33,8 @@ func isReportKey(key string) bool {
 	return found && len(secret) == secretLength
 }
 
-// lookUpReport returns the identity of a report that is being written, and how long the answer may be cached.
+// lookUpReport returns the identity of a report that is being written, and how long the answer may
+// be cached.
 func (v *Verifier) lookUpReport(ctx context.Context, hash [sha256.Size]byte) (Identity, time.Duration, error) {
 	r, err := store.New(v.db.Unscoped()).LookUpReportKey(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// SessionCookie begins the names of the dashboard's cookies. Browsers take a cookie of this prefix only with Secure, from this host,
-	// for every path, so no other host can set it.
+	// SessionCookie begins the names of the dashboard's cookies. Browsers take a cookie of this prefix
+	// only with Secure, from this host, for every path, so no other host can set it.
 	SessionCookie = "__Host-lodestone"
 
 	sessionKeyPrefix = "lsu_"
@@ -28,7 +28,8 @@ const (
 	maxCookies       = 4 // of several installations on one host
 )
 
-// Session is a new session of the dashboard: the secret of its cookie, the key that is derived from it, and what is stored of both.
+// Session is a new session of the dashboard: the secret of its cookie, the key that is derived from
+// it, and what is stored of both.
 type Session struct {
 	Secret     string            // value of the cookie
 	Key        string            // API key of the session. Secret.
@@ -44,8 +45,8 @@ func NewSession() Session {
 	return SessionOf(base64.RawURLEncoding.EncodeToString(secret[:]))
 }
 
-// SessionOf returns the session of a cookie's value. The key cannot be turned back into the cookie, so that neither stands for the
-// other, and nothing of either is stored that opens anything.
+// SessionOf returns the session of a cookie's value. The key cannot be turned back into the cookie,
+// so that neither stands for the other, and nothing of either is stored that opens anything.
 func SessionOf(secret string) Session {
 	s := Session{Secret: secret, Key: sessionKeyPrefix + derive(secret, "key"), CSRF: derive(secret, "form")}
 	s.CookieHash, s.KeyHash = hashKey(s.Secret), hashKey(s.Key)
@@ -58,8 +59,9 @@ func derive(secret, purpose string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// SessionCookies returns the values of a request's cookies that may be those of a session, of whichever name: one host may have
-// several installations at different ports, whose cookies a browser does not tell apart.
+// SessionCookies returns the values of a request's cookies that may be those of a session, of
+// whichever name: one host may have several installations at different ports, whose cookies a
+// browser does not tell apart.
 func SessionCookies(r *http.Request) (values []string) {
 	for _, c := range r.Cookies() {
 		if strings.HasPrefix(c.Name, SessionCookie) && encodedSecret(c.Value) && len(values) < maxCookies {
@@ -90,7 +92,8 @@ func (v *Verifier) VerifyCookie(ctx context.Context, secret string) (Identity, e
 	})
 }
 
-// lookUpSession returns the identity of a session that is alive, and how long the answer may be cached.
+// lookUpSession returns the identity of a session that is alive, and how long the answer may be
+// cached.
 func (v *Verifier) lookUpSession(ctx context.Context, p store.LookUpSessionParams) (Identity, time.Duration, error) {
 	s, err := store.New(v.db.Unscoped()).LookUpSession(ctx, p)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -102,8 +105,8 @@ func (v *Verifier) lookUpSession(ctx context.Context, p store.LookUpSessionParam
 	return IdentityOf(s), time.Duration(min(cacheFor.Seconds(), s.SecondsLeft) * float64(time.Second)), nil
 }
 
-// IdentityOf returns the identity of a session. One that was signed in by an API key has the scopes of the key, but never manages
-// people or keys.
+// IdentityOf returns the identity of a session. One that was signed in by an API key has the scopes
+// of the key, but never manages people or keys.
 func IdentityOf(s store.LookUpSessionRow) Identity {
 	i := Identity{AccountID: s.AccountID, SessionID: s.ID}
 	if s.UserID != nil && s.Role != nil {

@@ -23,7 +23,8 @@ const shareKeyPrefix = "lsh_"
 // shareToken is the form of tokens: 130 random bits in base32.
 var shareToken = regexp.MustCompile(`^[a-z2-7]{26}$`)
 
-// Share is a link that shows statistics: the token of its URL, the key that its page asks the API with, and what is stored of both.
+// Share is a link that shows statistics: the token of its URL, the key that its page asks the API
+// with, and what is stored of both.
 type Share struct {
 	Token     string
 	Key       string            // API key of the page. Secret, also from who has the token.
@@ -37,7 +38,8 @@ func NewShareToken() string { return strings.ToLower(rand.Text()) }
 // IsShareToken reports whether a text has the form of a token.
 func IsShareToken(text string) bool { return shareToken.MatchString(text) }
 
-// ShareOf returns the share of a token. The key takes a secret of the server: who has the token reads the page, and not the API.
+// ShareOf returns the share of a token. The key takes a secret of the server: who has the token
+// reads the page, and not the API.
 func ShareOf(text string, secret [token.KeyBytes]byte) Share {
 	h := hmac.New(sha256.New, secret[:])
 	_, _ = h.Write([]byte(text)) // documented never to fail

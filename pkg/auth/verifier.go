@@ -24,16 +24,18 @@ const (
 	// cacheFor bounds how long a revoked key still works in a process that has just seen it.
 	cacheFor  = 500 * time.Millisecond
 	cacheSize = 10_000
-	// unknownFor is how long a key is remembered as unknown. A key created later never has the same text.
+	// unknownFor is how long a key is remembered as unknown. A key created later never has the same
+	// text.
 	unknownFor = time.Minute
-	// maxUnknown is how many different unknown keys an address may present in a minute before it has to wait.
+	// maxUnknown is how many different unknown keys an address may present in a minute before it has
+	// to wait.
 	maxUnknown = 300
 	flushEvery = 10 * time.Second
 	flushLast  = 2 * time.Second // the longest that a stop waits for the last uses
 )
 
-// Verifier finds the identity behind a key in Postgres. It is safe for concurrent use. It is also a service: while it
-// runs, and once more when it stops, it records when keys were last used.
+// Verifier finds the identity behind a key in Postgres. It is safe for concurrent use. It is also a
+// service: while it runs, and once more when it stops, it records when keys were last used.
 type Verifier struct {
 	*service.Loop
 	db  *postgres.Pool
@@ -55,7 +57,8 @@ type cached struct {
 	until    time.Time
 }
 
-// NewVerifier returns a verifier. It answers without being started, but then records no use of keys.
+// NewVerifier returns a verifier. It answers without being started, but then records no use of
+// keys.
 func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	v := &Verifier{
 		db: db, log: log, now: time.Now, every: flushEvery, last: flushLast,
@@ -66,10 +69,11 @@ func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	return v
 }
 
-// Verify returns the identity of the holder of a key, or of a session's key. IsInvalid recognises the error of a refused key. The problem
-// rate_limited means that the client's address, which NewClientContext puts into ctx, presented too many unknown keys:
-// its further keys are not looked up in Postgres, except for keys that worked before. Any other error means that
-// Postgres could not be queried.
+// Verify returns the identity of the holder of a key, or of a session's key. IsInvalid recognises
+// the error of a refused key. The problem rate_limited means that the client's address, which
+// NewClientContext puts into ctx, presented too many unknown keys: its further keys are not looked
+// up in Postgres, except for keys that worked before. Any other error means that Postgres could not
+// be queried.
 func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 	switch {
 	case isSessionKey(key):
@@ -107,8 +111,8 @@ func (v *Verifier) verify(ctx context.Context, hash [sha256.Size]byte, lookUp fu
 		return Identity{}, problem.New(problem.RateLimited, "Too many unknown API keys were sent from this address. Wait for the time that "+
 			"Retry-After gives, in seconds.").RetryAfter(wait)
 	}
-	// The time of the cached answer counts from before the look-up, so that a key revoked meanwhile does not live
-	// longer.
+	// The time of the cached answer counts from before the look-up, so that a key revoked meanwhile
+	// does not live longer.
 	identity, remember, err := lookUp(hash)
 	if IsInvalid(err) {
 		v.guesses.Take(client, uuid.Nil, now)
@@ -145,8 +149,8 @@ func (v *Verifier) forget(hash [sha256.Size]byte, now time.Time) {
 	v.unknown[hash] = now.Add(unknownFor)
 }
 
-// lookUp returns the identity that belongs to a hash, and how long the answer may be cached: cacheFor at most, and no
-// longer than until the key expires by the clock of Postgres.
+// lookUp returns the identity that belongs to a hash, and how long the answer may be cached:
+// cacheFor at most, and no longer than until the key expires by the clock of Postgres.
 func (v *Verifier) lookUp(ctx context.Context, hash [sha256.Size]byte) (i Identity, remember time.Duration, err error) {
 	key, err := store.New(v.db.Unscoped()).LookUpKey(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -182,8 +186,8 @@ func (v *Verifier) run(ctx context.Context, ready func()) error {
 	}
 }
 
-// flush writes the uses since the last flush in one statement. If that fails, it logs the error and drops them: they
-// are a convenience, and not worth a queue.
+// flush writes the uses since the last flush in one statement. If that fails, it logs the error and
+// drops them: they are a convenience, and not worth a queue.
 func (v *Verifier) flush(ctx context.Context) {
 	v.mu.Lock()
 	used := v.used

@@ -1,6 +1,8 @@
-// Package backup copies what an installation stores to a directory or a bucket, and brings it back. ClickHouse is copied first, by its own
-// BACKUP, and Postgres after it: so Postgres knows of everything that the rows are about. What consumer groups had committed is read before
-// both. A restored consumer goes on from there as after a crash, and stores what the copy of ClickHouse lacks, each event once.
+// Package backup copies what an installation stores to a directory or a bucket, and brings it back.
+// ClickHouse is copied first, by its own BACKUP, and Postgres after it: so Postgres knows of
+// everything that the rows are about. What consumer groups had committed is read before both. A
+// restored consumer goes on from there as after a crash, and stores what the copy of ClickHouse
+// lacks, each event once.
 package backup
 
 import (
@@ -46,7 +48,8 @@ type Bucket struct {
 	At     objectstore.Location
 }
 
-// Deps is what backups work with. Files and Progress may be nil; all else is required, but for lists and checks.
+// Deps is what backups work with. Files and Progress may be nil; all else is required, but for
+// lists and checks.
 type Deps struct {
 	Postgres   *postgres.Pool
 	ClickHouse clickhouse.Config
@@ -95,7 +98,8 @@ func (b *Backups) Create(ctx context.Context) (m Manifest, err error) {
 	return m, err
 }
 
-// name returns the name of a backup that begins now. If there is one of this second, it waits for the next.
+// name returns the name of a backup that begins now. If there is one of this second, it waits for
+// the next.
 func (b *Backups) name(ctx context.Context) (began time.Time, name string, err error) {
 	for {
 		began = time.Now().UTC().Truncate(time.Millisecond)
@@ -195,8 +199,9 @@ func (b *Backups) read(ctx context.Context, name string, to io.Writer) (o Object
 // fileName is the copy of a file in a backup.
 func fileName(backup string, id uuid.UUID) string { return backup + "/files/" + id.String() }
 
-// copyFiles copies the files of the bucket, and returns those that are in the backup then. Their content never changes. The list is
-// of the snapshot of Postgres: a file that was deleted since is gone, and no backup can have it.
+// copyFiles copies the files of the bucket, and returns those that are in the backup then. Their
+// content never changes. The list is of the snapshot of Postgres: a file that was deleted since is
+// gone, and no backup can have it.
 func (b *Backups) copyFiles(ctx context.Context, backup string, files []File) (there []File, gone []Gone, err error) {
 	if len(files) > 0 && b.deps.Files == nil {
 		return nil, nil, fmt.Errorf("%d files are in a bucket: give --file-store and its settings, so that they are in the backup", len(files))

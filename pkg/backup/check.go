@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Check reads every byte of a backup, and compares it with the checksums. It returns what is wrong, in the order of names.
+// Check reads every byte of a backup, and compares it with the checksums. It returns what is wrong,
+// in the order of names.
 func (b *Backups) Check(ctx context.Context, m Manifest) (wrong []string, err error) {
 	var want []Object
 	for _, s := range m.ClickHouse {
@@ -58,8 +59,8 @@ func (b *Backups) compare(ctx context.Context, want []Object) ([]string, error) 
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" }), err
 }
 
-// writeSums writes the SHA-256 of each file that ClickHouse wrote to a shard's folder, in the form of sha256sum: ClickHouse compares
-// none when it restores a backup from a directory.
+// writeSums writes the SHA-256 of each file that ClickHouse wrote to a shard's folder, in the form
+// of sha256sum: ClickHouse compares none when it restores a backup from a directory.
 func (b *Backups) writeSums(ctx context.Context, folder string) (o Object, err error) {
 	sizes, err := b.place.sizes(ctx, folder)
 	if err != nil {
@@ -89,7 +90,8 @@ func (b *Backups) writeSums(ctx context.Context, folder string) (o Object, err e
 	})
 }
 
-// readSums returns the files of a shard with their checksums, or what is wrong with the list of them.
+// readSums returns the files of a shard with their checksums, or what is wrong with the list of
+// them.
 func (b *Backups) readSums(ctx context.Context, s Shard) (files []Object, wrong []string, err error) {
 	var text bytes.Buffer
 	is, err := b.read(ctx, s.Sums.Name, &text)
@@ -114,7 +116,8 @@ func (b *Backups) readSums(ctx context.Context, s Shard) (files []Object, wrong 
 // comparedAtOnce is how many files are read at once. A part of a table is a dozen small ones.
 const comparedAtOnce = 8
 
-// each calls fn with a function that runs others, several at once, and waits for all of them. The first error ends them.
+// each calls fn with a function that runs others, several at once, and waits for all of them. The
+// first error ends them.
 func each(ctx context.Context, fn func(ctx context.Context, do func(func() error)) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(comparedAtOnce)

@@ -16,7 +16,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// notCopied are the tables that say something of the servers that are backed up: what Postgres was restored from.
+// notCopied are the tables that say something of the servers that are backed up: what Postgres was
+// restored from.
 var notCopied = []string{"restored"}
 
 // The tables of Postgres and their columns. What is unlogged (salts, counts) is left out as well.

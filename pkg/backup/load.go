@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// requireEmptyPostgres fails unless a database has no tables, or the schema of the backup and no account.
+// requireEmptyPostgres fails unless a database has no tables, or the schema of the backup and no
+// account.
 func requireEmptyPostgres(ctx context.Context, pool *postgres.Pool, m Manifest) error {
 	var tables, accounts int
 	var schema int64
@@ -38,7 +39,8 @@ func requireEmptyPostgres(ctx context.Context, pool *postgres.Pool, m Manifest) 
 	return requireAlone(ctx, pool)
 }
 
-// requireAlone fails if other programs are connected to the database: processes that serve would go on with another state.
+// requireAlone fails if other programs are connected to the database: processes that serve would go
+// on with another state.
 func requireAlone(ctx context.Context, pool *postgres.Pool) error {
 	rows, err := pool.Unscoped().Query(ctx, `SELECT DISTINCT coalesce(host(client_addr), 'this machine') FROM pg_stat_activity
 		WHERE datname = current_database() AND backend_type = 'client backend'
@@ -56,7 +58,8 @@ func requireAlone(ctx context.Context, pool *postgres.Pool) error {
 	return nil
 }
 
-// load brings the tables of a backup into an empty database, in one transaction that also pauses mails, messages and webhooks.
+// load brings the tables of a backup into an empty database, in one transaction that also pauses
+// mails, messages and webhooks.
 func load(ctx context.Context, pool *postgres.Pool, from place, m Manifest) error {
 	if _, err := pool.MigrateTo(ctx, m.Postgres.Schema); err != nil {
 		return fmt.Errorf("restore Postgres: %w", err)
@@ -131,7 +134,8 @@ func settle(ctx context.Context, q *store.Queries, m Manifest) error {
 	)
 }
 
-// prepareTables returns the tables, whose triggers are off: what they note was noted when the rows were written.
+// prepareTables returns the tables, whose triggers are off: what they note was noted when the rows
+// were written.
 func prepareTables(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	rows, err := tx.Query(ctx, "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1")
 	if err != nil {
@@ -149,7 +153,8 @@ func prepareTables(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	return names, nil
 }
 
-// dropKeys drops the foreign keys, which only a superuser can switch off, and returns the statements that make them again.
+// dropKeys drops the foreign keys, which only a superuser can switch off, and returns the
+// statements that make them again.
 func dropKeys(ctx context.Context, tx pgx.Tx) (again []string, err error) {
 	rows, err := tx.Query(ctx, `SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
 			format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))

@@ -18,7 +18,8 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// Manifest is what a backup says about itself. It is written last: a directory without one is a backup that did not end.
+// Manifest is what a backup says about itself. It is written last: a directory without one is a
+// backup that did not end.
 type Manifest struct {
 	Version int    `json:"version"` // 3
 	Name    string `json:"name"`
@@ -34,11 +35,13 @@ type Manifest struct {
 	Files      []File   `json:"files"` // of the bucket of files
 	Lacks      []string `json:"lacks"`
 
-	// Gone are files of the bucket that the copy of Postgres has, and that were deleted before they could be copied.
+	// Gone are files of the bucket that the copy of Postgres has, and that were deleted before they
+	// could be copied.
 	Gone []Gone `json:"gone,omitempty"`
 }
 
-// Offset is what the consumer group had committed before ClickHouse was backed up: every row below it is in the backup.
+// Offset is what the consumer group had committed before ClickHouse was backed up: every row below
+// it is in the backup.
 type Offset struct {
 	Group       string    `json:"group"`
 	Topic       string    `json:"topic"`
@@ -120,8 +123,8 @@ const (
 	nameForm        = "20060102T150405Z"
 )
 
-// ErrNotFound is wrapped by the error about a backup that is not there, or did not end, and ErrDamaged by the one about a backup
-// that is not what was written.
+// ErrNotFound is wrapped by the error about a backup that is not there, or did not end, and
+// ErrDamaged by the one about a backup that is not what was written.
 var (
 	ErrNotFound = errors.New("there is no such backup")
 	ErrDamaged  = errors.New("the backup is damaged")

@@ -16,7 +16,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// committed returns what the consumer groups on record have committed. Consumers commit an offset when ClickHouse has every row below it.
+// committed returns what the consumer groups on record have committed. Consumers commit an offset
+// when ClickHouse has every row below it.
 func committed(ctx context.Context, pool *postgres.Pool, cl *kgo.Client) (all []Offset, err error) {
 	groups, err := store.New(pool.Unscoped()).GroupsOnRecord(ctx)
 	if err != nil {
@@ -72,8 +73,9 @@ type Rewound struct {
 	Expired    int64 // that Kafka has deleted since: what ClickHouse lacks of them is lost
 }
 
-// rewind sets the groups back to what they had committed at the time of the backup, as they had committed it: a consumer then goes on as
-// after a crash at that time. Partitions without a commit begin at the start of the log.
+// rewind sets the groups back to what they had committed at the time of the backup, as they had
+// committed it: a consumer then goes on as after a crash at that time. Partitions without a commit
+// begin at the start of the log.
 func rewind(ctx context.Context, cl *kgo.Client, groups map[string]string, offsets []Offset) (r Rewound, err error) {
 	admin := kadm.NewClient(cl)
 	for topic, group := range groups {
@@ -146,7 +148,8 @@ func requireNoMembers(ctx context.Context, admin *kadm.Client, group string) err
 	return nil
 }
 
-// topicGroups returns the group of each topic that Kafka still has, of a restored database. A topic of the same name that was created since is another.
+// topicGroups returns the group of each topic that Kafka still has, of a restored database. A topic
+// of the same name that was created since is another.
 func topicGroups(ctx context.Context, pool *postgres.Pool, cl *kgo.Client) (map[string]string, error) {
 	rows, err := store.New(pool.Unscoped()).GroupsOnRecord(ctx)
 	if err != nil {

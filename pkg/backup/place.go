@@ -19,13 +19,15 @@ import (
 	"lodestone/pkg/objectstore"
 )
 
-// place is where backups are. Names have slashes. An error that wraps fs.ErrNotExist says that there is nothing of a name.
+// place is where backups are. Names have slashes. An error that wraps fs.ErrNotExist says that
+// there is nothing of a name.
 type place interface {
 	create(ctx context.Context, name string, write func(io.Writer) error) (Object, error)
 	open(ctx context.Context, name string) (io.ReadCloser, error)
 	// size returns the size of an object.
 	size(ctx context.Context, name string) (int64, error)
-	// sizes returns the sizes of all objects in a folder, by their names there. A folder that does not exist has none.
+	// sizes returns the sizes of all objects in a folder, by their names there. A folder that does not
+	// exist has none.
 	sizes(ctx context.Context, folder string) (map[string]int64, error)
 	// folders returns the names of what is at the top.
 	folders(ctx context.Context) ([]string, error)
@@ -163,7 +165,8 @@ type bucketPlace struct {
 	config objectstore.Config
 }
 
-// partSize is how much of an object is in memory while it is sent. A store takes ten thousand parts.
+// partSize is how much of an object is in memory while it is sent. A store takes ten thousand
+// parts.
 const partSize = 32 << 20
 
 func (b bucketPlace) create(ctx context.Context, name string, write func(io.Writer) error) (Object, error) {

@@ -21,7 +21,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Apart says that Postgres and ClickHouse are states of different times, or of different installations. It is nil if they are not.
+// Apart says that Postgres and ClickHouse are states of different times, or of different
+// installations. It is nil if they are not.
 type Apart struct {
 	Older                string // postgres, clickhouse, or "": they are of two installations
 	Postgres, ClickHouse time.Time
@@ -110,7 +111,8 @@ func Compare(ctx context.Context, pool *postgres.Pool, conn driver.Conn) (*Apart
 	return compare(of, had, shards), nil
 }
 
-// compare compares the shards with Postgres, whose number rises first. What is lost in Postgres comes first, then shards of other installations.
+// compare compares the shards with Postgres, whose number rises first. What is lost in Postgres
+// comes first, then shards of other installations.
 func compare(of beat, had []int32, shards []shardBeat) *Apart {
 	found := map[string]*Apart{}
 	for _, is := range shards {
@@ -208,7 +210,8 @@ type PulseDeps struct {
 	Registerer prometheus.Registerer
 }
 
-// Pulse is a service.Service that raises the number which Postgres and ClickHouse have in common, and notices if one of them is older than the other.
+// Pulse is a service.Service that raises the number which Postgres and ClickHouse have in common,
+// and notices if one of them is older than the other.
 type Pulse struct {
 	*service.Loop
 	deps   PulseDeps

@@ -15,8 +15,8 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 const interval = 20 * time.Millisecond // between two looks
 
-// Each shard has the number of Postgres. One that is older is named, as one that was emptied is; one that was added is not. A Postgres that is older
-// comes before everything.
+// Each shard has the number of Postgres. One that is older is named, as one that was emptied is;
+// one that was added is not. A Postgres that is older comes before everything.
 func TestPulseOfShards(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)

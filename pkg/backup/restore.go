@@ -133,8 +133,8 @@ func (b *Backups) restoreFiles(ctx context.Context, backup string, files []File)
 	return nil
 }
 
-// catchUp lets consumers store again what the restored ClickHouse lacks, and blank what it has of people who were erased. Without offsets, they look
-// at everything that Kafka has.
+// catchUp lets consumers store again what the restored ClickHouse lacks, and blank what it has of
+// people who were erased. Without offsets, they look at everything that Kafka has.
 func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err error) {
 	q := store.New(d.Postgres.Unscoped())
 	if _, err := q.ReopenErasures(ctx); err != nil {
@@ -162,6 +162,7 @@ func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err err
 	return r, errors.Join(align(ctx, d.Postgres, conn), conn.Close())
 }
 
-// Align lets an installation go on whose stores are of different times, since one of them was restored by other means. Consumers look at everything
-// that Kafka has, and store what ClickHouse lacks.
+// Align lets an installation go on whose stores are of different times, since one of them was
+// restored by other means. Consumers look at everything that Kafka has, and store what ClickHouse
+// lacks.
 func Align(ctx context.Context, d Deps) (Rewound, error) { return d.catchUp(ctx, nil) }

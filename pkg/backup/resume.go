@@ -40,8 +40,8 @@ func Paused(ctx context.Context, pool *postgres.Pool) (w Waiting, paused bool, e
 // dropReason is shown in the log of webhooks.
 const dropReason = "It waited when the installation was backed up, and may have been delivered since. It was not sent after the restore."
 
-// Resume lets mails, messages and webhooks leave the installation again. What waited in the backup may have left before the restore, so it
-// is dropped, unless it is to be sent.
+// Resume lets mails, messages and webhooks leave the installation again. What waited in the backup
+// may have left before the restore, so it is dropped, unless it is to be sent.
 func Resume(ctx context.Context, pool *postgres.Pool, send bool) error {
 	err := pool.RetryTransaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)

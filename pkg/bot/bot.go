@@ -84,8 +84,8 @@ const maxScanned = 512
 //   - Microsoft Office Existence Discovery: Office asks whether a link leads anywhere, by HEAD.
 //   - Proofpoint, Mimecast, Cisco Secure Email: seen with their names now and then by those who send mail.
 //
-// Most scanners, among them Outlook's Safe Links, come as a common browser and cannot be recognised by
-// any header. No person's browser has one of these words.
+// Most scanners, among them Outlook's Safe Links, come as a common browser and cannot be recognised
+// by any header. No person's browser has one of these words.
 var mailScanners = [...]struct {
 	word []byte // in lower case
 	rule string
@@ -108,7 +108,8 @@ func mailScanner(agent []byte) string {
 	return ""
 }
 
-// lowered returns a user agent of at most maxScanned bytes in lower case, with blanks in the place of the device.
+// lowered returns a user agent of at most maxScanned bytes in lower case, with blanks in the place
+// of the device.
 func lowered(into *[maxScanned]byte, agent []byte) []byte {
 	n := copy(into[:], agent)
 	for i, c := range into[:n] {

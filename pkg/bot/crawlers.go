@@ -37,8 +37,8 @@ type need struct {
 	pattern int
 }
 
-// indexBits is how large the index is: most triples of bytes in the user agents of browsers begin no literal, so a user agent
-// costs a look for each of its bytes and few comparisons.
+// indexBits is how large the index is: most triples of bytes in the user agents of browsers begin
+// no literal, so a user agent costs a look for each of its bytes and few comparisons.
 const indexBits = 14
 
 func indexOf(first []byte) uint32 {
@@ -71,9 +71,9 @@ func NewCrawlers() (*Crawlers, error) {
 	return c, nil
 }
 
-// Classify returns the rule of the first pattern of the list that the user agent matches, or "".
-// An empty user agent matches none: privacy tools and servers leave it out. Neither does the name of a device, and of the
-// names in an app only those of programs that come as one.
+// Classify returns the rule of the first pattern of the list that the user agent matches, or "". An
+// empty user agent matches none: privacy tools and servers leave it out. Neither does the name of a
+// device, and of the names in an app only those of programs that come as one.
 func (c *Crawlers) Classify(r Request) string {
 	first := len(c.patterns)
 	from, to := deviceOf(r.UserAgent)
@@ -102,8 +102,8 @@ func (c *Crawlers) Classify(r Request) string {
 	return c.patterns[first].name
 }
 
-// narrowed are patterns of the list that are also in the user agents of people, with what the programs alone say. Nothing: the programs
-// declare themselves, or there are none.
+// narrowed are patterns of the list that are also in the user agents of people, with what the
+// programs alone say. Nothing: the programs declare themselves, or there are none.
 var narrowed = map[string]string{
 	`AP3A\.240617\.008`: "", // a release of Android 15
 	"MetaIAB Facebook":  "", // the browser within Facebook
@@ -127,8 +127,9 @@ var narrowed = map[string]string{
 	`Fetch\/`:           "",
 }
 
-// patternOf returns a pattern of the list as it is used here, false if it is not. The list serves people who want
-// all automatic traffic away; here an event needs a valid token, and whoever holds one may send.
+// patternOf returns a pattern of the list as it is used here, false if it is not. The list serves
+// people who want all automatic traffic away; here an event needs a valid token, and whoever holds
+// one may send.
 func patternOf(pattern, tags string) (string, bool) {
 	if only, ok := narrowed[pattern]; ok {
 		return only, only != ""
@@ -149,8 +150,9 @@ func patternOf(pattern, tags string) (string, bool) {
 	return pattern, !hasTag(tags, "http-library")
 }
 
-// visits reports whether programs of these kinds open pages as a phone or an app does, to measure or to check them. Of the other kinds a
-// name in such a user agent is that of the app in which a person reads.
+// visits reports whether programs of these kinds open pages as a phone or an app does, to measure
+// or to check them. Of the other kinds a name in such a user agent is that of the app in which a
+// person reads.
 func visits(tags string) bool {
 	return hasTag(tags, "monitoring") || hasTag(tags, "advertising") || hasTag(tags, "scanner") || hasTag(tags, "browser-automation")
 }

@@ -18,8 +18,8 @@ const (
 	pageWord
 )
 
-// declarations are words by which programs say of themselves what they are, in lower case. A list of names knows the programs of
-// yesterday; these words also recognise those of tomorrow.
+// declarations are words by which programs say of themselves what they are, in lower case. A list
+// of names knows the programs of yesterday; these words also recognise those of tomorrow.
 var declarations = [...]struct {
 	word  []byte
 	rule  string
@@ -56,8 +56,8 @@ var declarations = [...]struct {
 	{[]byte("+www."), declaredPrefix + "page", pageWord},
 }
 
-// declared returns the rule of the first word by which a program says that it is one, or "". The user agent is in lower case, and
-// without the device.
+// declared returns the rule of the first word by which a program says that it is one, or "". The
+// user agent is in lower case, and without the device.
 func declared(agent []byte) string {
 	for i := range declarations {
 		d := &declarations[i]
@@ -75,7 +75,8 @@ func declared(agent []byte) string {
 	return ""
 }
 
-// holds reports whether a word, from and to, has the sense. It calls no function by a variable, so that the user agent stays on the stack.
+// holds reports whether a word, from and to, has the sense. It calls no function by a variable, so
+// that the user agent stays on the stack.
 func (s sense) holds(agent []byte, from, to int) bool {
 	switch s {
 	case botWord:
@@ -95,8 +96,8 @@ func (s sense) holds(agent []byte, from, to int) bool {
 	}
 }
 
-// isBot takes the word at the end of a word alone: Caboto is a bank, BOTECH makes televisions. Cubot makes phones, and
-// an Angebot is an offer.
+// isBot takes the word at the end of a word alone: Caboto is a bank, BOTECH makes televisions.
+// Cubot makes phones, and an Angebot is an offer.
 func isBot(agent []byte, from, to int) bool {
 	if to < len(agent) && agent[to] == 's' {
 		to++
@@ -123,8 +124,8 @@ func endsWith(text []byte, ends ...string) bool {
 	return false
 }
 
-// isScanner takes the word at the beginning of a word, and scanner in any: Scandinavia is a place, and CamScanner and its like are apps
-// that photograph paper.
+// isScanner takes the word at the beginning of a word, and scanner in any: Scandinavia is a place,
+// and CamScanner and its like are apps that photograph paper.
 func isScanner(agent []byte, from, to int) bool {
 	switch {
 	case bytes.HasPrefix(agent[to:], []byte("ner")):
@@ -136,7 +137,8 @@ func isScanner(agent []byte, from, to int) bool {
 	}
 }
 
-// namesItsPage leaves out players of podcasts and apps of phones, which name the page of the app, and libraries.
+// namesItsPage leaves out players of podcasts and apps of phones, which name the page of the app,
+// and libraries.
 func namesItsPage(agent []byte) bool {
 	if bytes.Contains(agent, []byte("compatible")) {
 		return true
@@ -153,8 +155,9 @@ func isLetter(text []byte, at int) bool {
 	return at >= 0 && at < len(text) && (text[at] >= 'a' && text[at] <= 'z' || text[at] >= 0x80)
 }
 
-// deviceOf returns where a browser on Android names the device that it runs on, from and to, or the same twice. Makers call their phones
-// and tablets what they like, such as "VR BOT 552", "Expanse" or "Spider 8", and "AP3A.240617.008" is a release of Android.
+// deviceOf returns where a browser on Android names the device that it runs on, from and to, or the
+// same twice. Makers call their phones and tablets what they like, such as "VR BOT 552", "Expanse"
+// or "Spider 8", and "AP3A.240617.008" is a release of Android.
 func deviceOf(agent []byte) (from, to int) {
 	system := bytes.Index(agent, []byte("Android"))
 	if system < 0 {
@@ -183,8 +186,9 @@ func deviceOf(agent []byte) (from, to int) {
 	return system + len("Android"), to
 }
 
-// isApp reports whether a user agent is that of an app, or of the browser of a phone, which apps carry within them. People use those, and a
-// name in it is that of the app, unless the program says otherwise.
+// isApp reports whether a user agent is that of an app, or of the browser of a phone, which apps
+// carry within them. People use those, and a name in it is that of the app, unless the program says
+// otherwise.
 func isApp(agent []byte) bool {
 	for _, of := range []string{"compatible;", "http:", "https:"} {
 		if bytes.Contains(agent, []byte(of)) {

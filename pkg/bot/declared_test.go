@@ -15,7 +15,8 @@ const (
 	electron  = "Chrome/142.0.7444.265 Electron/39.8.5 Safari/537.36"
 )
 
-// Phones, browsers within apps, and apps of desktops have a person in front, whatever they are called.
+// Phones, browsers within apps, and apps of desktops have a person in front, whatever they are
+// called.
 func TestPeople(t *testing.T) {
 	t.Parallel()
 	r := rules(t)
@@ -50,7 +51,8 @@ func TestPeople(t *testing.T) {
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) WhatsApp/2.2017.6 " + electron,
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Rocket.Chat/3.8.16 " + electron,
 		"Mozilla/5.0 (Windows NT 10.0.18362) AppleWebKit/537.36 (KHTML, like Gecko) Slack/4.4.2 " + electron + " WindowsStore/10.0 Sonic Slack_SSB/4.4.2",
-		// Banks, televisions, browsers ahead of their release, players, and libraries with which servers send events.
+		// Banks, televisions, browsers ahead of their release, players, and libraries with which servers
+		// send events.
 		"Mozilla/5.0 (Windows NT 6.1; WOW64; Trident/7.0; Banca Caboto s.p.a.; rv:11.0) like Gecko",
 		"Mozilla/5.0 (Web0S; Linux/SmartTV) AppleWebKit/537.36 Chrome/87.0 Safari/537.36 HbbTV/1.6.1 (+DRM; LGE/KTC/BOTECH; 58BSE9503;)",
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/99.0 Safari/537.36 Safari Technology Preview",
@@ -66,7 +68,8 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// A program that says what it is, or names a page about itself, is one, also if no list has its name.
+// A program that says what it is, or names a page about itself, is one, also if no list has its
+// name.
 func TestSelfDeclared(t *testing.T) {
 	t.Parallel()
 	r := rules(t)

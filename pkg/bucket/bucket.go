@@ -1,5 +1,5 @@
-// Package bucket bounds how often a client address does something, in the memory of one process. Package ratelimit
-// counts exactly across processes instead, and takes a query for it.
+// Package bucket bounds how often a client address does something, in the memory of one process.
+// Package ratelimit counts exactly across processes instead, and takes a query for it.
 package bucket
 
 import (
@@ -18,9 +18,10 @@ const (
 	maxShard = 4096 // buckets, so a quarter of a million in all
 )
 
-// Limiter has a leaky bucket for each address, or for what an address does with one thing. A bucket holds one minute's
-// worth, and is forgotten when it is empty. An address is known by a hash under a key of this process only, and an IPv6 network of 64
-// bits counts as one. It allocates nothing once a bucket exists, and is safe for concurrent use.
+// Limiter has a leaky bucket for each address, or for what an address does with one thing. A bucket
+// holds one minute's worth, and is forgotten when it is empty. An address is known by a hash under
+// a key of this process only, and an IPv6 network of 64 bits counts as one. It allocates nothing
+// once a bucket exists, and is safe for concurrent use.
 type Limiter struct {
 	each   time.Duration // time that one request is worth; 0: no limit
 	seed   maphash.Seed
@@ -50,13 +51,15 @@ func New(perMinute int) *Limiter {
 	return l
 }
 
-// Take counts a request, or returns after how long it may be sent. Each thing that of names has a bucket of its own; the zero UUID
-// stands for all requests of an address. An address that is not known is never refused: it may stand for many people.
+// Take counts a request, or returns after how long it may be sent. Each thing that of names has a
+// bucket of its own; the zero UUID stands for all requests of an address. An address that is not
+// known is never refused: it may stand for many people.
 func (l *Limiter) Take(addr netip.Addr, of uuid.UUID, now time.Time) (wait time.Duration, ok bool) {
 	return l.take(addr, of, now, true)
 }
 
-// Wait returns after how long the next request of an address may be sent, 0 for at once, and counts nothing.
+// Wait returns after how long the next request of an address may be sent, 0 for at once, and counts
+// nothing.
 func (l *Limiter) Wait(addr netip.Addr, now time.Time) time.Duration {
 	wait, _ := l.take(addr, uuid.Nil, now, false)
 	return wait
@@ -88,7 +91,8 @@ func (l *Limiter) take(addr netip.Addr, of uuid.UUID, now time.Time, counted boo
 	return 0, true
 }
 
-// forget drops empty buckets, or all if none is empty: forgetting some requests is better than refusing others.
+// forget drops empty buckets, or all if none is empty: forgetting some requests is better than
+// refusing others.
 func (s *shard) forget(at int64) {
 	for id, until := range s.full {
 		if until <= at {

@@ -64,7 +64,8 @@ func TestZeroIsNoLimit(t *testing.T) {
 	}
 }
 
-// Memory is bounded: when every bucket is in use, those of a shard are given up, and clients are let through again.
+// Memory is bounded: when every bucket is in use, those of a shard are given up, and clients are
+// let through again.
 func TestManyClients(t *testing.T) {
 	t.Parallel()
 	l, now := bucket.New(1), time.Now()

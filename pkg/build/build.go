@@ -20,7 +20,8 @@ type Info struct {
 // The linker sets these: -X lodestone/pkg/build.version=0.1.0.
 var version, commit, date string
 
-// Current returns the build of this program: what the linker was given, else what the compiler recorded of the checkout.
+// Current returns the build of this program: what the linker was given, else what the compiler
+// recorded of the checkout.
 func Current() Info {
 	i := Info{Version: strings.TrimPrefix(version, "v"), Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	recorded, ok := debug.ReadBuildInfo()

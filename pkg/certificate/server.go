@@ -64,7 +64,8 @@ func firstName(file string) (string, error) {
 	return "", errors.New(file + ": the certificate has no name")
 }
 
-// Validate returns every problem of settings whose names have a prefix such as "admin-". It reads the files.
+// Validate returns every problem of settings whose names have a prefix such as "admin-". It reads
+// the files.
 func (s Server) Validate(prefix string) error {
 	errs := []error{validatePair(prefix, s.Cert, s.Key)}
 	if _, err := roots(s.ClientCA); err != nil {
@@ -111,14 +112,16 @@ type Deps struct {
 	Name       string // of the listener, in metrics and the log
 	Log        *slog.Logger
 	Registerer prometheus.Registerer // nil: no metrics
-	// Optional lets clients without a certificate connect; whoever serves a request sees whether there was one.
+	// Optional lets clients without a certificate connect; whoever serves a request sees whether there
+	// was one.
 	Optional bool
 	// Protocols are those that are offered by ALPN, the best first.
 	Protocols []string
 }
 
-// Listener has what the files of a Server hold now: it looks at them before each handshake, and when metrics are read. Files that cannot
-// be used change nothing: what was read before stays in use. Connections stay as they are. It is safe for concurrent use.
+// Listener has what the files of a Server hold now: it looks at them before each handshake, and
+// when metrics are read. Files that cannot be used change nothing: what was read before stays in
+// use. Connections stay as they are. It is safe for concurrent use.
 type Listener struct {
 	files Server
 	deps  Deps

@@ -48,7 +48,8 @@ func served(t *testing.T, files certificate.Server, d certificate.Deps) (address
 	return listener.Addr().String()
 }
 
-// ask sends one request over a connection of its own, and returns the certificate that the server showed.
+// ask sends one request over a connection of its own, and returns the certificate that the server
+// showed.
 func ask(t *testing.T, address string, settings *tls.Config) (name string, err error) {
 	t.Helper()
 	base := &http.Transport{TLSClientConfig: settings}

@@ -1,11 +1,13 @@
 // Package chart draws numbers as SVG, for pages and for mails. It needs no script.
 //
-// A chart is a value with its title and numbers: Line, Bars, Funnel, Pages, Strip, Heat or Spark. SVG returns the picture, Table the numbers
-// behind it, and Figure both as HTML. A picture takes the width of its container. Its text keeps its size, because
-// horizontal positions are percentages and vertical ones are pixels.
+// A chart is a value with its title and numbers: Line, Bars, Funnel, Pages, Strip, Heat or Spark.
+// SVG returns the picture, Table the numbers behind it, and Figure both as HTML. A picture takes
+// the width of its container. Its text keeps its size, because horizontal positions are percentages
+// and vertical ones are pixels.
 //
-// Colours are custom properties of the page with a fallback, so a picture follows the dark scheme of a page and also works alone. Series
-// differ in form as well as in colour: the comparison is dashed and grey. Labels stand at the lines; there are no legends.
+// Colours are custom properties of the page with a fallback, so a picture follows the dark scheme
+// of a page and also works alone. Series differ in form as well as in colour: the comparison is
+// dashed and grey. Labels stand at the lines; there are no legends.
 //
 // Text may come from anyone: it is escaped. Values may be NaN, which is a gap.
 package chart

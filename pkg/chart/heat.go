@@ -66,8 +66,8 @@ func (h Heat) SVG() string {
 	return d.String()
 }
 
-// fields draws the fields in units of a column and of a row, those of the same shade as one path: a grid of a week has 168 of them. Neighbours are
-// one line, and dashes part them.
+// fields draws the fields in units of a column and of a row, those of the same shade as one path: a
+// grid of a week has 168 of them. Neighbours are one line, and dashes part them.
 func (h Heat) fields(d *drawing, row, highest float64) {
 	shades := map[string]*run{}
 	h.each(func(r, c int, v float64) {
@@ -133,7 +133,8 @@ func (h Heat) each(fn func(row, column int, v float64)) {
 	}
 }
 
-// shade returns the opacity of a value, one of 6, which the eye can tell apart. The darkest leaves text on it readable in both schemes.
+// shade returns the opacity of a value, one of 6, which the eye can tell apart. The darkest leaves
+// text on it readable in both schemes.
 func shade(v, highest float64) string {
 	share := 0.0
 	if highest > 0 {

@@ -12,7 +12,8 @@ type PageRow struct {
 	Median           float64 // milliseconds on it; a gap: not known
 }
 
-// Pages is the page curve: how far readers come in a document, where they stop, and how long they stay.
+// Pages is the page curve: how far readers come in a document, where they stop, and how long they
+// stay.
 type Pages struct {
 	Title  string
 	Rows   []PageRow

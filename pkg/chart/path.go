@@ -6,14 +6,16 @@ import (
 	"strings"
 )
 
-// axis has the horizontal positions of values. Lines are drawn in its units, so that most steps of a path are the same and compress well.
+// axis has the horizontal positions of values. Lines are drawn in its units, so that most steps of
+// a path are the same and compress well.
 type axis struct {
 	width float64
 	first float64 // position of the first value
 	step  float64 // from one value to the next
 }
 
-// edges places the first value at the left edge and the last one at the right. One value alone is in the middle.
+// edges places the first value at the left edge and the last one at the right. One value alone is
+// in the middle.
 func edges(n int) axis {
 	if n < 2 {
 		return axis{2, 1, 1}
@@ -29,7 +31,8 @@ func (a axis) at(i int) float64 { return a.first + float64(i)*a.step }
 // share is a position as a share of the width.
 func (a axis) share(i int) float64 { return a.at(i) / a.width }
 
-// pen writes the data of a path in whole units, with steps relative to the last point: a screen has a thousand of them.
+// pen writes the data of a path in whole units, with steps relative to the last point: a screen has
+// a thousand of them.
 type pen struct {
 	b    strings.Builder
 	x, y int

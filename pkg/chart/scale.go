@@ -5,7 +5,8 @@ import "math"
 // scale maps values from 0 to max to pixels from bottom up to top.
 type scale struct{ max, top, bottom float64 }
 
-// newScale ends at the first round number that holds every value. whole keeps its lines at whole numbers.
+// newScale ends at the first round number that holds every value. whole keeps its lines at whole
+// numbers.
 func newScale(values []float64, whole bool, top, bottom float64) scale {
 	highest := 0.0
 	for _, v := range values {
@@ -71,7 +72,8 @@ func placesBack(count, n int) []int {
 	return out
 }
 
-// anchor returns the side at which a label of a place from 0 to 1 is fixed, so that it stays in the picture.
+// anchor returns the side at which a label of a place from 0 to 1 is fixed, so that it stays in the
+// picture.
 func anchor(place float64) string {
 	switch {
 	case place < 0.08:

@@ -43,7 +43,8 @@ func (c Spark) Table() Table {
 	return Line{Title: c.Title, Labels: c.Labels, Series: []Series{{Name: c.Title, Metric: c.Metric, Values: c.Values}}, Format: c.Format}.Table()
 }
 
-// Proportion is a thin bar from 0 to 1, beside a number in a table. It says nothing that the number does not.
+// Proportion is a thin bar from 0 to 1, beside a number in a table. It says nothing that the number
+// does not.
 func Proportion(share float64) template.HTML {
 	d := &drawing{height: shareHeight}
 	d.write(`<svg width="100%" height="`, number(shareHeight), `" aria-hidden="true">`)

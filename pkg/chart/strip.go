@@ -12,8 +12,8 @@ type Visit struct {
 	Visible float64 // milliseconds that the page was looked at; a gap: not known
 }
 
-// Strip is one session of a reader: time from left to right, pages from top to bottom. A visit is as thick as the page was looked at
-// while it was open.
+// Strip is one session of a reader: time from left to right, pages from top to bottom. A visit is
+// as thick as the page was looked at while it was open.
 type Strip struct {
 	Title  string
 	Pages  int // of the document; 0: as many as were visited

@@ -64,7 +64,8 @@ func (d *drawing) group(attributes string, fn func()) {
 	d.write("</g>")
 }
 
-// stretched writes what fn draws in coordinates from 0 to width and from 0 to height. They are stretched to the picture.
+// stretched writes what fn draws in coordinates from 0 to width and from 0 to height. They are
+// stretched to the picture.
 func (d *drawing) stretched(width, height float64, fn func()) {
 	d.write(`<svg width="100%" height="`, number(d.height), `" viewBox="0 0 `, number(width), ` `, number(height), `" preserveAspectRatio="none" overflow="visible">`)
 	fn()

@@ -56,8 +56,8 @@ func (c Cell) html() string {
 	return `<a href="` + escape(c.URL) + `">` + escape(c.Text) + `</a>`
 }
 
-// data returns the attributes by which programs read the number. Words of the API and numbers need no quotes, which hundreds of cells
-// would send.
+// data returns the attributes by which programs read the number. Words of the API and numbers need
+// no quotes, which hundreds of cells would send.
 func (c Cell) data() string {
 	if c.Metric == "" && !c.Exact {
 		return ""

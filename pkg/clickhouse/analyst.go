@@ -44,9 +44,10 @@ func (a Analyst) Validate() error {
 	return errors.Join(errs...)
 }
 
-// The user has the profile and the quota of the user analyst, which are beside it in users.d or in the embedded
-// server's own file; a quota counts for each user separately. It may read only the views that have a filter here: a
-// view of a later release stays hidden until a filter is added here.
+// The user has the profile and the quota of the user analyst, which are beside it in users.d or in
+// the embedded server's own file; a quota counts for each user separately. It may read only the
+// views that have a filter here: a view of a later release stays hidden until a filter is added
+// here.
 var analystFile = template.Must(template.New("analyst").Parse(`<!-- Reads account {{.Account}} only. Written by lodestone sql-user. -->
 <clickhouse>
   <users>
@@ -72,8 +73,8 @@ var analystFile = template.Must(template.New("analyst").Parse(`<!-- Reads accoun
 </clickhouse>
 `))
 
-// File returns the text of a file for the server's directory users.d that defines the user. It contains a hash of the
-// password, never the password.
+// File returns the text of a file for the server's directory users.d that defines the user. It
+// contains a hash of the password, never the password.
 func (a Analyst) File() (string, error) {
 	if err := a.Validate(); err != nil {
 		return "", err

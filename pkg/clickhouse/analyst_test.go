@@ -22,7 +22,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// analytics is a migrated server with two accounts' rows, its analyst, and one of the first account.
+// analytics is a migrated server with two accounts' rows, its analyst, and one of the first
+// account.
 type analytics struct {
 	t            *testing.T
 	all, scoped  string // addresses over HTTP
@@ -58,7 +59,8 @@ func (a *analytics) user(t *testing.T, name string) string {
 	return text
 }
 
-// shared has the accounts of the tests that share a server: the first two are of tests whose users it has besides.
+// shared has the accounts of the tests that share a server: the first two are of tests whose users
+// it has besides.
 var shared struct {
 	accounts [40]analytics
 	taken    atomic.Int32
@@ -70,7 +72,8 @@ const (
 	ofOthers
 )
 
-// shareAnalytics returns accounts of the test's own on a server whose users may ask as much as they like.
+// shareAnalytics returns accounts of the test's own on a server whose users may ask as much as they
+// like.
 func shareAnalytics(t *testing.T) *analytics {
 	t.Helper()
 	return shareAnalyticsOf(t, ofOthers+int(shared.taken.Add(1))-1)

@@ -60,7 +60,8 @@ func Backup(ctx context.Context, server Config, to BackupPlace) (size BackupSize
 	return size, nil
 }
 
-// Restore brings the databases of a backup to a server that has none of ours, or none with rows: see HasRows.
+// Restore brings the databases of a backup to a server that has none of ours, or none with rows:
+// see HasRows.
 func Restore(ctx context.Context, server Config, from BackupPlace) error {
 	err := administer(server, func(conn driver.Conn) error {
 		names, err := ownDatabases(ctx, conn)
@@ -81,7 +82,8 @@ func Restore(ctx context.Context, server Config, from BackupPlace) error {
 	return nil
 }
 
-// CheckTables reads every table of our databases on a server whole. The error names one that is damaged, and what the server says of it.
+// CheckTables reads every table of our databases on a server whole. The error names one that is
+// damaged, and what the server says of it.
 func CheckTables(ctx context.Context, server Config) error {
 	err := administer(server, func(conn driver.Conn) error {
 		tables, err := Strings(ctx, conn, `SELECT concat(database, '.', name) FROM system.tables
@@ -199,7 +201,8 @@ func ownDatabases(ctx context.Context, conn driver.Conn) ([]string, error) {
 	}), err
 }
 
-// runBackup runs a command in the background of the server, where no connection has to last as long as it takes, and waits for its end.
+// runBackup runs a command in the background of the server, where no connection has to last as long
+// as it takes, and waits for its end.
 func runBackup(ctx context.Context, conn driver.Conn, command string) (size BackupSize, err error) {
 	id := uuid.NewString()
 	if err := conn.Exec(ctx, command+" SETTINGS id = '"+id+"' ASYNC"); err != nil {

@@ -24,8 +24,8 @@ import (
 // Times of a Canary.
 const (
 	canaryInterval = 15 * time.Second
-	// canaryWait is longer than a query may wait in the queue: every earlier query ends within 120 s of its arrival.
-	// That is the maximum of the profile for max_execution_time, waiting included.
+	// canaryWait is longer than a query may wait in the queue: every earlier query ends within 120 s
+	// of its arrival. That is the maximum of the profile for max_execution_time, waiting included.
 	canaryWait = 150 * time.Second
 )
 
@@ -43,13 +43,13 @@ type CanaryConfig struct {
 type CanaryDeps struct {
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
-	// Repair is called while queries stay unanswered, at most once in a Wait, with the attempts since the last answer,
-	// from 1. Nil means that only an operator can repair the server.
+	// Repair is called while queries stay unanswered, at most once in a Wait, with the attempts since
+	// the last answer, from 1. Nil means that only an operator can repair the server.
 	Repair func(ctx context.Context, attempt int) error
 }
 
-// Canary sends a cheap query at intervals as an SQL user, because ClickHouse can answer all other users while those of
-// SQL wait for ever. It implements service.Service.
+// Canary sends a cheap query at intervals as an SQL user, because ClickHouse can answer all other
+// users while those of SQL wait for ever. It implements service.Service.
 type Canary struct {
 	*service.Loop
 	config  CanaryConfig
@@ -93,8 +93,8 @@ func NewCanary(settings CanaryConfig, d CanaryDeps) (*Canary, error) {
 	return c, nil
 }
 
-// Ready returns an error while SQL users have had no answer for longer than any query may wait. It sends no query
-// itself.
+// Ready returns an error while SQL users have had no answer for longer than any query may wait. It
+// sends no query itself.
 func (c *Canary) Ready(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,8 +149,9 @@ func (c *Canary) note(err error) bool {
 	return err == nil
 }
 
-// canaryAnswers are the codes of exceptions that do not indicate a fault of the server: TIMEOUT_EXCEEDED, of a query
-// that waited too long in the queue, and QUOTA_EXCEEDED, of a user with too many queries in the hour.
+// canaryAnswers are the codes of exceptions that do not indicate a fault of the server:
+// TIMEOUT_EXCEEDED, of a query that waited too long in the queue, and QUOTA_EXCEEDED, of a user
+// with too many queries in the hour.
 var canaryAnswers = []string{"159", "201"}
 
 var exceptionNumber = regexp.MustCompile(`^Code: (\d+)\.`)

@@ -1,5 +1,5 @@
-// Package clickhouse connects to Lodestone's ClickHouse and holds the migrations of its schema: database lodestone for
-// internal tables, database analytics for the views that people query.
+// Package clickhouse connects to Lodestone's ClickHouse and holds the migrations of its schema:
+// database lodestone for internal tables, database analytics for the views that people query.
 package clickhouse
 
 import (
@@ -34,7 +34,8 @@ func (c Config) Validate() error {
 	return err
 }
 
-// Options returns the settings of the only server, or of the one that --clickhouse-url names, as options of clickhouse-go.
+// Options returns the settings of the only server, or of the one that --clickhouse-url names, as
+// options of clickhouse-go.
 func (c Config) Options() (*native.Options, error) {
 	o, err := native.ParseDSN(c.URL)
 	if err != nil || len(o.Addr) == 0 || o.Protocol != native.Native {
@@ -58,8 +59,8 @@ func secureDialer(o *native.Options) *certificate.Dialer {
 	return &certificate.Dialer{SkipVerify: o.TLS.InsecureSkipVerify}
 }
 
-// Open returns a pool of connections, safe for concurrent use, without connecting: the first use does. Of several shards, queries
-// read all (see everywhere); what writes goes through EachShard.
+// Open returns a pool of connections, safe for concurrent use, without connecting: the first use
+// does. Of several shards, queries read all (see everywhere); what writes goes through EachShard.
 func Open(c Config, maxConns int) (native.Conn, error) {
 	servers, err := c.Servers()
 	if err != nil {
@@ -86,8 +87,8 @@ func open(o *native.Options, maxConns int) (native.Conn, error) {
 	return conn, nil
 }
 
-// BlockOptions returns the settings of the only server as options of ch-go, for columnar inserts. Those of a shard are returned by
-// Topology.Options.
+// BlockOptions returns the settings of the only server as options of ch-go, for columnar inserts.
+// Those of a shard are returned by Topology.Options.
 func (c Config) BlockOptions() (ch.Options, error) {
 	if c.Shards != "" {
 		return ch.Options{}, errors.New("connect to ClickHouse: there are several shards")
@@ -96,7 +97,8 @@ func (c Config) BlockOptions() (ch.Options, error) {
 	if err != nil {
 		return ch.Options{}, err
 	}
-	// As in ClickHouse's own client: on the same machine compression costs time and memory and saves nothing.
+	// As in ClickHouse's own client: on the same machine compression costs time and memory and saves
+	// nothing.
 	compression := ch.CompressionLZ4
 	if host, _, err := net.SplitHostPort(o.Addr[0]); err == nil && isLocal(host) {
 		compression = ch.CompressionDisabled

@@ -32,8 +32,8 @@ func TestTheServerThatIsBroughtAlongConfinesUsers(t *testing.T) {
 	require.NotEmpty(t, version)
 }
 
-// A server does not start with a profile that has a setting which it does not know. No version that SQL users may have is older than
-// the newest setting, and the documents name these versions.
+// A server does not start with a profile that has a setting which it does not know. No version that
+// SQL users may have is older than the newest setting, and the documents name these versions.
 func TestVersionsForUsersKnowTheirSettings(t *testing.T) {
 	t.Parallel()
 	read := func(path ...string) string {

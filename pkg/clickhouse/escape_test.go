@@ -59,7 +59,8 @@ func newTrap(t *testing.T) *trap {
 	return tr
 }
 
-// lure is configuration, and then a schema, in which the statements of escapes would find what they are after.
+// lure is configuration, and then a schema, in which the statements of escapes would find what they
+// are after.
 func lure(t *testing.T, address string) *analytics {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
@@ -96,8 +97,8 @@ func refused(status int, text string, instead *otherwise) bool {
 	return status >= 400 && (slices.Contains([]int{accessDenied, readOnly, settingConstraint, prohibited}, code) || instead != nil && code == instead.code)
 }
 
-// What a person with the analyst's password may try, on the schema as it is. The statements are well-formed, and what they
-// name is there, so what stops them is the refusal.
+// What a person with the analyst's password may try, on the schema as it is. The statements are
+// well-formed, and what they name is there, so what stops them is the refusal.
 func TestAnalystCannotGetOut(t *testing.T) {
 	t.Parallel()
 	tr := newTrap(t)
@@ -144,7 +145,8 @@ func TestAnalystCannotGetOut(t *testing.T) {
 	require.True(t, refused(status, text, &roleNotGranted), text)
 }
 
-// A table function that a later release of the server brings is tried, too, or known to reach nothing.
+// A table function that a later release of the server brings is tried, too, or known to reach
+// nothing.
 func TestEveryTableFunctionIsTried(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
@@ -192,7 +194,8 @@ func odd(file string) map[string]otherwise {
 }
 
 // escapes are statements that read files, networks, other databases or the server's own tables, or
-// change something. address is that of a listener, table the id of lodestone.events: what they reach is there.
+// change something. address is that of a listener, table the id of lodestone.events: what they
+// reach is there.
 func escapes(file, address, table string) []string {
 	bucket := "'http://" + address + "/bucket/x.csv'"
 	list := []string{
@@ -260,8 +263,8 @@ func escapes(file, address, table string) []string {
 	return list
 }
 
-// Statements that PARALLEL WITH joins are executed without rights by ClickHouse before the versions that Confines knows. The library
-// does not know them.
+// Statements that PARALLEL WITH joins are executed without rights by ClickHouse before the versions
+// that Confines knows. The library does not know them.
 func TestAnalystJoinsNoStatements(t *testing.T) {
 	t.Parallel()
 	tr := newTrap(t)
@@ -282,7 +285,8 @@ func TestAnalystJoinsNoStatements(t *testing.T) {
 	require.Zero(t, tr.connections.Load())
 }
 
-// docs/sql.md says what an SQL user sees of the server, since ClickHouse has no right for it. It is no more than that.
+// docs/sql.md says what an SQL user sees of the server, since ClickHouse has no right for it. It is
+// no more than that.
 func TestWhatAnalystsSeeOfTheServer(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)

@@ -18,15 +18,16 @@ import (
 )
 
 const (
-	// AllDatabase has a Distributed table for each table whose rows are spread over the shards. A server that is the only one has no
-	// such database.
+	// AllDatabase has a Distributed table for each table whose rows are spread over the shards. A
+	// server that is the only one has no such database.
 	AllDatabase = "lodestone_all"
 	// cluster is the name of all shards in the servers' setting remote_servers.
 	cluster = "lodestone"
 )
 
-// spread are the tables whose rows are each on one shard. All others have the same rows on every shard, or are about the shard
-// itself. The steps of the retention are each shard's own, and so are read beside the rows that they are about.
+// spread are the tables whose rows are each on one shard. All others have the same rows on every
+// shard, or are about the shard itself. The steps of the retention are each shard's own, and so are
+// read beside the rows that they are about.
 var spread = []string{"events", "link_views", "expired_views", "shard"}
 
 var spreadTable = regexp.MustCompile(`\blodestone\.(events|link_views|expired_views|shard)\b`)
@@ -39,13 +40,14 @@ func (c Config) Everywhere(statement string) string {
 	return OverShards(statement)
 }
 
-// OverShards returns a statement, or the name of a table with its database, that means the rows of all of several shards.
+// OverShards returns a statement, or the name of a table with its database, that means the rows of
+// all of several shards.
 func OverShards(statement string) string {
 	return spreadTable.ReplaceAllString(statement, AllDatabase+".$1")
 }
 
-// ReadDatabase is the database of statements that name none: with several shards, a table without its database is never that of
-// one shard.
+// ReadDatabase is the database of statements that name none: with several shards, a table without
+// its database is never that of one shard.
 func (c Config) ReadDatabase() string {
 	if c.Shards == "" {
 		return Database
@@ -60,7 +62,8 @@ func (c Config) ReadSettings() native.Settings {
 	}
 	return native.Settings{
 		"skip_unavailable_shards": 0, // a smaller answer would be a wrong one
-		// A subquery of rows in a query of rows is asked of all shards first, and not of each shard for itself.
+		// A subquery of rows in a query of rows is asked of all shards first, and not of each shard for
+		// itself.
 		"distributed_product_mode": "global",
 	}
 }
@@ -199,8 +202,8 @@ func openEverywhere(c Config, servers []Config, maxConns int) (native.Conn, erro
 
 const dialTimeout = 5 * time.Second
 
-// dialCluster connects to a server that reads exactly the shards of the topology: what it has for a cluster is its own setting, with
-// which answers could be smaller, or have rows twice.
+// dialCluster connects to a server that reads exactly the shards of the topology: what it has for a
+// cluster is its own setting, with which answers could be smaller, or have rows twice.
 func (c Config) dialCluster(ctx context.Context, address string, o ch.Options, secure *certificate.Dialer, shards int) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

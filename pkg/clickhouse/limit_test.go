@@ -18,8 +18,9 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// Users like the analyst: hurried has threads like everyone's, with which it hits a limit in time on a machine on which much else is
-// tested; lowered as well, and has others for limits that take hundreds of gigabytes to read, or gigabytes of disk, to hit.
+// Users like the analyst: hurried has threads like everyone's, with which it hits a limit in time
+// on a machine on which much else is tested; lowered as well, and has others for limits that take
+// hundreds of gigabytes to read, or gigabytes of disk, to hit.
 const lowered = `<clickhouse>
   <profiles><hurried><profile>analyst</profile><os_thread_priority>0</os_thread_priority></hurried><lowered>
     <profile>analyst</profile>
@@ -36,8 +37,8 @@ const lowered = `<clickhouse>
 // testTimeout is shorter than the longest time that the analyst's statements may run.
 const testTimeout = 100 * time.Second
 
-// hurried takes the lowest priority from the analyst's threads, with which they get next to nothing of a machine on which much
-// else is tested.
+// hurried takes the lowest priority from the analyst's threads, with which they get next to nothing
+// of a machine on which much else is tested.
 var hurried = map[string]string{"users.d/hurried.xml": "<clickhouse><profiles><analyst><os_thread_priority>0</os_thread_priority></analyst></profiles></clickhouse>"}
 
 // inLine also gives each analyst half of the memory.
@@ -48,8 +49,9 @@ var inLine = map[string]string{"users.d/hurried.xml": `<clickhouse><profiles><an
 // far is a statement that reads few enough rows, but takes minutes.
 const far = "SELECT count() FROM numbers(900000000) WHERE NOT ignore(SHA512(toString(number)))"
 
-// Every limit is hit except those that refuse nothing: os_thread_priority, which the system enforces, and max_threads,
-// which no user may raise (see escapes). Quotas that take minutes or hours to hit are counted like the one that is hit.
+// Every limit is hit except those that refuse nothing: os_thread_priority, which the system
+// enforces, and max_threads, which no user may raise (see escapes). Quotas that take minutes or
+// hours to hit are counted like the one that is hit.
 func TestLimitsOfTheAnalyst(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, map[string]string{"users.d/lowered.xml": lowered})
@@ -79,7 +81,8 @@ func TestLimitsOfTheAnalyst(t *testing.T) {
 		"SELECT duration, max_queries, ifNull(max_read_rows, 0) FROM system.quota_limits WHERE quota_name = 'analyst' ORDER BY duration"), "\t", " "))
 }
 
-// hold runs a statement in the background, at the longest until the test ends. What it was answered, if it was, can be received.
+// hold runs a statement in the background, at the longest until the test ends. What it was
+// answered, if it was, can be received.
 func (a *analytics) hold(address, sql string) <-chan string {
 	a.t.Helper()
 	return a.holdUntil(a.t.Context(), address, sql)
@@ -114,7 +117,8 @@ func (a *analytics) awaits(condition string) {
 	}, testTimeout, 10*time.Millisecond)
 }
 
-// queue makes the workload in which so many of SQL users' queries run at a time, as the embedded server has it.
+// queue makes the workload in which so many of SQL users' queries run at a time, as the embedded
+// server has it.
 func (a *analytics) queue(places int) {
 	a.t.Helper()
 	for _, statement := range clickhouse.Workload(places, places+1) {
@@ -198,7 +202,8 @@ func TestWhereThereIsNoLineAnAnalystRunsEightQueriesAtATime(t *testing.T) {
 	a.must(a.scoped, "SELECT 1") // another user's
 }
 
-// ClickHouse lets these pass the line, and refuses them when it has run their subqueries: for those they wait for a thread.
+// ClickHouse lets these pass the line, and refuses them when it has run their subqueries: for those
+// they wait for a thread.
 func nothingPassesTheLine(t *testing.T, a *analytics) {
 	t.Helper()
 	a.queue(1)

@@ -20,13 +20,15 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// functions are statements that define the words of reports, each ended by a semicolon and a line break.
+// functions are statements that define the words of reports, each ended by a semicolon and a line
+// break.
 //
 //go:embed functions.sql
 var functions string
 
-// Migrate brings the schema of every shard up to date and returns the versions that it applied, none if all were current. A server that
-// has no id among the shards gets the next one. ClickHouse has no lock for migrations: the caller holds the one in Postgres.
+// Migrate brings the schema of every shard up to date and returns the versions that it applied,
+// none if all were current. A server that has no id among the shards gets the next one. ClickHouse
+// has no lock for migrations: the caller holds the one in Postgres.
 func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 	servers, err := c.Servers()
 	if err != nil {
@@ -120,8 +122,8 @@ func createDatabases(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-// createFunctions creates the functions that migrations and reports use. They belong to no database: a backup of
-// databases lacks them, and the next migration brings them back.
+// createFunctions creates the functions that migrations and reports use. They belong to no
+// database: a backup of databases lacks them, and the next migration brings them back.
 func createFunctions(ctx context.Context, db *sql.DB) error {
 	for statement := range strings.SplitSeq(functions, ";\n") {
 		if strings.TrimSpace(statement) == "" {
@@ -152,8 +154,8 @@ func checkOrigin(ctx context.Context, db *sql.DB) error {
 	return schema.CompareOrigin("ClickHouse", version, migrations)
 }
 
-// CheckSchema returns an error unless ClickHouse answers and its schema suits this program. schema.IsMismatch
-// recognises an unsuitable schema.
+// CheckSchema returns an error unless ClickHouse answers and its schema suits this program.
+// schema.IsMismatch recognises an unsuitable schema.
 func CheckSchema(ctx context.Context, conn native.Conn) error {
 	var version int64
 	err := conn.QueryRow(ctx, "SELECT max(version_id) FROM lodestone.goose_db_version WHERE is_applied = 1").Scan(&version)

@@ -12,8 +12,9 @@ import (
 
 const mutationPoll = time.Second
 
-// AwaitMutations waits until ClickHouse has made all changes of a table of lodestone that were asked for, by whichever process, with a
-// command that begins with a text, as system.mutations lists it. The error is that of one that cannot be made, if there is one.
+// AwaitMutations waits until ClickHouse has made all changes of a table of lodestone that were
+// asked for, by whichever process, with a command that begins with a text, as system.mutations
+// lists it. The error is that of one that cannot be made, if there is one.
 func AwaitMutations(ctx context.Context, conn driver.Conn, table, command string) error {
 	ticker := time.NewTicker(mutationPoll)
 	defer ticker.Stop()

@@ -17,8 +17,8 @@ func Numbers(list []int64) string {
 	return array(list, func(n int64) string { return strconv.FormatInt(n, 10) })
 }
 
-// Text returns the text of a String parameter, whatever bytes the string has: the server reads the escapes of its
-// format TSV.
+// Text returns the text of a String parameter, whatever bytes the string has: the server reads the
+// escapes of its format TSV.
 func Text(s string) string { return escaped.Replace(s) }
 
 // Texts returns the text of an Array(String) parameter, whatever bytes the strings have.

@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// answers to the questions of docs/sql.md on the data of clickhousetest.Campaign, by their headings.
+// answers to the questions of docs/sql.md on the data of clickhousetest.Campaign, by their
+// headings.
 var answers = map[string]string{
 	"Which page loses readers?": `Checklist 1 1 1 0 0
 Checklist 1 2 1 1 100

@@ -2,9 +2,9 @@ package clickhouse
 
 import "strings"
 
-// passing lists ClickHouse's error codes for temporary conditions: limits, overload, a shutdown, a full disk. The same
-// statement may succeed later without any change to the statement or a table. The numbers are those of ClickHouse's
-// src/Common/ErrorCodes.cpp.
+// passing lists ClickHouse's error codes for temporary conditions: limits, overload, a shutdown, a
+// full disk. The same statement may succeed later without any change to the statement or a table.
+// The numbers are those of ClickHouse's src/Common/ErrorCodes.cpp.
 var passing = map[int32]bool{
 	32:  true, // ATTEMPT_TO_READ_AFTER_EOF: a shard ended meanwhile
 	74:  true, // CANNOT_READ_FROM_FILE_DESCRIPTOR
@@ -32,30 +32,31 @@ var passing = map[int32]bool{
 	999: true, // KEEPER_EXCEPTION
 }
 
-// IsRefusal reports whether ClickHouse answered with an error that a retry will not change: the statement, the data,
-// the schema or the rights are wrong.
+// IsRefusal reports whether ClickHouse answered with an error that a retry will not change: the
+// statement, the data, the schema or the rights are wrong.
 func IsRefusal(err error) bool {
 	code, yes := IsException(err)
 	return yes && !passing[code]
 }
 
-// IsFenced reports whether a condition in the statement refused it, such as that it came too late. It has changed nothing.
+// IsFenced reports whether a condition in the statement refused it, such as that it came too late.
+// It has changed nothing.
 func IsFenced(err error) bool {
 	const throwIf = 395
 	code, yes := IsException(err)
 	return yes && code == throwIf
 }
 
-// IsOutOfMemory reports whether a statement took more memory than a statement may, rather than the server having too
-// little for all of them.
+// IsOutOfMemory reports whether a statement took more memory than a statement may, rather than the
+// server having too little for all of them.
 func IsOutOfMemory(err error) bool {
 	const memoryLimitExceeded = 241
 	code, yes := IsException(err)
 	return yes && code == memoryLimitExceeded && !strings.Contains(err.Error(), "(total)")
 }
 
-// IsForbidden reports whether ClickHouse refused a statement that carries no data: the login, the rights, the schema or
-// a setting is wrong, or the user or the table is read-only.
+// IsForbidden reports whether ClickHouse refused a statement that carries no data: the login, the
+// rights, the schema or a setting is wrong, or the user or the table is read-only.
 func IsForbidden(err error) bool {
 	const readOnly, tableIsReadOnly = 164, 242
 	code, yes := IsException(err)

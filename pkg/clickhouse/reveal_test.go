@@ -21,8 +21,9 @@ const unhurried = `<clickhouse>
   <quotas><analyst replace="replace"><interval><duration>60</duration><queries>1000000</queries></interval></analyst></quotas>
 </clickhouse>`
 
-// movers are settings by which the server evaluates conditions elsewhere or in another order. SQL users can change none of them: the
-// users of this test have them by their profiles. Those that would evaluate a condition before PREWHERE are fixed in the profile analyst
+// movers are settings by which the server evaluates conditions elsewhere or in another order. SQL
+// users can change none of them: the users of this test have them by their profiles. Those that
+// would evaluate a condition before PREWHERE are fixed in the profile analyst
 // (TestTheProfileFixesWhatMovesPrewhere).
 var movers = map[string]string{
 	"as_it_is":   "",
@@ -75,7 +76,8 @@ func (a *analytics) reveals(user string, form revealing, view string, columns ..
 	}
 }
 
-// shareMoved has the users of the movers, and rows of both accounts side by side, in the same part and granule.
+// shareMoved has the users of the movers, and rows of both accounts side by side, in the same part
+// and granule.
 func shareMoved(t *testing.T) *analytics {
 	t.Helper()
 	a := shareAnalyticsOf(t, ofMovers)
@@ -95,8 +97,9 @@ func (a *analytics) columns(view string) []string {
 	return columns
 }
 
-// A condition that fails on a row says what is in the row, so it must see no row of another account: whatever column of whatever view it
-// is on, and wherever the server evaluates it. TestNoConditionOnAnyColumnSeesAnotherAccount tries each column by itself.
+// A condition that fails on a row says what is in the row, so it must see no row of another
+// account: whatever column of whatever view it is on, and wherever the server evaluates it.
+// TestNoConditionOnAnyColumnSeesAnotherAccount tries each column by itself.
 func TestNoConditionSeesAnotherAccount(t *testing.T) {
 	t.Parallel()
 	a := shareMoved(t)
@@ -116,8 +119,9 @@ func TestNoConditionSeesAnotherAccount(t *testing.T) {
 	}
 }
 
-// Settings of the profile keep conditions of a user behind PREWHERE, and the views have the account there wherever they read a table: either
-// by itself keeps rows of others from the conditions above.
+// Settings of the profile keep conditions of a user behind PREWHERE, and the views have the account
+// there wherever they read a table: either by itself keeps rows of others from the conditions
+// above.
 func TestViewsReadRowsOfTheAccount(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
@@ -134,7 +138,8 @@ func TestViewsReadRowsOfTheAccount(t *testing.T) {
 	}
 }
 
-// Each of these settings, with the other value, evaluates conditions of a user before the one on the account.
+// Each of these settings, with the other value, evaluates conditions of a user before the one on
+// the account.
 func TestTheProfileFixesWhatMovesPrewhere(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
@@ -145,13 +150,14 @@ func TestTheProfileFixesWhatMovesPrewhere(t *testing.T) {
 	}
 }
 
-// revealed reports whether an error has what a condition revealed of a row, and not only the text of the condition.
+// revealed reports whether an error has what a condition revealed of a row, and not only the text
+// of the condition.
 func revealed(text string) bool {
 	return strings.Contains(text, "Cannot parse string 'revealed") || strings.Contains(text, "DB::Exception: revealed")
 }
 
-// A plan says how many rows it reads: those of the account and, in a granule of its first and last row, of accounts beside it. A tenth
-// of the rows of others in this test would be more.
+// A plan says how many rows it reads: those of the account and, in a granule of its first and last
+// row, of accounts beside it. A tenth of the rows of others in this test would be more.
 func TestPlansReadTheRowsOfTheAccount(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
@@ -205,7 +211,8 @@ func TestAUserOfSeveralAccounts(t *testing.T) {
 	require.Equal(t, "1", a.must(a.scoped, "SELECT uniqExact(account_id) FROM events"))
 }
 
-// A client of the native protocol says by itself for whom it asks. The accounts are those of the user who logged in.
+// A client of the native protocol says by itself for whom it asks. The accounts are those of the
+// user who logged in.
 func TestAClientForgesNoUser(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Who migrates without the rights for functions reads which ones are missing. The embedded server has no users to try it with.
+// Who migrates without the rights for functions reads which ones are missing. The embedded server
+// has no users to try it with.
 func TestMissingRightsForFunctionsAreNamed(t *testing.T) {
 	t.Parallel()
 	refused := &native.Exception{Code: accessDenied, Name: "DB::Exception", Message: "lodestone: Not enough privileges"}

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// changeable are the settings that SQL users may change, with values beyond their bounds: each shapes an answer, or lowers
-// a limit.
+// changeable are the settings that SQL users may change, with values beyond their bounds: each
+// shapes an answer, or lowers a limit.
 var changeable = map[string][]string{
 	"max_execution_time":                           {"0", "121", "-1"},
 	"max_rows_to_read":                             {"0", "1000000001"},
@@ -52,8 +52,8 @@ const another = "another value"
 // limit is in the names of settings that are a limit, or lift one.
 var limit = regexp.MustCompile(`max_|_max$|limit|thread|memory|timeout|overflow|priority|nice|speed|bandwidth|concurren|workload`)
 
-// boundedForWriter reports whether a setting is one that the user dbt must not change. dbt writes, so its settings are
-// not bounded all at once.
+// boundedForWriter reports whether a setting is one that the user dbt must not change. dbt writes,
+// so its settings are not bounded all at once.
 func (s setting) boundedForWriter() bool {
 	switch s.Type {
 	case "String", "URI", "Map", "Char":
@@ -97,8 +97,8 @@ func (s setting) other(a *analytics, c *http.Client) string {
 	return found[1]
 }
 
-// walk tries to give settings of a user other values, each by so many of the ways by which users come in, in turn. It
-// returns the settings that the user may change.
+// walk tries to give settings of a user other values, each by so many of the ways by which users
+// come in, in turn. It returns the settings that the user may change.
 func (a *analytics) walk(address string, others func(s setting) (values []string, ways int)) (open []string) {
 	a.t.Helper()
 	client := &http.Client{}
@@ -136,9 +136,9 @@ func (a *analytics) walk(address string, others func(s setting) (values []string
 // allWays of tries.
 const allWays = 5
 
-// Of all the server's settings, also those of a later release, an SQL user changes the few that are listed, within their
-// bounds, by whatever way the user comes in. Here one user tries each of the others by one way:
-// TestEverySettingIsBoundedByEveryWay has all of them.
+// Of all the server's settings, also those of a later release, an SQL user changes the few that are
+// listed, within their bounds, by whatever way the user comes in. Here one user tries each of the
+// others by one way: TestEverySettingIsBoundedByEveryWay has all of them.
 func TestEverySettingOfAnSQLUserIsBounded(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
@@ -287,8 +287,8 @@ var settingForms = []string{
 	"SHOW TABLES FORMAT Template %s", "EXISTS events FORMAT Template %s", "EXPLAIN AST SELECT 1 FORMAT Template %s",
 }
 
-// Whatever has SETTINGS names no file and no address, and no format reads one. Each setting is tried in two forms:
-// TestNoSettingInAnyFormReachesAFile has all of them.
+// Whatever has SETTINGS names no file and no address, and no format reads one. Each setting is
+// tried in two forms: TestNoSettingInAnyFormReachesAFile has all of them.
 func TestNoSettingOrFormatOfAnSQLUserReachesAFile(t *testing.T) {
 	t.Parallel()
 	tr := newTrap(t)
@@ -347,7 +347,8 @@ func (a *analytics) sets(client *http.Client, address, form, name, value string)
 	require.Regexp(a.t, refusedSetting, post(a.t, client, address, sql), sql)
 }
 
-// A setting that is reset has the value of the program and not that of the profile, so it is not reset.
+// A setting that is reset has the value of the program and not that of the profile, so it is not
+// reset.
 func TestAnSQLUserResetsNoSetting(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)

@@ -15,8 +15,8 @@ import (
 	native "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// nameShards gives each shard that has no id the next one. The first server of an installation, which may be its only one for
-// long, is shard 1.
+// nameShards gives each shard that has no id the next one. The first server of an installation,
+// which may be its only one for long, is shard 1.
 func nameShards(ctx context.Context, servers []Config) error {
 	ids := make([]uint16, len(servers))
 	for i, server := range servers {
@@ -66,8 +66,8 @@ func onServer(c Config, fn func(db *sql.DB) error) error {
 	return errors.Join(fn(db), db.Close())
 }
 
-// readEverywhere makes the tables that read all shards, and makes the views for SQL users read them. It replaces tables, so
-// that they have the columns of the present schema.
+// readEverywhere makes the tables that read all shards, and makes the views for SQL users read
+// them. It replaces tables, so that they have the columns of the present schema.
 func readEverywhere(ctx context.Context, c Config) error {
 	return onServer(c, func(db *sql.DB) error {
 		if _, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+AllDatabase); err != nil {
@@ -111,8 +111,9 @@ func replaceViews(ctx context.Context, db *sql.DB) (err error) {
 	return nil
 }
 
-// viewsEverywhere returns the migrations for a server whose views read all shards: one that replaces a view must not make it read one
-// shard, even for a moment. A server that has no tables over all shards yet gets them after its first migration.
+// viewsEverywhere returns the migrations for a server whose views read all shards: one that
+// replaces a view must not make it read one shard, even for a moment. A server that has no tables
+// over all shards yet gets them after its first migration.
 func viewsEverywhere(ctx context.Context, db *sql.DB, files fs.FS) (fs.FS, error) {
 	var ready bool
 	err := db.QueryRowContext(ctx, "SELECT count() = ? FROM system.tables WHERE database = ?", len(spread), AllDatabase).Scan(&ready)

@@ -15,7 +15,8 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// stalls are kinds of statements of which ClickHouse runs parts in threads or pipelines of their own, or evaluates parts before the rest.
+// stalls are kinds of statements of which ClickHouse runs parts in threads or pipelines of their
+// own, or evaluates parts before the rest.
 var stalls = map[string]string{
 	"recursive":                     "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM t",
 	"recursive, twice":              "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3), u AS (SELECT count() AS n FROM t UNION ALL SELECT n + 1 FROM u WHERE n < (SELECT max(n) + 3 FROM t)) SELECT count() FROM u",
@@ -110,8 +111,9 @@ var generous = map[string]string{
 	"users.d/generous.xml": `<clickhouse><quotas><analyst replace="replace"><interval><duration>3600</duration></interval></analyst></quotas></clickhouse>`,
 }
 
-// No statement keeps other SQL users waiting for good, however many of it run, as many as have their turn at once and more: some
-// ends, by an answer or a clear error, and another user's query is answered.
+// No statement keeps other SQL users waiting for good, however many of it run, as many as have
+// their turn at once and more: some ends, by an answer or a clear error, and another user's query
+// is answered.
 func TestNoStatementStopsSQLUsers(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, generous)
@@ -119,8 +121,8 @@ func TestNoStatementStopsSQLUsers(t *testing.T) {
 	requireNoStop(a, clickhouse.Workload(1, 0), 1, slices.Values(holding))
 }
 
-// holding are the kinds of stalls that hold their turn while they ask for more of what others have. TestNoStatementStopsAnyServer
-// has all of them.
+// holding are the kinds of stalls that hold their turn while they ask for more of what others have.
+// TestNoStatementStopsAnyServer has all of them.
 var holding = []string{
 	"recursive", "recursive, twice", "recursive, in a scalar", "recursive, past the line", "scalar", "in", "materialised", "processes", "kill query",
 	"insert", "an answer that is not read", "an error while it is answered",

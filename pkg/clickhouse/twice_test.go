@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// Two addresses that lead to one server are noticed before what is for each shard is done twice on one, and never on another.
+// Two addresses that lead to one server are noticed before what is for each shard is done twice on
+// one, and never on another.
 func TestTwoAddressesOfOneServerAreNoTwoShards(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)

@@ -13,8 +13,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// The functions of reports are there for SQL users after a restart of the server. They are no part of a database, so a
-// restored one lacks them: the next migration brings them back.
+// The functions of reports are there for SQL users after a restart of the server. They are no part
+// of a database, so a restored one lacks them: the next migration brings them back.
 func TestFunctionsStay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -63,7 +63,8 @@ func TestKindsOfDevices(t *testing.T) {
 	}
 }
 
-// What one definition is of is the same in each table: a column there, a function where it is read off something else.
+// What one definition is of is the same in each table: a column there, a function where it is read
+// off something else.
 func TestOneDefinitionEach(t *testing.T) {
 	conn := open(t)
 	ctx := context.Background()
@@ -74,7 +75,8 @@ func TestOneDefinitionEach(t *testing.T) {
 	}
 }
 
-// Without copied addresses, an SQL user can neither tell whose links are one person's, nor where that person works.
+// Without copied addresses, an SQL user can neither tell whose links are one person's, nor where
+// that person works.
 func TestPersonsAreHiddenWithoutTheirAddress(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)
@@ -98,7 +100,8 @@ func TestPersonsAreHiddenWithoutTheirAddress(t *testing.T) {
 	}
 }
 
-// Some tools ask for NULL where a join finds nothing. The views join inside, and answer all the same.
+// Some tools ask for NULL where a join finds nothing. The views join inside, and answer all the
+// same.
 func TestViewsAnswerWhateverJoinsGive(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)

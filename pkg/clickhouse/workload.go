@@ -23,7 +23,8 @@ func (c WorkloadConfig) Validate() error {
 	return nil
 }
 
-// workloadWaiting is how many queries of SQL users may wait: enough for a few dashboards. Further queries are refused.
+// workloadWaiting is how many queries of SQL users may wait: enough for a few dashboards. Further
+// queries are refused.
 const workloadWaiting = 32
 
 // WorkloadSettings returns the end of the statement that creates a workload of Workload.
@@ -35,13 +36,15 @@ func WorkloadSettings(queries, threads int) string {
 	return settings
 }
 
-// Workload returns the statements, in their order, that limit how many queries of SQL users run at a time; the others
-// wait. The statements are idempotent. Queries of other users belong to no workload and are not affected.
+// Workload returns the statements, in their order, that limit how many queries of SQL users run at
+// a time; the others wait. The statements are idempotent. Queries of other users belong to no
+// workload and are not affected.
 //
-// threads limits the threads of these queries as well, for statements that ClickHouse does not count as queries: KILL
-// QUERY, and reads of system.processes, whose subqueries run before either is refused. 0 means no such limit, and is
-// the only safe value for a server that knows recursive common table expressions: such a query waits without a timeout
-// for further threads while it holds one, so a single statement can stop all SQL users, whatever the limit.
+// threads limits the threads of these queries as well, for statements that ClickHouse does not
+// count as queries: KILL QUERY, and reads of system.processes, whose subqueries run before either
+// is refused. 0 means no such limit, and is the only safe value for a server that knows recursive
+// common table expressions: such a query waits without a timeout for further threads while it holds
+// one, so a single statement can stop all SQL users, whatever the limit.
 func Workload(queries, threads int) []string {
 	statements := []string{
 		"CREATE OR REPLACE RESOURCE query (QUERY)",
@@ -55,8 +58,8 @@ func Workload(queries, threads int) []string {
 	return statements
 }
 
-// MakeWorkload executes the statements of Workload, without a limit of threads, unless the server already has the same
-// workload.
+// MakeWorkload executes the statements of Workload, without a limit of threads, unless the server
+// already has the same workload.
 func MakeWorkload(ctx context.Context, c Config, queries int) (err error) {
 	conn, err := Open(c, 1)
 	if err != nil {

@@ -1,8 +1,9 @@
 // Package client calls Lodestone's API from Go.
 //
-// Every method takes a context and returns problems as *problem.Problem, so that problem.Is recognises their code.
-// Reads and creations are retried a few times when the service is unavailable or cannot be reached; an idempotency key
-// prevents duplicates. Changes and deletions are sent once.
+// Every method takes a context and returns problems as *problem.Problem, so that problem.Is
+// recognises their code. Reads and creations are retried a few times when the service is
+// unavailable or cannot be reached; an idempotency key prevents duplicates. Changes and deletions
+// are sent once.
 package client
 
 import (
@@ -120,8 +121,8 @@ func retry(ctx context.Context, send func() (after time.Duration, err error)) er
 	})
 }
 
-// transient reports whether a failed request may go through later. A conflict may if the service says
-// when: it still answers the same request.
+// transient reports whether a failed request may go through later. A conflict may if the service
+// says when: it still answers the same request.
 func transient(ctx context.Context, err error, after time.Duration) bool {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests || p.Status == http.StatusConflict && after > 0
@@ -135,8 +136,8 @@ type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
-// Post creates something, once, however often the request has to be sent until its answer arrives: it
-// has a key of its own by which the service knows it again.
+// Post creates something, once, however often the request has to be sent until its answer arrives:
+// it has a key of its own by which the service knows it again.
 func Post[T any](ctx context.Context, c *Client, path string, body any) (out T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -178,8 +179,8 @@ func (c *Client) Do(ctx context.Context, method, path string, header http.Header
 	return 0, nil
 }
 
-// Fetch sends a request once, and returns the answer to one that went well. The caller closes its body. after is how long the
-// service asks to wait.
+// Fetch sends a request once, and returns the answer to one that went well. The caller closes its
+// body. after is how long the service asks to wait.
 func (c *Client) Fetch(ctx context.Context, method, path string, header http.Header, body io.Reader) (_ *http.Response, after time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
@@ -210,7 +211,8 @@ func (c *Client) Fetch(ctx context.Context, method, path string, header http.Hea
 	return nil, time.Duration(seconds) * time.Second, problemOf(res, text)
 }
 
-// problemOf returns the problem in an answer, or one derived from its status if the answer is not Lodestone's.
+// problemOf returns the problem in an answer, or one derived from its status if the answer is not
+// Lodestone's.
 func problemOf(res *http.Response, text []byte) error {
 	var p problem.Problem
 	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))

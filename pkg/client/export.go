@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// ExportEvents writes the file of the events that the query lets through; its parameter format is required. The file is not
-// complete if there is an error. It is asked for again while that may help, until its first byte.
+// ExportEvents writes the file of the events that the query lets through; its parameter format is
+// required. The file is not complete if there is an error. It is asked for again while that may
+// help, until its first byte.
 func (c *Client) ExportEvents(ctx context.Context, query url.Values, to io.Writer) error {
 	return c.download(ctx, eventsPath+"/export", query, to)
 }

@@ -9,13 +9,16 @@ import (
 	"time"
 )
 
-// Transport is an http.RoundTripper that calls a handler of this process instead of a server: a page of the site is a client of the
-// site's own API. Answers are streamed. The caller must close their bodies, as always.
+// Transport is an http.RoundTripper that calls a handler of this process instead of a server: a
+// page of the site is a client of the site's own API. Answers are streamed. The caller must close
+// their bodies, as always.
 type Transport struct {
 	Handler http.Handler
-	// For is the request on whose behalf all others are: the handler sees its client's address. Required.
+	// For is the request on whose behalf all others are: the handler sees its client's address.
+	// Required.
 	For *http.Request
-	// Writer is where For is answered. It lets the handler extend the time in which a body has to arrive; nil: it cannot.
+	// Writer is where For is answered. It lets the handler extend the time in which a body has to
+	// arrive; nil: it cannot.
 	Writer http.ResponseWriter
 }
 
@@ -59,7 +62,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// answer is the http.ResponseWriter of the handler. Only the handler's goroutine uses it, until written is closed.
+// answer is the http.ResponseWriter of the handler. Only the handler's goroutine uses it, until
+// written is closed.
 type answer struct {
 	header, sent http.Header
 	status       int
@@ -98,7 +102,8 @@ func (a *answer) fail() {
 // Flush implements http.Flusher: everything is passed on at once.
 func (a *answer) Flush() { a.WriteHeader(http.StatusOK) }
 
-// SetReadDeadline bounds the time in which the body of the request has to arrive, for http.ResponseController.
+// SetReadDeadline bounds the time in which the body of the request has to arrive, for
+// http.ResponseController.
 func (a *answer) SetReadDeadline(at time.Time) error {
 	return a.extend(func(c *http.ResponseController) error { return c.SetReadDeadline(at) })
 }

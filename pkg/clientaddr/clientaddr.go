@@ -66,8 +66,8 @@ func Networks(setting string, texts []string) ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// New returns the finder that believes the proxies of some networks, about the one header that they set:
-// x-forwarded-for or forwarded.
+// New returns the finder that believes the proxies of some networks, about the one header that they
+// set: x-forwarded-for or forwarded.
 func New(trusted []netip.Prefix, header string) *Finder { return &Finder{trusted, header} }
 
 // Client returns the address of a request's client, as Find does.
@@ -79,13 +79,14 @@ func (f *Finder) Client(r *http.Request) netip.Addr {
 	return f.Find(peer.Addr(), r.Header.Values)
 }
 
-// Find returns the address of the client: the peer's, unless the peer is a trusted proxy; then the right-most address
-// of the header that does not belong to a trusted proxy, since anything left of it can be forged. If every address is
-// trusted, the left-most is the client's.
+// Find returns the address of the client: the peer's, unless the peer is a trusted proxy; then the
+// right-most address of the header that does not belong to a trusted proxy, since anything left of
+// it can be forged. If every address is trusted, the left-most is the client's.
 //
-// The zero address means that the client's address is unknown: a trusted proxy withheld it, or wrote an invalid one. A
-// guess in its place would merge several visitors into one. Keep the address in memory only. header returns the lines
-// of a header; it is called only if the peer is trusted.
+// The zero address means that the client's address is unknown: a trusted proxy withheld it, or
+// wrote an invalid one. A guess in its place would merge several visitors into one. Keep the
+// address in memory only. header returns the lines of a header; it is called only if the peer is
+// trusted.
 func (f *Finder) Find(peer netip.Addr, header func(name string) []string) netip.Addr {
 	addr := plain(peer)
 	if !f.trusts(addr) {
@@ -106,8 +107,8 @@ func (f *Finder) Find(peer netip.Addr, header func(name string) []string) netip.
 	return addr
 }
 
-// Network returns what one client is taken for where clients are counted: the address, and for IPv6 the
-// network of 64 bits, within which a client takes any address that it likes.
+// Network returns what one client is taken for where clients are counted: the address, and for IPv6
+// the network of 64 bits, within which a client takes any address that it likes.
 func Network(addr netip.Addr) netip.Addr {
 	if addr.Is6() {
 		if network, err := addr.Prefix(64); err == nil { // it never fails for 64
@@ -149,8 +150,8 @@ func (f *Finder) cutHop(list string) (rest, hop string, more bool) {
 	return rest, hop, more
 }
 
-// lastOutsideQuotes returns where a separator occurs last outside of quotes, or -1, and whether every
-// quotation is finished.
+// lastOutsideQuotes returns where a separator occurs last outside of quotes, or -1, and whether
+// every quotation is finished.
 func lastOutsideQuotes(text string, separator byte) (at int, sound bool) {
 	at = -1
 	quoted := false
@@ -167,7 +168,8 @@ func lastOutsideQuotes(text string, separator byte) (at int, sound bool) {
 	return at, !quoted
 }
 
-// forwardedFor returns the "for" of one element of a Forwarded header (RFC 7239), unquoted, or "" if it has none.
+// forwardedFor returns the "for" of one element of a Forwarded header (RFC 7239), unquoted, or ""
+// if it has none.
 func forwardedFor(element string) string {
 	for {
 		at, _ := lastOutsideQuotes(element, ';')
@@ -182,8 +184,9 @@ func forwardedFor(element string) string {
 	}
 }
 
-// Withheld reports whether the lines of a Forwarded header say that the connection is not the visitor's and whose it is stays unknown
-// (RFC 7239, section 6.2), in the last element, which the sender itself wrote.
+// Withheld reports whether the lines of a Forwarded header say that the connection is not the
+// visitor's and whose it is stays unknown (RFC 7239, section 6.2), in the last element, which the
+// sender itself wrote.
 func Withheld(lines []string) bool {
 	if len(lines) == 0 {
 		return false

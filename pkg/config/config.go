@@ -42,8 +42,9 @@ func InvalidFlag(flag, wrong, remedy string) error {
 	return &Problem{Setting: flag, Wrong: wrong, Remedy: remedy, NoEnv: true}
 }
 
-// FlagOnly reports whether a value is taken from the command line alone, since it confirms a command or widens what it does: a
-// variable may be there for another command. Such a flag has the tag env:"-".
+// FlagOnly reports whether a value is taken from the command line alone, since it confirms a
+// command or widens what it does: a variable may be there for another command. Such a flag has the
+// tag env:"-".
 func FlagOnly(flag *kong.Flag) bool { return flag.Tag.Get("env") == "-" }
 
 // IsInvalid reports whether an error comes from a setting, so that the user can correct it.
@@ -79,15 +80,15 @@ func EnvName(flag string) string {
 // AfterApply(*Files), which the parser calls: the process notices when its file changes.
 type Files struct {
 	Getenv func(string) string
-	// Problems are the settings that are given twice or whose file cannot be used. The parser goes on beyond them, so that all are
-	// found; the caller must refuse them.
+	// Problems are the settings that are given twice or whose file cannot be used. The parser goes on
+	// beyond them, so that all are found; the caller must refuse them.
 	Problems []*Problem
 
 	resolved map[*string]*Secret // by the field that has the value
 }
 
-// Secret returns the secret of a field whose value came from a file, to be watched, or nil if the value came from elsewhere. check
-// judges later values, and its errors must not repeat them.
+// Secret returns the secret of a field whose value came from a file, to be watched, or nil if the
+// value came from elsewhere. check judges later values, and its errors must not repeat them.
 func (f *Files) Secret(field *string, check func(text string) error) *Secret {
 	s := f.resolved[field]
 	if s != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Writable makes the directory of a setting, and returns a Problem if this user can make no files there: then starting again does
-// not help. A disk that is full or fails is none.
+// Writable makes the directory of a setting, and returns a Problem if this user can make no files
+// there: then starting again does not help. A disk that is full or fails is none.
 func Writable(setting, dir string) error {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {

@@ -56,7 +56,8 @@ func (s *Secret) OnChange(fn func(text string)) {
 // maxSecretBytes bounds what is read of a file.
 const maxSecretBytes = 64 << 10
 
-// readSecret returns the text of a file without the line break at its end. Its errors say nothing of what is in it.
+// readSecret returns the text of a file without the line break at its end. Its errors say nothing
+// of what is in it.
 func readSecret(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -76,8 +77,9 @@ func readSecret(path string) (string, error) {
 	}
 }
 
-// Look reads the file, and takes a new value that it had at the look before as well: not everyone replaces a file in one step. It returns
-// what is wrong with a new value, which is not taken. The watch of a process calls it every second.
+// Look reads the file, and takes a new value that it had at the look before as well: not everyone
+// replaces a file in one step. It returns what is wrong with a new value, which is not taken. The
+// watch of a process calls it every second.
 func (s *Secret) Look() (taken bool, err error) {
 	text, err := readSecret(s.path)
 	if err != nil {
@@ -105,7 +107,8 @@ func (s *Secret) Look() (taken bool, err error) {
 	return true, nil
 }
 
-// pending reports whether the file had another value at the last look, which may be taken at the next one.
+// pending reports whether the file had another value at the last look, which may be taken at the
+// next one.
 func (s *Secret) pending() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

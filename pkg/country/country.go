@@ -1,4 +1,5 @@
-// Package country finds the country of an address in a file on this machine: an address goes to no other.
+// Package country finds the country of an address in a file on this machine: an address goes to no
+// other.
 package country
 
 import (
@@ -26,7 +27,8 @@ func (c Config) Validate() error {
 	return err
 }
 
-// Open returns the database, nil if there is none: it knows no country. Its error names the setting.
+// Open returns the database, nil if there is none: it knows no country. Its error names the
+// setting.
 func (c Config) Open() (*Database, error) {
 	if c.Database == "" {
 		return nil, nil
@@ -51,8 +53,8 @@ func (c Config) Open() (*Database, error) {
 // Database knows countries of addresses. It is safe for concurrent use.
 type Database struct {
 	reader *maxminddb.Reader
-	// recent has the countries of records that were read, by their place in the file: reading one allocates memory.
-	// An element is the place, and the two letters in its lowest bytes.
+	// recent has the countries of records that were read, by their place in the file: reading one
+	// allocates memory. An element is the place, and the two letters in its lowest bytes.
 	recent [1 << recentBits]atomic.Uint64
 }
 
@@ -78,7 +80,8 @@ func (d *Database) Country(addr netip.Addr) event.Country {
 	return c
 }
 
-// paths are where makers of such files put the code of the country: MaxMind and DB-IP, then IPinfo in two products.
+// paths are where makers of such files put the code of the country: MaxMind and DB-IP, then IPinfo
+// in two products.
 var paths = [][]any{{"country", "iso_code"}, {"country_code"}, {"country"}}
 
 // read returns the country of a record, zero if it has none.
@@ -95,7 +98,8 @@ func read(found maxminddb.Result) event.Country {
 	return event.Country{}
 }
 
-// probed is how many networks may have no country before the file is taken for one of something else.
+// probed is how many networks may have no country before the file is taken for one of something
+// else.
 const probed = 100_000
 
 // hasCountries reports whether the file is about countries.

@@ -1,5 +1,6 @@
-// Package deadline makes contexts with a deadline that cost little where very many calls begin close
-// to one another: those whose deadlines fall into the same moment share one context and one timer.
+// Package deadline makes contexts with a deadline that cost little where very many calls begin
+// close to one another: those whose deadlines fall into the same moment share one context and one
+// timer.
 package deadline
 
 import (
@@ -11,7 +12,8 @@ import (
 // Grain is by how much a deadline may be later than asked for.
 const Grain = 10 * time.Millisecond
 
-// Source makes contexts that end at a time, or when their parent does. It is safe for concurrent use.
+// Source makes contexts that end at a time, or when their parent does. It is safe for concurrent
+// use.
 type Source struct {
 	parent context.Context //nolint:containedctx // of all that it makes
 	began  time.Time       // moments are counted from here, by the monotonic clock
@@ -76,8 +78,8 @@ func (s *Source) sweep() {
 	s.past = max(s.past, now)
 }
 
-// Within returns a context that ends with ctx, and after d or up to Grain later. If ctx comes from a
-// source, so does it. Call cancel when it is not needed any more.
+// Within returns a context that ends with ctx, and after d or up to Grain later. If ctx comes from
+// a source, so does it. Call cancel when it is not needed any more.
 func Within(ctx context.Context, d time.Duration) (within context.Context, cancel context.CancelFunc) {
 	source, ok := ctx.Value(sourceKey{}).(*Source)
 	if !ok {

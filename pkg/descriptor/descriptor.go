@@ -1,5 +1,5 @@
-// Package descriptor is about the file descriptors of this process: how many it may have, and how an
-// error says that there are none left.
+// Package descriptor is about the file descriptors of this process: how many it may have, and how
+// an error says that there are none left.
 package descriptor
 
 import (

@@ -1,6 +1,7 @@
 // Package dialguard keeps connections to URLs that others chose away from this installation's own
-// network. It judges the address that is about to be dialled, after names were resolved: so neither a
-// name that points inwards, nor one that changes between two look-ups, nor a redirect gets through.
+// network. It judges the address that is about to be dialled, after names were resolved: so neither
+// a name that points inwards, nor one that changes between two look-ups, nor a redirect gets
+// through.
 package dialguard
 
 import (
@@ -29,7 +30,8 @@ var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 // New returns a guard that lets through the public internet, and the networks given. Everything in
 // the IANA registries of special addresses is refused: loopback, private, link-local (where clouds
-// have their metadata), carrier-grade NAT, multicast, unspecified, unique local, 6to4, Teredo and so on.
+// have their metadata), carrier-grade NAT, multicast, unspecified, unique local, 6to4, Teredo and
+// so on.
 func New(allowed ...netip.Prefix) *Guard {
 	return &Guard{allowed, ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(extra...))}
 }
@@ -82,8 +84,8 @@ func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	return g.Check(to.Addr())
 }
 
-// ParseNetworks reads networks such as 10.0.0.0/8, or single addresses. The error names the first one
-// that is neither.
+// ParseNetworks reads networks such as 10.0.0.0/8, or single addresses. The error names the first
+// one that is neither.
 func ParseNetworks(texts []string) ([]netip.Prefix, error) {
 	var networks []netip.Prefix
 	for _, text := range texts {

@@ -162,7 +162,8 @@ func TestRedirectInwards(t *testing.T) {
 // through: the address that is dialled is the one that is judged.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
-	// One port on two addresses: of those that the system gives to whoever asks for any, it may be another's on the second.
+	// One port on two addresses: of those that the system gives to whoever asks for any, it may be
+	// another's on the second.
 	outside, port := server(t, net.JoinHostPort("127.0.0.2", strconv.Itoa(enginetest.FreePort(t))), nil)
 	inside, _ := server(t, "127.0.0.1:"+port, nil)
 	var turned atomic.Bool

@@ -10,8 +10,8 @@ import (
 )
 
 // Transport sends requests under a guard: over https to whatever the guard lets through, and over
-// plain http only to the networks that it was given. It uses no proxy, and leaves answers compressed
-// as they come. It is safe for concurrent use.
+// plain http only to the networks that it was given. It uses no proxy, and leaves answers
+// compressed as they come. It is safe for concurrent use.
 type Transport struct{ secure, plain *http.Transport }
 
 var errPlain = errors.New("http is for allowed networks only: use https")
@@ -23,7 +23,8 @@ const (
 	idleTimeout    = 30 * time.Second
 )
 
-// NewTransport returns a transport. Names are resolved by resolver, or as the system does if it is nil.
+// NewTransport returns a transport. Names are resolved by resolver, or as the system does if it is
+// nil.
 func NewTransport(g *Guard, resolver *net.Resolver) *Transport {
 	return &Transport{
 		secure: newTransport(g.control, resolver),

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file under another name, which it loses when it is complete and on the disk. After an error there is neither. It replaces
-// a file of the name.
+// Write writes a file under another name, which it loses when it is complete and on the disk. After
+// an error there is neither. It replaces a file of the name.
 func Write(path string, write func(io.Writer) error) (err error) {
 	part := path + ".part"
 	f, err := os.Create(part)

@@ -34,10 +34,10 @@ var (
 	errLength = errors.New("must be an email address of at most 254 bytes, 64 of them before the @")
 )
 
-// Parse reads an address as a person or a program sends it: local@domain, with a dot in the domain and
-// letters of any script. What surrounds an address is dropped: blanks and invisible characters, a name
-// and angle brackets, mailto:, quotes and punctuation. Comments and quotes inside an address, and
-// several addresses, are refused. The error says what is allowed.
+// Parse reads an address as a person or a program sends it: local@domain, with a dot in the domain
+// and letters of any script. What surrounds an address is dropped: blanks and invisible characters,
+// a name and angle brackets, mailto:, quotes and punctuation. Comments and quotes inside an
+// address, and several addresses, are refused. The error says what is allowed.
 func Parse(text string) (Address, error) {
 	if !utf8.ValidString(text) {
 		return Address{}, errForm
@@ -75,7 +75,8 @@ func Key(text string) string {
 	return lower[:at+1] + ascii
 }
 
-// Normal returns a text in lower case and in normal form C, as keys are, for what looks for a part of an address.
+// Normal returns a text in lower case and in normal form C, as keys are, for what looks for a part
+// of an address.
 func Normal(text string) string {
 	return norm.NFC.String(strings.ToLower(norm.NFC.String(text)))
 }
@@ -93,8 +94,9 @@ func (a Address) Mailbox() string {
 	return local + domain
 }
 
-// looseDots reports whether a domain has mailboxes with two dots in a row or a dot before the @, such as jo..doe@docomo.ne.jp: Japanese
-// carriers gave such until 2009. Elsewhere these are mistakes. Mails to them need a quoted name (RFC 5321), which mail.Address writes.
+// looseDots reports whether a domain has mailboxes with two dots in a row or a dot before the @,
+// such as jo..doe@docomo.ne.jp: Japanese carriers gave such until 2009. Elsewhere these are
+// mistakes. Mails to them need a quoted name (RFC 5321), which mail.Address writes.
 func looseDots(domain string) bool {
 	domain = "." + strings.ToLower(domain)
 	return slices.ContainsFunc([]string{".docomo.ne.jp", ".ezweb.ne.jp", ".au.com"}, func(carrier string) bool { return strings.HasSuffix(domain, carrier) })

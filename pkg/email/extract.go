@@ -8,9 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// extract returns the address in a text as people type and paste it: without characters that no one sees, with the full-width forms of
-// East Asian keyboards in ASCII, and without what mail programs, sentences and tables have around an address. What stands inside an
-// address stays, so that a mistake is refused and not guessed at.
+// extract returns the address in a text as people type and paste it: without characters that no one
+// sees, with the full-width forms of East Asian keyboards in ASCII, and without what mail programs,
+// sentences and tables have around an address. What stands inside an address stays, so that a
+// mistake is refused and not guessed at.
 func extract(text string) string {
 	text = norm.NFC.String(visible(text))
 	if name, rest, found := strings.Cut(text, "<"); found {
@@ -22,7 +23,8 @@ func extract(text string) string {
 	return bare(text)
 }
 
-// visible returns a text without characters that take no space, and with full-width forms of ASCII as ASCII.
+// visible returns a text without characters that take no space, and with full-width forms of ASCII
+// as ASCII.
 func visible(text string) string {
 	joined := strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsLetter(r) && !isFiller(r) && asciiOf(r) == r })
 	return strings.Map(func(r rune) rune {
@@ -40,7 +42,8 @@ func visible(text string) string {
 // isFiller reports whether a letter or sign is drawn as nothing.
 func isFiller(r rune) bool { return strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r) }
 
-// asciiOf returns the ASCII character of which a character is a wide or small form, or the character.
+// asciiOf returns the ASCII character of which a character is a wide or small form, or the
+// character.
 func asciiOf(r rune) rune {
 	switch {
 	case r >= '！' && r <= '～':

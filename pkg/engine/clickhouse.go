@@ -18,8 +18,8 @@ import (
 	"lodestone/pkg/engine/install"
 )
 
-// The users of the embedded ClickHouse: Lodestone's own with all rights, and the data team's, which reads the database
-// "analytics" and nothing else.
+// The users of the embedded ClickHouse: Lodestone's own with all rights, and the data team's, which
+// reads the database "analytics" and nothing else.
 const (
 	clickhouseUser    = "lodestone"
 	clickhouseAnalyst = "analyst"
@@ -34,8 +34,8 @@ type ClickHouseConfig struct {
 	Dir string
 	// TCPPort and HTTPPort are taken if they are free; 0 means any.
 	TCPPort, HTTPPort int
-	// MemoryBytes limits the server's memory. Default: that of the profile for small machines, with which the process
-	// stays within 2 GiB.
+	// MemoryBytes limits the server's memory. Default: that of the profile for small machines, with
+	// which the process stays within 2 GiB.
 	MemoryBytes int64
 	// Launcher is the program lodestone-clickhouse. Default: beside this program, else on the PATH.
 	Launcher string
@@ -68,8 +68,8 @@ func NewClickHouse(c ClickHouseConfig) *ClickHouse {
 	return &ClickHouse{config: c, overdue: overdue, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
 }
 
-// URL returns the native address of Lodestone's own user, with its password and the database "lodestone", which the
-// migrations create.
+// URL returns the native address of Lodestone's own user, with its password and the database
+// "lodestone", which the migrations create.
 func (c *ClickHouse) URL() string {
 	return (&url.URL{Scheme: "clickhouse", User: c.user(clickhouseUser), Host: address(c.ports["tcp"]), Path: "/lodestone"}).String()
 }
@@ -175,8 +175,8 @@ func (c *ClickHouse) path(name string) string { return filepath.Join(c.config.Di
 // launcherName is the program that runs the library; it is built beside lodestone.
 const launcherName = "lodestone-clickhouse"
 
-// launcherLibrary is launcher.LibraryVariable. That package is not imported here, since loading a library at run time
-// makes a program dynamically linked: only the launcher's program is.
+// launcherLibrary is launcher.LibraryVariable. That package is not imported here, since loading a
+// library at run time makes a program dynamically linked: only the launcher's program is.
 const launcherLibrary = "LODESTONE_CLICKHOUSE_LIBRARY"
 
 func findLauncher() (string, error) {

@@ -15,7 +15,8 @@ import (
 //go:embed clickhouse_config.xml
 var clickhouseConfig string
 
-// clickhouseSmall is the profile of a small machine, the same file that deploy/clickhouse offers to servers.
+// clickhouseSmall is the profile of a small machine, the same file that deploy/clickhouse offers to
+// servers.
 //
 //go:embed clickhouse_small.xml
 var clickhouseSmall string
@@ -31,9 +32,9 @@ var clickhouseCluster string
 //go:embed clickhouse_users.xml
 var clickhouseUsers string
 
-// fileSwitchedOff hides the function file('/path'), which reads any file that the server can: the library runs as a
-// command-line tool and checks no right for it. A user-defined function takes precedence over a built-in one; the table
-// function file() checks a right and is not affected.
+// fileSwitchedOff hides the function file('/path'), which reads any file that the server can: the
+// library runs as a command-line tool and checks no right for it. A user-defined function takes
+// precedence over a built-in one; the table function file() checks a right and is not affected.
 const fileSwitchedOff = "CREATE FUNCTION file AS x -> throwIf(1 = 1, 'the function file is switched off')\n"
 
 // configure writes the server's configuration, again at each start.

@@ -18,10 +18,11 @@ import (
 	"lodestone/pkg/service"
 )
 
-// probe asks both ports for an answer as Lodestone's own user: with a wrong configuration the server may run, and even
-// end with status 0, without serving, and one port can be closed while the other answers. It creates the workload of
-// SQL users if there is none, as the library forgets it with each process, or if RepairSQL did not put its limits back. Tables that were
-// created since the last probe get their files spread over the disk.
+// probe asks both ports for an answer as Lodestone's own user: with a wrong configuration the
+// server may run, and even end with status 0, without serving, and one port can be closed while the
+// other answers. It creates the workload of SQL users if there is none, as the library forgets it
+// with each process, or if RepairSQL did not put its limits back. Tables that were created since
+// the last probe get their files spread over the disk.
 func (c *ClickHouse) probe(ctx context.Context) error {
 	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping", ""); err != nil || text != "Ok." {
 		return fmt.Errorf("ping: %q: %w", text, cmpErr(err))
@@ -58,16 +59,19 @@ func (c *ClickHouse) pingNative(ctx context.Context) (err error) {
 	return client.Ping(ctx)
 }
 
-// analystShare is the number of processors for each concurrent query of the analyst. With fewer, the queries take more
-// from ingestion and the API than docs/sql.md promises, on a machine that schedules all threads alike.
+// analystShare is the number of processors for each concurrent query of the analyst. With fewer,
+// the queries take more from ingestion and the API than docs/sql.md promises, on a machine that
+// schedules all threads alike.
 const analystShare = 2
 
-// workloadTimeout bounds the creation of a workload, which is a few small statements: a probe's own bound may be short.
+// workloadTimeout bounds the creation of a workload, which is a few small statements: a probe's own
+// bound may be short.
 const workloadTimeout = 10 * time.Second
 
-// workload returns the statements that limit SQL users. It allows one thread more than queries, so that a statement
-// that ClickHouse does not count as a query does not make queries wait. Threads can be limited only in the library,
-// which knows no recursive common table expressions (see install).
+// workload returns the statements that limit SQL users. It allows one thread more than queries, so
+// that a statement that ClickHouse does not count as a query does not make queries wait. Threads
+// can be limited only in the library, which knows no recursive common table expressions (see
+// install).
 func (c *ClickHouse) workload() []string {
 	queries := max(1, runtime.GOMAXPROCS(0)/analystShare)
 	if !c.library {
@@ -87,15 +91,16 @@ func (c *ClickHouse) makeWorkload(ctx context.Context, statements []string) erro
 	return nil
 }
 
-// overdue is longer than the profile lets a query of SQL users run. ClickHouse cannot end a query that still runs then,
-// such as one that waits for a thread.
+// overdue is longer than the profile lets a query of SQL users run. ClickHouse cannot end a query
+// that still runs then, such as one that waits for a thread.
 const overdue = 150 * time.Second
 
 // unlimited is the number of queries and threads of a workload while its limits are lifted.
 const unlimited = 1000
 
-// RepairSQL recovers SQL users whose queries are stuck: it lifts the limits of their workload briefly, so that queries
-// that wait for each other end, and restarts the server on later attempts. It does nothing while queries are only slow.
+// RepairSQL recovers SQL users whose queries are stuck: it lifts the limits of their workload
+// briefly, so that queries that wait for each other end, and restarts the server on later attempts.
+// It does nothing while queries are only slow.
 func (c *ClickHouse) RepairSQL(ctx context.Context, attempt int) error {
 	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), fmt.Sprintf(
 		"SELECT countIf(elapsed > %d) > 0 OR count() = 0 FROM system.processes WHERE Settings['workload'] = 'analyst'", int(c.overdue.Seconds())))

@@ -73,7 +73,8 @@ func TestStuckQueriesOfSQLUsersAreRepaired(t *testing.T) {
 	require.Equal(t, "1", must(t, server.SQLURL(), "SELECT 1"))
 }
 
-// The limits of SQL users may stay lifted: putting them back can fail, and the process can end before.
+// The limits of SQL users may stay lifted: putting them back can fail, and the process can end
+// before.
 func TestLiftedLimitsOfSQLUsersAreSetAgain(t *testing.T) {
 	t.Parallel()
 	server, _ := observedClickHouse(t)

@@ -12,7 +12,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// Parts of many inserts would fill the block group of their table's directory, where ext4 finds no free inode any more.
+// Parts of many inserts would fill the block group of their table's directory, where ext4 finds no
+// free inode any more.
 func TestFilesOfTablesAreSpreadOverTheDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

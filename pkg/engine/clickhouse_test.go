@@ -43,8 +43,8 @@ func observedClickHouse(t *testing.T, change ...func(*engine.ClickHouse)) (*engi
 	return server, events
 }
 
-// nextChange returns the next start or end of an engine. In between it may be unwell for a while: it does not answer in time on a busy
-// machine, or ends while it is asked.
+// nextChange returns the next start or end of an engine. In between it may be unwell for a while:
+// it does not answer in time on a busy machine, or ends while it is asked.
 func nextChange(events <-chan engine.Event) engine.Event {
 	e := <-events
 	for e.Kind == child.Unwell || e.Kind == child.Well {
@@ -184,7 +184,8 @@ func TestAnalystReadsAnalyticsAndNothingElse(t *testing.T) {
 	require.NotContains(t, must(t, server.SQLURL(), "SELECT name FROM system.databases"), "lodestone")
 }
 
-// Only the library's console needs a user without a password, which could close the ports of another server.
+// Only the library's console needs a user without a password, which could close the ports of
+// another server.
 func TestAServerOfTheSystemHasNoUserWithoutAPassword(t *testing.T) {
 	t.Parallel()
 	for library, want := range map[bool][]string{true: {"default"}, false: nil} {

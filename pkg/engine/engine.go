@@ -1,6 +1,6 @@
-// Package engine runs real storage engines beside Lodestone: ClickHouse and PostgreSQL as child processes, a Kafka
-// broker within the process. None of them has to be installed by hand, and none outlives Lodestone. Set starts the ones
-// that are not given by address.
+// Package engine runs real storage engines beside Lodestone: ClickHouse and PostgreSQL as child
+// processes, a Kafka broker within the process. None of them has to be installed by hand, and none
+// outlives Lodestone. Set starts the ones that are not given by address.
 package engine
 
 import (
@@ -52,14 +52,15 @@ func (l *dirLock) Unlock() error {
 	return errors.Join(err, l.file.Unlock())
 }
 
-// Limits of the wait for a directory: a process that was killed holds it until the system has ended it.
+// Limits of the wait for a directory: a process that was killed holds it until the system has ended
+// it.
 const (
 	lockWait = 2 * time.Second
 	lockPoll = 20 * time.Millisecond
 )
 
-// lockDir creates a directory and locks it for this process, until the lock is released or the process ends. An error
-// wraps ErrInUse and names the holder if there is one.
+// lockDir creates a directory and locks it for this process, until the lock is released or the
+// process ends. An error wraps ErrInUse and names the holder if there is one.
 func lockDir(dir string, mode os.FileMode) (*dirLock, error) {
 	if err := install.MakeDir(dir, mode); err != nil {
 		return nil, explainFile(err)
@@ -118,9 +119,10 @@ func holder(path string) string {
 // childEnvironment is the environment of the engine's child processes.
 func (r Runtime) childEnvironment() []string { return append(childEnvironment(), r.Environment...) }
 
-// childEnvironment returns the environment that engines inherit: without our own settings, some of which are secret,
-// without variables that would change an engine's behaviour, and without a home directory with settings in it. Hashes of
-// passwords stay, which files of ClickHouse's directory users.d may take from the environment.
+// childEnvironment returns the environment that engines inherit: without our own settings, some of
+// which are secret, without variables that would change an engine's behaviour, and without a home
+// directory with settings in it. Hashes of passwords stay, which files of ClickHouse's directory
+// users.d may take from the environment.
 func childEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CLICKHOUSE_") && strings.HasSuffix(name, "_SHA256") {
@@ -168,7 +170,8 @@ func (w *watch) stop() {
 	w.wg.Wait()
 }
 
-// Observer registers a counter of events of the engines' processes and returns the function for Runtime.Observe.
+// Observer registers a counter of events of the engines' processes and returns the function for
+// Runtime.Observe.
 func Observer(r prometheus.Registerer) (func(Event), error) {
 	events := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lodestone_engine_events_total",

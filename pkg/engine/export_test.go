@@ -18,7 +18,8 @@ func (c *ClickHouse) SetHangAfter(d time.Duration) { c.hangAfter = d }
 // SetFree replaces what tells how much of a disk is free.
 func (s *Set) SetFree(free func(dir string) (int64, error)) { s.free = free }
 
-// Users returns the file of users that a server in a directory gets: the library, or a server of the system.
+// Users returns the file of users that a server in a directory gets: the library, or a server of
+// the system.
 func Users(dir string, library bool) ([]byte, error) {
 	c := NewClickHouse(ClickHouseConfig{Dir: dir})
 	c.library = library

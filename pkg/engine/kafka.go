@@ -32,7 +32,8 @@ type KafkaConfig struct {
 	Partitions int
 	// SegmentBytes is the size of one file of the log. Default 64 MiB.
 	SegmentBytes int64
-	// RetentionBytes is the maximum size of a partition; the oldest records are deleted first. Default 2 GiB.
+	// RetentionBytes is the maximum size of a partition; the oldest records are deleted first. Default
+	// 2 GiB.
 	RetentionBytes int64
 	// Retention is how long a record is stored at most. Default 7 days.
 	Retention time.Duration
@@ -62,8 +63,9 @@ func (c *KafkaConfig) defaults() {
 	}
 }
 
-// Kafka is a single broker that speaks Kafka's protocol and stores its log on disk; it implements service.Service. It
-// has no replication: an acknowledged record is as durable as this machine's disk. The address is known after Start.
+// Kafka is a single broker that speaks Kafka's protocol and stores its log on disk; it implements
+// service.Service. It has no replication: an acknowledged record is as durable as this machine's
+// disk. The address is known after Start.
 type Kafka struct {
 	*service.Loop
 	config   KafkaConfig
@@ -158,8 +160,9 @@ func (k *Kafka) login(logDir string) ([]kfake.Opt, error) {
 	return []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-256", kafkaUser, k.password)}, nil
 }
 
-// versions are the requests of Kafka's protocol that the broker offers: all that kfake knows except those whose answer
-// lacks a list that Kafka's own tools need. Instead of DescribeTopicPartitions they use Metadata.
+// versions are the requests of Kafka's protocol that the broker offers: all that kfake knows except
+// those whose answer lacks a list that Kafka's own tools need. Instead of DescribeTopicPartitions
+// they use Metadata.
 func versions() *kversion.Versions {
 	v := kversion.Stable() // the features that kfake offers by itself
 	for key := range int16(kmsg.MaxKey + 1) {
@@ -198,9 +201,9 @@ func (k *Kafka) open() error {
 		}
 		options = append(options, login...)
 		if !k.config.NoSync {
-			// Not kfake.SyncWrites: it syncs two files for each batch, one after another, while all other requests
-			// wait, which has a quarter of the rate (flush.BenchmarkProduce), and it acknowledges a batch whose sync
-			// failed.
+			// Not kfake.SyncWrites: it syncs two files for each batch, one after another, while all other
+			// requests wait, which has a quarter of the rate (flush.BenchmarkProduce), and it acknowledges a
+			// batch whose sync failed.
 			k.flusher = flush.New(logDir)
 			options = append(options, kfake.ListenFn(k.flusher.Listen))
 		}

@@ -166,8 +166,8 @@ func TestKafkaAsksForItsPassword(t *testing.T) {
 	refuses()
 }
 
-// Kafka's own tools end with an exception on an answer without a list: of replicas (DescribeTopicPartitions), of a topic's settings
-// (CreateTopics from version 5 on), of quotas.
+// Kafka's own tools end with an exception on an answer without a list: of replicas
+// (DescribeTopicPartitions), of a topic's settings (CreateTopics from version 5 on), of quotas.
 func TestKafkaOffersNoRequestThatItAnswersInPart(t *testing.T) {
 	t.Parallel()
 	k := enginetest.NewKafka(t, t.TempDir())

@@ -18,8 +18,8 @@ import (
 	"lodestone/pkg/engine/install"
 )
 
-// owner is the user that PostgreSQL runs as when we are root, since it refuses to run as root. A nil owner is the
-// current user: every method then does the plain thing.
+// owner is the user that PostgreSQL runs as when we are root, since it refuses to run as root. A
+// nil owner is the current user: every method then does the plain thing.
 type owner struct {
 	uid, gid int
 }
@@ -63,8 +63,8 @@ func (o *owner) give(path string) error {
 	return os.Chown(path, o.uid, o.gid)
 }
 
-// reaches returns an error that names the first directory on the way to path, or path itself, that the owner may not
-// traverse.
+// reaches returns an error that names the first directory on the way to path, or path itself, that
+// the owner may not traverse.
 func (o *owner) reaches(path string) error {
 	if o == nil {
 		return nil
@@ -102,9 +102,9 @@ const (
 	elsewhereFile = "location"
 )
 
-// home returns the directory, created if necessary, in which the owner stores its data: a directory below dir, or, when
-// dir lies where the owner cannot go (below /root, for instance), one of a random name below /var/lib/lodestone that
-// dir/location names from then on.
+// home returns the directory, created if necessary, in which the owner stores its data: a directory
+// below dir, or, when dir lies where the owner cannot go (below /root, for instance), one of a
+// random name below /var/lib/lodestone that dir/location names from then on.
 func (o *owner) home(dir string, log *slog.Logger) (string, error) {
 	home := filepath.Join(dir, "cluster")
 	if o == nil {
@@ -147,9 +147,9 @@ const (
 	removePause   = 10 * time.Millisecond
 )
 
-// RemoveDir removes the directory of an engine that has ended, with everything in it. After PostgreSQL or its parent
-// was killed, its other processes notice a little later, and may still create a file in a directory that is being
-// emptied.
+// RemoveDir removes the directory of an engine that has ended, with everything in it. After
+// PostgreSQL or its parent was killed, its other processes notice a little later, and may still
+// create a file in a directory that is being emptied.
 func RemoveDir(dir string) error {
 	for begin := time.Now(); ; {
 		if err := os.RemoveAll(dir); !errors.Is(err, syscall.ENOTEMPTY) || time.Since(begin) > removeTimeout {
@@ -159,7 +159,8 @@ func RemoveDir(dir string) error {
 	}
 }
 
-// ServerCommand returns a command that runs in dir as the user of PostgreSQL servers: for tests that start others beside one.
+// ServerCommand returns a command that runs in dir as the user of PostgreSQL servers: for tests
+// that start others beside one.
 func ServerCommand(dir, program string, args ...string) (*exec.Cmd, error) {
 	o, err := serverOwner()
 	if err != nil {

@@ -21,11 +21,12 @@ const loopback = "127.0.0.1"
 
 func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
-// portsFile stores an engine's ports for later starts, so that addresses that were copied elsewhere stay valid.
+// portsFile stores an engine's ports for later starts, so that addresses that were copied elsewhere
+// stay valid.
 const portsFile = "ports.json"
 
-// Limits of the wait for the port of the last start: a process that was killed holds it until the system has ended all
-// its threads.
+// Limits of the wait for the port of the last start: a process that was killed holds it until the
+// system has ended all its threads.
 const (
 	portWait = 3 * time.Second
 	portPoll = 20 * time.Millisecond
@@ -41,8 +42,8 @@ func awaitFree(port int) bool {
 	return true
 }
 
-// choosePorts picks a free port for each name: the one used last time in dir, else the preferred one, else any. 0 means
-// no preference.
+// choosePorts picks a free port for each name: the one used last time in dir, else the preferred
+// one, else any. 0 means no preference.
 func choosePorts(dir string, preferred map[string]int) (map[string]int, error) {
 	last, err := readPorts(dir)
 	if err != nil {
@@ -96,8 +97,8 @@ const (
 	lastPort  = 32000
 )
 
-// Ports hands out ports of the loopback, in turn from a random one on, so that a process gets none twice before it is
-// in use, and two processes seldom get the same. It is safe for concurrent use.
+// Ports hands out ports of the loopback, in turn from a random one on, so that a process gets none
+// twice before it is in use, and two processes seldom get the same. It is safe for concurrent use.
 type Ports struct {
 	first, last uint32
 	from        uint32
@@ -128,8 +129,8 @@ func (p *Ports) Free() (int, error) {
 // enginePorts is global: all engines of a process share its ports.
 var enginePorts = NewPorts(firstPort, lastPort)
 
-// FreePort returns a port from those of engines. Another process may get the same port before it is in use; enginetest
-// excludes that among tests.
+// FreePort returns a port from those of engines. Another process may get the same port before it is
+// in use; enginetest excludes that among tests.
 func FreePort() (int, error) { return enginePorts.Free() }
 
 func free(port int) bool {
@@ -140,7 +141,8 @@ func free(port int) bool {
 	return l.Close() == nil
 }
 
-// isPortTaken reports whether a start failed because another process took the port after it was chosen.
+// isPortTaken reports whether a start failed because another process took the port after it was
+// chosen.
 func isPortTaken(err error) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }

@@ -19,7 +19,8 @@ import (
 	"lodestone/pkg/engine/install"
 )
 
-// The roles of the embedded PostgreSQL: the cluster's superuser, and Lodestone's, which owns the database.
+// The roles of the embedded PostgreSQL: the cluster's superuser, and Lodestone's, which owns the
+// database.
 const (
 	postgresSuperuser = "postgres"
 	postgresUser      = "lodestone"
@@ -60,7 +61,8 @@ func NewPostgres(c PostgresConfig) *Postgres { return &Postgres{config: c} }
 // URL returns the address of the database "lodestone" as its owner, with the password.
 func (p *Postgres) URL() string { return p.address(postgresUser, postgresDatabase) }
 
-// AdminURL returns the address of the superuser, with the password: for tests that create databases.
+// AdminURL returns the address of the superuser, with the password: for tests that create
+// databases.
 func (p *Postgres) AdminURL() string { return p.address(postgresSuperuser, "postgres") }
 
 func (p *Postgres) address(user, database string) string {

@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// initialise creates a cluster beside its final place and moves it there when it is complete, so that an interrupted
-// start is simply repeated.
+// initialise creates a cluster beside its final place and moves it there when it is complete, so
+// that an interrupted start is simply repeated.
 func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 	scratch := filepath.Join(home, "data.new")
 	if err := os.RemoveAll(scratch); err != nil {
@@ -55,8 +55,9 @@ func (p *Postgres) initialise(ctx context.Context, home string) (err error) {
 	return os.Rename(scratch, p.cluster)
 }
 
-// locale knows upper and lower case of every letter, and orders texts by their bytes. Since version 17, PostgreSQL has such a locale itself; before, a
-// machine without the locale C.UTF-8 cannot create a database.
+// locale knows upper and lower case of every letter, and orders texts by their bytes. Since version
+// 17, PostgreSQL has such a locale itself; before, a machine without the locale C.UTF-8 cannot
+// create a database.
 func locale(major int) []string {
 	switch {
 	case major >= 17:
@@ -110,10 +111,10 @@ func (p *Postgres) bootstrap(ctx context.Context) (err error) {
 	return p.owner.give(done) // pg_basebackup reads all files of the cluster
 }
 
-// stopLeftServer stops a server that an earlier run left on the cluster without a record: its parent was killed before
-// it could write one. PostgreSQL's pid file names the process. The start is retried until that process has ended. A pid
-// file without a number is left by a server that was killed while it started; PostgreSQL would refuse to start until it
-// is removed.
+// stopLeftServer stops a server that an earlier run left on the cluster without a record: its
+// parent was killed before it could write one. PostgreSQL's pid file names the process. The start
+// is retried until that process has ended. A pid file without a number is left by a server that was
+// killed while it started; PostgreSQL would refuse to start until it is removed.
 func (p *Postgres) stopLeftServer() error {
 	path := filepath.Join(p.cluster, "postmaster.pid")
 	text, err := os.ReadFile(path)

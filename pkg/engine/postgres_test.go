@@ -143,8 +143,8 @@ func TestPackagedPostgresWorks(t *testing.T) {
 	require.GreaterOrEqual(t, scan[int](t, server.URL(), "SELECT current_setting('server_version_num')::int"), 180000)
 }
 
-// A machine's own PostgreSQL may be removed by its next update, and only its version opens the data: a warning at the
-// first start says so, once.
+// A machine's own PostgreSQL may be removed by its next update, and only its version opens the
+// data: a warning at the first start says so, once.
 func TestTheMachinesPostgresIsNamedWhenItMakesTheDatabase(t *testing.T) {
 	installer := enginetest.Installer(t)
 	installer.PackagedOnly = true

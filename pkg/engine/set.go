@@ -16,8 +16,8 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// Set is the engines of one data directory: those given by address, and those it runs itself. It implements
-// service.Service. The addresses are known after Start.
+// Set is the engines of one data directory: those given by address, and those it runs itself. It
+// implements service.Service. The addresses are known after Start.
 type Set struct {
 	config Config
 	deps   Deps
@@ -36,7 +36,8 @@ type Set struct {
 // Deps is what a set of engines works with.
 type Deps struct {
 	Runtime
-	// Progress is called with a line for a person about every slow step, from several goroutines. It may be nil.
+	// Progress is called with a line for a person about every slow step, from several goroutines. It
+	// may be nil.
 	Progress func(line string)
 }
 
@@ -45,8 +46,9 @@ func NewSet(c Config, d Deps) *Set {
 	return &Set{config: c, deps: d, free: install.Free}
 }
 
-// Minimum free space of the data directory: below the first a start is refused, below the second a warning is logged.
-// ClickHouse writes nothing below 1 GiB (keep_free_space_bytes in clickhouse_config.xml).
+// Minimum free space of the data directory: below the first a start is refused, below the second a
+// warning is logged. ClickHouse writes nothing below 1 GiB (keep_free_space_bytes in
+// clickhouse_config.xml).
 const (
 	freeRequired = 1<<30 + 256<<20
 	freeWished   = 4 << 30
@@ -55,7 +57,8 @@ const (
 // maxStop bounds the end of one engine. It has been killed long before then.
 const maxStop = 10 * time.Second
 
-// Take locks the data directory until Stop, or fails with an error that wraps ErrInUse. Start does it if necessary.
+// Take locks the data directory until Stop, or fails with an error that wraps ErrInUse. Start does
+// it if necessary.
 func (s *Set) Take() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,8 +68,8 @@ func (s *Set) Take() error {
 	return s.take()
 }
 
-// Start implements service.Service. It takes the data directory, and starts what is missing in parallel.
-// When one engine fails the others are stopped again.
+// Start implements service.Service. It takes the data directory, and starts what is missing in
+// parallel. When one engine fails the others are stopped again.
 func (s *Set) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,8 +262,8 @@ func (s *Set) SQLURL() string {
 	return s.clickhouse.SQLURL()
 }
 
-// RepairSQL returns the function that recovers SQL users of the embedded ClickHouse (see ClickHouse.RepairSQL); nil if
-// ClickHouse was given by address.
+// RepairSQL returns the function that recovers SQL users of the embedded ClickHouse (see
+// ClickHouse.RepairSQL); nil if ClickHouse was given by address.
 func (s *Set) RepairSQL() func(ctx context.Context, attempt int) error {
 	if s.clickhouse == nil {
 		return nil

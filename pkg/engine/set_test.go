@@ -227,7 +227,8 @@ func TestStartsAgainAtOnceAfterTheKillOfEveryProcess(t *testing.T) {
 	}
 }
 
-// What a server leaves behind that was killed between two steps of its start, or whose record was lost.
+// What a server leaves behind that was killed between two steps of its start, or whose record was
+// lost.
 func TestPostgresStartsBesideALeftServer(t *testing.T) {
 	t.Parallel()
 	dir := enginetest.Dir(t)

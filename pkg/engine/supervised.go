@@ -49,7 +49,8 @@ func (s *supervised) Failed() <-chan error {
 	return s.process.Failed()
 }
 
-// PID returns the child's process id, 0 while it does not run. It changes when the child is restarted.
+// PID returns the child's process id, 0 while it does not run. It changes when the child is
+// restarted.
 func (s *supervised) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,8 +74,8 @@ func (s *supervised) restart() error {
 
 const portAttempts = 5
 
-// startOnPorts calls start until it no longer fails for a port that was taken between its choice and its use. It adopts
-// the process that start returns, with the lock.
+// startOnPorts calls start until it no longer fails for a port that was taken between its choice
+// and its use. It adopts the process that start returns, with the lock.
 func (s *supervised) startOnPorts(lock *dirLock, start func() (*child.Process, error)) error {
 	var err error
 	for range portAttempts {

@@ -91,8 +91,8 @@ func (e *Event) Validate() error {
 	return nil
 }
 
-// Blank removes everything from the event by which a person could be known: what stays of Data are Page and DurationMS. Package
-// ingest/erasure does the same to events that are stored.
+// Blank removes everything from the event by which a person could be known: what stays of Data are
+// Page and DurationMS. Package ingest/erasure does the same to events that are stored.
 func (e *Event) Blank() {
 	data := []byte{'{'}
 	if e.Page > 0 {

@@ -6,13 +6,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Origin is the little that is known of where a visitor is from. Zero values mean that it is not known.
+// Origin is the little that is known of where a visitor is from. Zero values mean that it is not
+// known.
 type Origin struct {
 	Language Language
 	Country  Country
 }
 
-// String returns both codes as they are stored, the country first and a slash between them, or nothing if neither is known.
+// String returns both codes as they are stored, the country first and a slash between them, or
+// nothing if neither is known.
 func (o *Origin) String() string {
 	if *o == (Origin{}) {
 		return ""
@@ -20,7 +22,8 @@ func (o *Origin) String() string {
 	return string(o.Country.Text()) + "/" + string(o.Language.Text())
 }
 
-// Language is a language subtag of two or three letters, in lower case, such as "de". A zero byte ends one of two.
+// Language is a language subtag of two or three letters, in lower case, such as "de". A zero byte
+// ends one of two.
 type Language [3]byte
 
 // Country is a country code of ISO 3166-1, two letters in upper case, such as "DE".
@@ -40,8 +43,9 @@ func ParseLanguage(subtag []byte) (l Language, ok bool) {
 	return l, true
 }
 
-// FirstLanguage returns the language of the first tag of an Accept-Language header, which browsers order by preference, without
-// its region, script and variants: that of "de-AT,de;q=0.9,en;q=0.8" is de. It returns zero if the header does not begin with a language.
+// FirstLanguage returns the language of the first tag of an Accept-Language header, which browsers
+// order by preference, without its region, script and variants: that of "de-AT,de;q=0.9,en;q=0.8"
+// is de. It returns zero if the header does not begin with a language.
 func FirstLanguage(header []byte) Language {
 	tag, _, _ := bytes.Cut(header, []byte{','})
 	tag, _, _ = bytes.Cut(tag, []byte{';'})
@@ -50,7 +54,8 @@ func FirstLanguage(header []byte) Language {
 	return language
 }
 
-// CountryHeader is the header in which a server that sends its visitors' events to a collector states a visitor's country.
+// CountryHeader is the header in which a server that sends its visitors' events to a collector
+// states a visitor's country.
 const CountryHeader = "Lodestone-Country"
 
 // ParseCountry returns the country of a code, or false if it is none.
@@ -103,7 +108,8 @@ func (o *Origin) append(b []byte) []byte {
 	return appendBytes(b, fieldCountry, o.Country.Text())
 }
 
-// set sets a field from a record, and reports an error if the bytes cannot be its value. Other fields are left alone.
+// set sets a field from a record, and reports an error if the bytes cannot be its value. Other
+// fields are left alone.
 func (o *Origin) set(num protowire.Number, v []byte) error {
 	switch num {
 	case fieldLanguage:

@@ -8,10 +8,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Records written by our own collectors take a fast path: their fields come in one order, each at most once, and event
-// data is usually a flat object of a few numbers. It takes a quarter of the time (BenchmarkDecode). The path accepts
-// only what it recognises and leaves everything else to the general readers of records and JSON; what it accepts, they
-// read alike (TestPlainRecordsAreReadAlike, FuzzDecode).
+// Records written by our own collectors take a fast path: their fields come in one order, each at
+// most once, and event data is usually a flat object of a few numbers. It takes a quarter of the
+// time (BenchmarkDecode). The path accepts only what it recognises and leaves everything else to
+// the general readers of records and JSON; what it accepts, they read alike
+// (TestPlainRecordsAreReadAlike, FuzzDecode).
 
 const (
 	wireVarint  = 0
@@ -23,7 +24,8 @@ const (
 // plain is what is left of a record.
 type plain []byte
 
-// decodePlain fills an event that is zero but for its data, and reports whether it recognised the record.
+// decodePlain fills an event that is zero but for its data, and reports whether it recognised the
+// record.
 func (e *Event) decodePlain(record []byte) bool {
 	p := plain(record)
 	if len(p) < 2 || p[0] != fieldVersion<<3|wireVarint || p[1] != SchemaVersion {
@@ -69,8 +71,9 @@ func (e *Event) decodePlain(record []byte) bool {
 	return len(p) == 0
 }
 
-// PeekIdentity returns the access link and the id of an event as our own collectors write it, without looking any further,
-// and anything of another record: a guess of what Decode is going to find.
+// PeekIdentity returns the access link and the id of an event as our own collectors write it,
+// without looking any further, and anything of another record: a guess of what Decode is going to
+// find.
 func PeekIdentity(record []byte) (accessLink, id uuid.UUID) {
 	p := plain(record)
 	if len(p) < 2 {
@@ -157,8 +160,8 @@ func (p *plain) time(field byte, v *int64) {
 	}
 }
 
-// isPlainObject reports whether b is certainly a JSON object: ASCII without blanks, whose values are integers,
-// literals, or strings without escapes.
+// isPlainObject reports whether b is certainly a JSON object: ASCII without blanks, whose values
+// are integers, literals, or strings without escapes.
 func isPlainObject(b []byte) bool {
 	if len(b) < 2 || b[0] != '{' {
 		return false

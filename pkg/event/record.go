@@ -71,7 +71,8 @@ func (e *Event) Append(b []byte) []byte {
 	return b
 }
 
-// MarkSpooled appends to a record of any kind that it waited in a spool, and returns it: the last value of a field counts.
+// MarkSpooled appends to a record of any kind that it waited in a spool, and returns it: the last
+// value of a field counts.
 func MarkSpooled(record []byte) []byte { return appendVarint(record, fieldSpooled, 1) }
 
 // Decode fills the event from a record. It is total: any bytes give an event that Validate

@@ -84,7 +84,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// A record cut off anywhere is an error or, at the border of a field, an event that lacks something.
+// A record cut off anywhere is an error or, at the border of a field, an event that lacks
+// something.
 func TestTruncatedRecords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,7 +15,8 @@ const (
 	DownloadCompleted Type = 3
 )
 
-// typeNames is the one list of event types. The collector, the API and the columns of ClickHouse derive theirs from it.
+// typeNames is the one list of event types. The collector, the API and the columns of ClickHouse
+// derive theirs from it.
 var typeNames = [...]string{
 	PageViewed:        "page_viewed",
 	DownloadStarted:   "download_started",
@@ -49,7 +50,8 @@ func ParseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// TypeEnum returns the values of ClickHouse's enum of event types, as the server writes them in the column's type.
+// TypeEnum returns the values of ClickHouse's enum of event types, as the server writes them in the
+// column's type.
 func TypeEnum() string {
 	values := make([]string, 0, len(typeNames)-1)
 	for _, t := range Types() {

@@ -12,8 +12,9 @@ import (
 // ErrMalformed is wrapped by the errors of decoding about bytes that are no record.
 var ErrMalformed = errors.New("malformed record")
 
-// ErrNewer is wrapped by the errors of decoding about a record that a newer release wrote: it is well formed and names
-// an account and an event, but its schema version or event type is beyond those that this build knows.
+// ErrNewer is wrapped by the errors of decoding about a record that a newer release wrote: it is
+// well formed and names an account and an event, but its schema version or event type is beyond
+// those that this build knows.
 var ErrNewer = errors.New("written by a newer release")
 
 // fields takes the fields of a record as they come. Numbers that it does not know are none of its
@@ -75,8 +76,9 @@ func scan(record []byte, into fields) error {
 	return nil
 }
 
-// newerVersion returns the error about a record of a version above those that this build knows. Every version begins
-// with its number and is a sequence of fields, with an account and an event id; anything else is not a record.
+// newerVersion returns the error about a record of a version above those that this build knows.
+// Every version begins with its number and is a sequence of fields, with an account and an event
+// id; anything else is not a record.
 func newerVersion(record []byte, version uint64) error {
 	if num, _, _ := protowire.ConsumeTag(record); num != fieldVersion || version > maxNewerVersion {
 		return fmt.Errorf("%w: schema version %d", ErrMalformed, version)

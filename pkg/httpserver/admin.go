@@ -16,7 +16,8 @@ import (
 // checkTimeout bounds one check of readiness.
 const checkTimeout = 3 * time.Second
 
-// Check tells whether a part that the process needs is there: nil if so, a Degraded if the process can do its work without.
+// Check tells whether a part that the process needs is there: nil if so, a Degraded if the process
+// can do its work without.
 type Check func(ctx context.Context) error
 
 // Degraded is the error of a check that readiness shows and does not depend on.
@@ -41,7 +42,8 @@ type AdminConfig struct {
 //     the address is for operators, and none of them holds a password;
 //   - /debug/pprof/, if asked for: profiles of Go, without the command line, which may hold secrets.
 //
-// If clients need a certificate, probes of a platform do without: metrics and profiles are refused to them, and /readyz says only which checks fail.
+// If clients need a certificate, probes of a platform do without: metrics and profiles are refused
+// to them, and /readyz says only which checks fail.
 func Admin(metrics prometheus.Gatherer, checks map[string]Check, c AdminConfig) http.Handler {
 	mux := http.NewServeMux()
 	stranger := func(r *http.Request) bool {
@@ -82,8 +84,8 @@ func Admin(metrics prometheus.Gatherer, checks map[string]Check, c AdminConfig) 
 	return mux
 }
 
-// RunChecks runs all checks at once, since one that hangs must not hide the others. It returns each outcome by name, "ok" or the
-// error, and whether all passed. It takes at most three seconds.
+// RunChecks runs all checks at once, since one that hangs must not hide the others. It returns each
+// outcome by name, "ok" or the error, and whether all passed. It takes at most three seconds.
 func RunChecks(ctx context.Context, checks map[string]Check) (outcome map[string]string, ready bool) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

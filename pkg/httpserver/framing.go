@@ -6,13 +6,16 @@ import (
 	"strings"
 )
 
-// framing follows the requests of one HTTP/1 connection, and finds those whose end two servers can see at different places: with a length
-// and a transfer coding, with two lengths, with a coding in HTTP/1.0 or another than chunked, with a header that goes on in the next line,
-// or with a line that ends without a carriage return. net/http takes most of them, and shows handlers nothing of it. What a server before
-// this one took for the body of a request, this one could take for the next request.
+// framing follows the requests of one HTTP/1 connection, and finds those whose end two servers can
+// see at different places: with a length and a transfer coding, with two lengths, with a coding in
+// HTTP/1.0 or another than chunked, with a header that goes on in the next line, or with a line
+// that ends without a carriage return. net/http takes most of them, and shows handlers nothing of
+// it. What a server before this one took for the body of a request, this one could take for the
+// next request.
 //
-// For net/http, such a request ends with refusedEnd where it is found. So net/http refuses it itself, in its turn, with 400, and closes the
-// connection. The zero value is at the beginning of a connection.
+// For net/http, such a request ends with refusedEnd where it is found. So net/http refuses it
+// itself, in its turn, with 400, and closes the connection. The zero value is at the beginning of a
+// connection.
 type framing struct {
 	part    part
 	refused string // what was wrong with the request that was cut off
@@ -56,7 +59,8 @@ const (
 	transferEncoding = "transfer-encoding"
 )
 
-// check follows the bytes that were read next, and returns how many of them come before a request is refused.
+// check follows the bytes that were read next, and returns how many of them come before a request
+// is refused.
 func (f *framing) check(b []byte) int {
 	for i := 0; i < len(b) && f.part != unknownPart; {
 		if f.part == wholeBody || f.part == chunkBody {

@@ -30,8 +30,9 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "%s %s %q %t", r.Method, r.URL.Path, body, r.TLS != nil)
 }
 
-// A request that another server may see the end of elsewhere is refused by each listener of ours, as is everything that net/http refuses,
-// with a problem, in its turn, also after good requests on the same connection, and however its bytes arrive.
+// A request that another server may see the end of elsewhere is refused by each listener of ours,
+// as is everything that net/http refuses, with a problem, in its turn, also after good requests on
+// the same connection, and however its bytes arrive.
 func TestFraming(t *testing.T) {
 	t.Parallel()
 	const (

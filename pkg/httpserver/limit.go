@@ -25,12 +25,14 @@ const (
 	connectAgain         = 5 * time.Second
 )
 
-// TrustProxies lets the addresses for which trusted returns true have more connections than one client may: behind a proxy there are
-// many. Every other address (an IPv6 network of 64 bits) has its share, also on the machine itself and in a private network: there as well,
-// one client must not keep the others out. Call it before Start.
+// TrustProxies lets the addresses for which trusted returns true have more connections than one
+// client may: behind a proxy there are many. Every other address (an IPv6 network of 64 bits) has
+// its share, also on the machine itself and in a private network: there as well, one client must
+// not keep the others out. Call it before Start.
 func (s *Server) TrustProxies(trusted func(netip.Addr) bool) { s.trusted = trusted }
 
-// client returns whom a connection is counted for; the zero address stands for no one in particular.
+// client returns whom a connection is counted for; the zero address stands for no one in
+// particular.
 func (s *Server) client(c net.Conn) netip.Addr {
 	peer, err := netip.ParseAddrPort(c.RemoteAddr().String())
 	if err != nil {
@@ -73,7 +75,8 @@ func (l listener) admitted() (net.Conn, error) {
 // Addr implements net.Listener.
 func (l listener) Addr() net.Addr { return l.Listener.Addr() }
 
-// admit returns the connection, which gives its place back when it is closed, or nil if it was refused.
+// admit returns the connection, which gives its place back when it is closed, or nil if it was
+// refused.
 func (l listener) admit(c net.Conn) net.Conn {
 	release, err := l.open.Take(l.client(c), 1)
 	if err != nil {
@@ -83,8 +86,9 @@ func (l listener) admit(c net.Conn) net.Conn {
 	return &conn{Conn: c, release: release}
 }
 
-// refuse answers a connection before it has sent a request, and closes it. It does not wait: a few hundred bytes fit into
-// the buffer of a new connection. Over TLS there is no answer, since a handshake would have to come first.
+// refuse answers a connection before it has sent a request, and closes it. It does not wait: a few
+// hundred bytes fit into the buffer of a new connection. Over TLS there is no answer, since a
+// handshake would have to come first.
 func (l listener) refuse(c net.Conn, err error) {
 	l.log.Debug("connection refused", "reason", err)
 	if l.secure != nil {
@@ -108,7 +112,8 @@ type conn struct {
 	release func() // gives back its slot
 }
 
-// CloseWrite ends the sending half, as net/http does before it closes a connection whose request it did not read to the end.
+// CloseWrite ends the sending half, as net/http does before it closes a connection whose request it
+// did not read to the end.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -27,7 +27,8 @@ type named struct {
 
 func (n named) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(n.from)) }
 
-// Connections beyond the limit get an answer that says so, and a place is free again when one is closed.
+// Connections beyond the limit get an answer that says so, and a place is free again when one is
+// closed.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := New(Config{Name: "test", Setting: "--listen", Address: "127.0.0.1:0"}, Deps{Handler: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)})
@@ -65,8 +66,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}, bound, 10*time.Millisecond)
 }
 
-// One address has its share, by network for IPv6, also one of the machine or of a private network; only proxies that are trusted have none
-// but that of all.
+// One address has its share, by network for IPv6, also one of the machine or of a private network;
+// only proxies that are trusted have none but that of all.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	t.Parallel()
 	s := New(Config{Name: "test", Setting: "--listen", Address: "127.0.0.1:0"}, Deps{Handler: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)})

@@ -21,8 +21,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// request is a connection of HTTP/1 whose requests are framed beyond doubt. What net/http answers by itself, to requests that reach no
-// handler, becomes a problem, as every other refusal is one.
+// request is a connection of HTTP/1 whose requests are framed beyond doubt. What net/http answers
+// by itself, to requests that reach no handler, becomes a problem, as every other refusal is one.
 type request struct {
 	net.Conn
 	log      *slog.Logger
@@ -32,8 +32,8 @@ type request struct {
 	refused  atomic.Bool // net/http has refused one, and closes the connection
 }
 
-// What a client may still send while it reads why it is refused. A connection that is closed before all of it has arrived is reset, and the
-// client may lose the answer.
+// What a client may still send while it reads why it is refused. A connection that is closed before
+// all of it has arrived is reset, and the client may lose the answer.
 const (
 	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 256 << 10
@@ -87,7 +87,8 @@ func (r *request) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// CloseWrite ends the sending half, as net/http does before it closes a connection whose request it did not read to the end.
+// CloseWrite ends the sending half, as net/http does before it closes a connection whose request it
+// did not read to the end.
 func (r *request) CloseWrite() error {
 	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -95,7 +96,8 @@ func (r *request) CloseWrite() error {
 	return nil
 }
 
-// refusal returns the problem that stands for an answer of net/http's own, or nil for what a handler writes.
+// refusal returns the problem that stands for an answer of net/http's own, or nil for what a
+// handler writes.
 func (r *request) refusal(answer []byte) *problem.Problem {
 	line, found := bytes.CutPrefix(answer, []byte("HTTP/1.1 "))
 	if r.answered.Load() || !found || len(line) < len("400") {
@@ -160,7 +162,8 @@ type secureRequest struct {
 // ConnectionState tells net/http about the TLS below.
 func (s *secureRequest) ConnectionState() tls.ConnectionState { return s.state }
 
-// secureListener makes the handshakes of connections, since only then it is known which of them speak HTTP/1.
+// secureListener makes the handshakes of connections, since only then it is known which of them
+// speak HTTP/1.
 type secureListener struct {
 	listener
 	config *tls.Config

@@ -61,7 +61,8 @@ type Config struct {
 	Address string // host:port; port 0 is any that is free
 
 	TLS certificate.Server // none: plain HTTP
-	// OptionalClients lets clients without a certificate send requests; the handler sees whether there was one.
+	// OptionalClients lets clients without a certificate send requests; the handler sees whether there
+	// was one.
 	OptionalClients bool
 }
 
@@ -149,8 +150,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// Leave ends each connection with its next answer, so that clients and proxies that keep connections go to another process. New
-// connections are served, with one request each. It is safe for concurrent use.
+// Leave ends each connection with its next answer, so that clients and proxies that keep
+// connections go to another process. New connections are served, with one request each. It is safe
+// for concurrent use.
 func (s *Server) Leave() { s.leaving.Store(true) }
 
 // Stop implements service.Service: it takes no new requests, waits for those in flight for Drain

@@ -1,12 +1,13 @@
-// Package idempotency lets a client repeat a request without repeating its effect: the answer to the first request
-// under an Idempotency-Key is stored for a day and returned to repetitions.
+// Package idempotency lets a client repeat a request without repeating its effect: the answer to
+// the first request under an Idempotency-Key is stored for a day and returned to repetitions.
 //
-// A request first claims its key in a transaction of its own, so that others see that it is running. Every writing
-// transaction of the operation then marks the claim as having taken effect, in the same commit as the effect
-// (Claim.Context). The answer is stored last. If the process dies in between, the claim shows what happened: without
-// effect, another request can take it over once it expires; with an effect, the request never runs again, and a
-// repetition gets a conflict that says that the answer was lost. An owner that comes back late cannot commit: its mark
-// fails, since the claim belongs to another request.
+// A request first claims its key in a transaction of its own, so that others see that it is
+// running. Every writing transaction of the operation then marks the claim as having taken effect,
+// in the same commit as the effect (Claim.Context). The answer is stored last. If the process dies
+// in between, the claim shows what happened: without effect, another request can take it over once
+// it expires; with an effect, the request never runs again, and a repetition gets a conflict that
+// says that the answer was lost. An owner that comes back late cannot commit: its mark fails, since
+// the claim belongs to another request.
 package idempotency
 
 import (
@@ -192,8 +193,8 @@ func (c *Claim) Context(ctx context.Context) context.Context {
 	})
 }
 
-// Finish stores the answer of an operation that succeeded. It does not fail the request: an answer that cannot be
-// stored is logged, and a repetition is refused.
+// Finish stores the answer of an operation that succeeded. It does not fail the request: an answer
+// that cannot be stored is logged, and a repetition is refused.
 func (c *Claim) Finish(ctx context.Context, a Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -213,8 +214,8 @@ func (c *Claim) Finish(ctx context.Context, a Answer) {
 	}
 }
 
-// Release gives the key back after an operation that failed. If it took effect before it failed, the
-// key stays used, without an answer.
+// Release gives the key back after an operation that failed. If it took effect before it failed,
+// the key stays used, without an answer.
 func (c *Claim) Release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()

@@ -123,7 +123,8 @@ func TestSecretIsNotKept(t *testing.T) {
 	require.Nil(t, body)
 }
 
-// The database holds no answer in clear. One that cannot be opened is as good as lost, and its request is not run again.
+// The database holds no answer in clear. One that cannot be opened is as good as lost, and its
+// request is not run again.
 func TestAnswersAreSealed(t *testing.T) {
 	t.Parallel()
 	s, pool := open(t)

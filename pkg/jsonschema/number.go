@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// number is the text of a JSON number. JSON has no integers: 5, 5.0 and 50e-1 are the same value, and
-// JSON Schema says so as well, so a field for whole numbers takes them all.
+// number is the text of a JSON number. JSON has no integers: 5, 5.0 and 50e-1 are the same value,
+// and JSON Schema says so as well, so a field for whole numbers takes them all.
 type number string
 
 // keepNumbers leaves numbers of a body that is decoded into an any as they were sent: as a float64,
@@ -63,8 +63,8 @@ func (n number) float() float64 {
 	return f
 }
 
-// whole returns the value if it is a whole number that fits an int64. It is exact, and takes no more
-// time for 1e999999999 than for 1.
+// whole returns the value if it is a whole number that fits an int64. It is exact, and takes no
+// more time for 1e999999999 than for 1.
 func (n number) integer() (int64, error) {
 	text, negative := strings.CutPrefix(string(n), "-")
 	mantissa, exponent := text, ""

@@ -19,8 +19,8 @@ type counted struct {
 	List  []int64 `json:"list,omitempty" nullable:"false"`
 }
 
-// A whole number is one in every form that JSON has for it, and what cannot be taken is reported to be out
-// of what the field takes, whatever its form.
+// A whole number is one in every form that JSON has for it, and what cannot be taken is reported to
+// be out of what the field takes, whatever its form.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	s := NewSet().Of(reflect.TypeFor[counted](), "")

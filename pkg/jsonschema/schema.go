@@ -5,9 +5,9 @@
 // enforced. Values that are checked are strict: a number keeps its digits, a text has no control
 // characters, and each refusal says what is allowed instead.
 //
-// No library is used. Huma, which comes closest, checks numbers as float64, takes a parameter that is
-// sent twice or empty, has no optional parameters by pointer, and lets control characters pass: to be
-// as strict, it needs a second schema beside its own.
+// No library is used. Huma, which comes closest, checks numbers as float64, takes a parameter that
+// is sent twice or empty, has no optional parameters by pointer, and lets control characters pass:
+// to be as strict, it needs a second schema beside its own.
 package jsonschema
 
 import (
@@ -129,8 +129,8 @@ type Provider interface {
 	JSONSchema(set *Set) *Schema
 }
 
-// Enum is a type of strings whose values are known. A field of such a type, or of a list of it, takes
-// no others, and a list without duplicates has at most as many elements.
+// Enum is a type of strings whose values are known. A field of such a type, or of a list of it,
+// takes no others, and a list without duplicates has at most as many elements.
 type Enum interface {
 	// EnumValues lists the values. It is called on the zero value.
 	EnumValues() []string
@@ -166,8 +166,8 @@ var (
 )
 
 // Of returns the schema of a type. That of a struct is a reference to the set's, under the name of
-// the type, or under the hint if the type has none. Of panics on a type that JSON cannot have, and on
-// two types with one name: these are mistakes in the program, found when it starts.
+// the type, or under the hint if the type has none. Of panics on a type that JSON cannot have, and
+// on two types with one name: these are mistakes in the program, found when it starts.
 func (set *Set) Of(t reflect.Type, hint string) *Schema {
 	pointer := t.Kind() == reflect.Pointer
 	if pointer {
@@ -260,9 +260,9 @@ func (set *Set) addFields(s *Schema, t reflect.Type) {
 }
 
 // OfField returns the schema of a field of a struct, as its type and its tags have it: `doc`,
-// `format`, `default`, `enum`, `nullable`, `minimum`, `maximum`, `minLength`, `maxLength`, `pattern`,
-// `patternDescription`, `minItems`, `maxItems` and `uniqueItems`. Those about values are, of a list,
-// about its elements.
+// `format`, `default`, `enum`, `nullable`, `minimum`, `maximum`, `minLength`, `maxLength`,
+// `pattern`, `patternDescription`, `minItems`, `maxItems` and `uniqueItems`. Those about values
+// are, of a list, about its elements.
 func (set *Set) OfField(field reflect.StructField, hint string) *Schema {
 	s := set.Of(field.Type, hint)
 	s.Description = field.Tag.Get("doc")

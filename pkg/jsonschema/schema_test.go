@@ -85,7 +85,8 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, "body", refused(t, Decode([]byte("[]"), s, nil, &described{}), "a list")[0].Field)
 }
 
-// Every field of a schema is a keyword of JSON Schema 2020-12, or an extension of OpenAPI: validators of documents refuse others.
+// Every field of a schema is a keyword of JSON Schema 2020-12, or an extension of OpenAPI:
+// validators of documents refuse others.
 func TestKeywordsAreThoseOfJSONSchema(t *testing.T) {
 	t.Parallel()
 	keywords := strings.Fields(`$ref type description format contentMediaType default examples enum minimum maximum minLength maxLength pattern

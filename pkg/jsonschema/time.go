@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// isoTime is a date, alone or with a time of day and its zone, as RFC 3339 has them; seconds and zone may be left out.
+// isoTime is a date, alone or with a time of day and its zone, as RFC 3339 has them; seconds and
+// zone may be left out.
 var isoTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(:\d\d(?:\.\d{1,18})?)?(Z|[ +-]\d\d:\d\d)?)?$`)
 
 var (
@@ -17,8 +18,8 @@ var (
 	errSpace  = errors.New("has a space before its zone: write the + of a zone as %2B in a URL")
 )
 
-// ParseTime reads a date or time of RFC 3339 strictly. A date alone is its midnight in UTC, and a time without a zone is in UTC. The
-// error says what is allowed.
+// ParseTime reads a date or time of RFC 3339 strictly. A date alone is its midnight in UTC, and a
+// time without a zone is in UTC. The error says what is allowed.
 func ParseTime(text string) (t time.Time, err error) {
 	p := isoTime.FindStringSubmatch(strings.ToUpper(text))
 	switch {

@@ -27,7 +27,8 @@ const (
 	// A backup of days ago needs the records since then, and erased records have to go in known time.
 	eventRetention = 7 * 24 * time.Hour
 
-	// Dead letters wait for a person, but not without bound: whatever else writes to the topics of events would fill the disk.
+	// Dead letters wait for a person, but not without bound: whatever else writes to the topics of
+	// events would fill the disk.
 	deadLetterRetention      = 90 * 24 * time.Hour
 	deadLetterRetentionBytes = 256 << 20 // of each partition
 	minDeadLetterRetention   = 14 * 24 * time.Hour
@@ -56,7 +57,8 @@ type Finding struct {
 	Remedy  string
 	Fatal   bool // no process may start on it; else it is a warning
 
-	// Findings of these two kinds refuse a start only. A process that runs goes on and reports them: it loses nothing by it.
+	// Findings of these two kinds refuse a start only. A process that runs goes on and reports them:
+	// it loses nothing by it.
 	Missing bool // a topic does not exist, or not every broker knows it yet
 	Copies  bool // an acknowledged event may be on one broker only; Config.AcceptFewerCopies makes it a warning
 }
@@ -101,8 +103,8 @@ func Check(ctx context.Context, cl *kgo.Client, ledger PartitionLedger, topics .
 			return nil, fmt.Errorf("look up Kafka topic %s: %w", name, detail.Err)
 		}
 		if detail.ID == (kadm.TopicID{}) {
-			// A topic that is recreated starts at offset 0 again. Without an id its records would be taken for the old ones,
-			// which are stored, and skipped.
+			// A topic that is recreated starts at offset 0 again. Without an id its records would be taken
+			// for the old ones, which are stored, and skipped.
 			c.fatal("topic "+name, "its id", "is not given by the brokers: records of a topic that is recreated could not be distinguished from those of the old one",
 				"use Kafka 2.8 or later; on an upgraded cluster set inter.broker.protocol.version to 2.8 or later")
 		}
@@ -275,8 +277,8 @@ func (c *checker) deadLetterTopic(where, name string, number func(string) (int64
 	}
 }
 
-// partitions compares the number of a topic's partitions with the one on record. No process ends on a difference: keys are distributed
-// over the number on record.
+// partitions compares the number of a topic's partitions with the one on record. No process ends on
+// a difference: keys are distributed over the number on record.
 func (c *checker) partitions(ctx context.Context, ledger PartitionLedger, t kadm.TopicDetail) error {
 	n := len(t.Partitions)
 	recorded, err := ledger.Partitions(ctx, uuid.UUID(t.ID), t.Topic, n)

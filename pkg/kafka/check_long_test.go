@@ -12,8 +12,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// The same answers from the real one, which has more settings and other words for some. It is this test's
-// alone: topics are deleted and set otherwise here.
+// The same answers from the real one, which has more settings and other words for some. It is this
+// test's alone: topics are deleted and set otherwise here.
 func TestApacheKafka(t *testing.T) {
 	t.Parallel()
 	apache := enginetest.NewApacheKafka(t, t.TempDir(), 1)

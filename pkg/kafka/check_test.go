@@ -89,7 +89,8 @@ func TestTopicsAsMadeHaveNoFindings(t *testing.T) {
 	require.Empty(t, warnings)
 }
 
-// Erased records leave Kafka in known time, whatever the brokers' default is. Topics that exist stay as they are.
+// Erased records leave Kafka in known time, whatever the brokers' default is. Topics that exist
+// stay as they are.
 func TestTopicsAreCreatedWithARetention(t *testing.T) {
 	t.Parallel()
 	_, cl := cluster(t, kfake.NumBrokers(1))

@@ -19,7 +19,8 @@ type Config struct {
 	Copies
 }
 
-// Copies is the setting of how few copies of a record may be enough, also for `lodestone up` on brokers that are given.
+// Copies is the setting of how few copies of a record may be enough, also for `lodestone up` on
+// brokers that are given.
 type Copies struct {
 	AcceptFewerCopies bool `name:"kafka-accept-fewer-copies" default:"false" help:"Start even if, on several brokers, a topic has fewer than 3 replicas, min.insync.replicas below 2, or unclean leader election. The loss of a broker may then lose acknowledged events."`
 }
@@ -38,13 +39,15 @@ func (c Config) Validate() error {
 	return errors.Join(append(errs, c.validate())...)
 }
 
-// Options returns the settings in the form of franz-go. The client's own messages go to log. Hooks see what it does: a Meter.
+// Options returns the settings in the form of franz-go. The client's own messages go to log. Hooks
+// see what it does: a Meter.
 func (c Config) Options(log *slog.Logger, hooks ...kgo.Hook) []kgo.Opt {
 	return append([]kgo.Opt{
 		kgo.SeedBrokers(c.Brokers...),
 		kgo.ClientID("lodestone"),
-		// The library's own pauses grow to five seconds, and its connections wait ten: both add to an outage of a broker. There are
-		// as many tries as fit into the half minute that the library gives a request.
+		// The library's own pauses grow to five seconds, and its connections wait ten: both add to an
+		// outage of a broker. There are as many tries as fit into the half minute that the library gives
+		// a request.
 		kgo.DialTimeout(dialTimeout),
 		kgo.RetryBackoffFn(retryAfter),
 		kgo.RequestRetries(maxRetries),

@@ -28,8 +28,9 @@ const (
 // Kafka does not answer at the start it lets the process go on, since it may be able to
 // work without, and checks as soon as Kafka does; a fatal finding then ends the process.
 //
-// A process that has started is not ended by a topic that is missing, since it may be recreated just now, nor by one
-// that has too few copies: both are reported by the log and by metrics until they are over.
+// A process that has started is not ended by a topic that is missing, since it may be recreated
+// just now, nor by one that has too few copies: both are reported by the log and by metrics until
+// they are over.
 type Guard struct {
 	*service.Loop
 	options     []kgo.Opt
@@ -49,7 +50,8 @@ type Guard struct {
 type GuardConfig struct {
 	Kafka  Config
 	Topics []string // that the process uses
-	// AllowMissing lets the process start although topics are missing: until they exist, it stores its records elsewhere.
+	// AllowMissing lets the process start although topics are missing: until they exist, it stores its
+	// records elsewhere.
 	AllowMissing bool
 }
 
@@ -127,7 +129,8 @@ func isMissing(findings []*Finding) bool {
 	return slices.ContainsFunc(findings, func(f *Finding) bool { return f.Missing })
 }
 
-// report logs each finding when it is new, sets the metrics, and returns the findings joined on which the process cannot go on.
+// report logs each finding when it is new, sets the metrics, and returns the findings joined on
+// which the process cannot go on.
 func (g *Guard) report(findings []*Finding, started bool) error {
 	var fatal []error
 	warnings, missing := 0, 0

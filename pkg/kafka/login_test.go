@@ -23,15 +23,15 @@ func ping(t *testing.T, c kafka.Config) error {
 	return cl.Ping(t.Context())
 }
 
-// requirePing waits until the broker takes a login: on a busy machine connections may take longer than they may, and the broker learns of
-// users by its log.
+// requirePing waits until the broker takes a login: on a busy machine connections may take longer
+// than they may, and the broker learns of users by its log.
 func requirePing(t *testing.T, c kafka.Config, why ...any) {
 	t.Helper()
 	require.Eventually(t, func() bool { return ping(t, c) == nil }, enginetest.Timeout, 100*time.Millisecond, why...)
 }
 
-// MSK's login is a request that is signed with the keys of AWS, which franz-go makes; no broker here takes it. So this asks
-// whether the keys come from the setting.
+// MSK's login is a request that is signed with the keys of AWS, which franz-go makes; no broker
+// here takes it. So this asks whether the keys come from the setting.
 func TestKeysOfAWS(t *testing.T) {
 	t.Parallel()
 	l := kafka.Login{Mechanism: "aws-msk-iam", User: "AKIDEXAMPLE", Password: "a secret key", TLS: true}

@@ -9,8 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Meter counts the connections and requests of the clients of a process. It is a hook of franz-go, and safe for concurrent use. The library's own
-// plugin for Prometheus takes one client per registry; `lodestone up` has several.
+// Meter counts the connections and requests of the clients of a process. It is a hook of franz-go,
+// and safe for concurrent use. The library's own plugin for Prometheus takes one client per
+// registry; `lodestone up` has several.
 type Meter struct {
 	connects *prometheus.CounterVec
 	requests *prometheus.HistogramVec

@@ -7,7 +7,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Hash returns the partition, out of so many, of records with a key: as Kafka's own clients distribute them. It is used by one goroutine.
+// Hash returns the partition, out of so many, of records with a key: as Kafka's own clients
+// distribute them. It is used by one goroutine.
 type Hash struct{ of kgo.TopicPartitioner }
 
 // NewHash returns a Hash.
@@ -30,8 +31,8 @@ func ShareKeys(a int32, n int, b int32, m int) bool {
 	return (int(a)-int(b))%n == 0
 }
 
-// Counts says over how many partitions the keys of each topic are distributed, whatever number Kafka has: one that was raised there
-// moves no keys. It is safe for concurrent use.
+// Counts says over how many partitions the keys of each topic are distributed, whatever number
+// Kafka has: one that was raised there moves no keys. It is safe for concurrent use.
 type Counts struct {
 	topics []string
 	counts []atomic.Int32 // of each topic; 0: not known
@@ -60,7 +61,8 @@ func (c *Counts) ForTopic(topic string) kgo.TopicPartitioner {
 	return &countedPartitioner{kgo.StickyKeyPartitioner(nil).ForTopic(topic), c.of(topic)}
 }
 
-// countedPartitioner distributes keys over a count of ours. Its embedded partitioner is for all of Kafka's partitions.
+// countedPartitioner distributes keys over a count of ours. Its embedded partitioner is for all of
+// Kafka's partitions.
 type countedPartitioner struct {
 	kgo.TopicPartitioner
 	count *atomic.Int32 // nil, or 0: as many as Kafka has
@@ -77,7 +79,8 @@ func (p *countedPartitioner) Partition(r *kgo.Record, present int) int {
 	return p.TopicPartitioner.Partition(r, min(count, present))
 }
 
-// Placed returns a partitioner that takes the partition that a record names for these topics, and the hash of its key for others.
+// Placed returns a partitioner that takes the partition that a record names for these topics, and
+// the hash of its key for others.
 func Placed(topics ...string) kgo.Partitioner { return placed(topics) }
 
 type placed []string

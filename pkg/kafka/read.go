@@ -52,9 +52,9 @@ func Ranges(ctx context.Context, cl *kgo.Client, topic string) (map[int32]Range,
 // any more.
 var ErrExpired = errors.New("the log does not hold the beginning of the range any more")
 
-// ReadRange calls fn with the records of a partition whose offsets are in the range, in order. It joins no group and
-// commits no offsets. The range must end at or before the log's end. It returns the error of fn, or the reason why the
-// log could not be read.
+// ReadRange calls fn with the records of a partition whose offsets are in the range, in order. It
+// joins no group and commits no offsets. The range must end at or before the log's end. It returns
+// the error of fn, or the reason why the log could not be read.
 func ReadRange(ctx context.Context, options []kgo.Opt, topic string, partition int32, r Range, fn func(*kgo.Record) error) error {
 	if r.Empty() {
 		return nil

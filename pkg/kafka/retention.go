@@ -14,8 +14,9 @@ import (
 // forever is the longest time that a Duration can be, in milliseconds: nearly 300 years.
 const forever = int64(math.MaxInt64 / time.Millisecond)
 
-// Retention returns how long the topics keep a record at most: their retention time, and that of a segment, which goes as a whole. It
-// reports false if one of them keeps records forever, or does not say.
+// Retention returns how long the topics keep a record at most: their retention time, and that of a
+// segment, which goes as a whole. It reports false if one of them keeps records forever, or does
+// not say.
 func Retention(ctx context.Context, cl *kgo.Client, topics ...string) (longest time.Duration, bounded bool, err error) {
 	all, err := kadm.NewClient(cl).DescribeTopicConfigs(ctx, topics...)
 	if err != nil {

@@ -62,7 +62,8 @@ const (
 	appendTime    = "LogAppendTime"
 )
 
-// topicSettings are the settings that a topic is created with; everything else is the brokers' default.
+// topicSettings are the settings that a topic is created with; everything else is the brokers'
+// default.
 func topicSettings(topic string) map[string]*string {
 	value := func(v string) *string { return &v }
 	settings := map[string]*string{"cleanup.policy": value("delete"), timestampType: value(appendTime), "retention.ms": value(milliseconds(eventRetention))}
@@ -127,8 +128,8 @@ func await(ctx context.Context, cl *kgo.Client, name string) error {
 // ErrNoTopic is wrapped by the error of Topic about a topic that does not exist.
 var ErrNoTopic = errors.New("the topic does not exist: make it with `lodestone migrate`")
 
-// Topic returns the id of a topic and the number of its partitions. A topic that was deleted and created again has
-// another id.
+// Topic returns the id of a topic and the number of its partitions. A topic that was deleted and
+// created again has another id.
 func Topic(ctx context.Context, cl *kgo.Client, name string) (id uuid.UUID, partitions int, err error) {
 	topics, err := kadm.NewClient(cl).ListTopics(ctx, name)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Constructors of the product have one shape: New(Config, Deps), settings first. One that takes a value or two may take
-// them as they are. Nothing is called Options or Parts beside it.
+// Constructors of the product have one shape: New(Config, Deps), settings first. One that takes a
+// value or two may take them as they are. Nothing is called Options or Parts beside it.
 func TestConstructorsHaveOneShape(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -45,7 +45,8 @@ func TestConstructorsHaveOneShape(t *testing.T) {
 	require.Greater(t, found, 40)
 }
 
-// parameters counts those of a function; a context, a test and a variable number at the end are apart.
+// parameters counts those of a function; a context, a test and a variable number at the end are
+// apart.
 func parameters(d *ast.FuncDecl) int {
 	n := 0
 	for _, field := range d.Type.Params.List {

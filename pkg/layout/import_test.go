@@ -23,8 +23,9 @@ const module = "lodestone"
 // root is the repository, seen from this package's tests.
 const root = "../.."
 
-// modules are the directories of the repository's modules: the product, and those that the product does not know, the laboratory, the tests
-// of the Helm chart, what makes releases and what builds the documentation's site.
+// modules are the directories of the repository's modules: the product, and those that the product
+// does not know, the laboratory, the tests of the Helm chart, what makes releases and what builds
+// the documentation's site.
 var modules = []string{".", "cmd/lodestone-lab", "deploy/helm/test", "cmd/lodestone-release"}
 
 // rule forbids packages to import others. Paths are prefixes that end at a slash or at the end.
@@ -186,7 +187,8 @@ func TestModules(t *testing.T) {
 	require.Contains(t, string(read(t, "Makefile")), "LAB := "+modules[1]+"\nRELEASE := "+modules[3]+"\nCHART := "+modules[2]+"\nMODULES := . $(LAB) $(CHART) $(RELEASE)\n")
 }
 
-// Every module that the product needs directly has its reason beside it, so that the next one has to find one.
+// Every module that the product needs directly has its reason beside it, so that the next one has
+// to find one.
 func TestEveryModuleHasAReason(t *testing.T) {
 	t.Parallel()
 	required := regexp.MustCompile(`(?m)^(?:require )?\t?(\S+) v\S+(.*)$`).FindAllStringSubmatch(string(read(t, "go.mod")), -1)

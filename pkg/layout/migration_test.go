@@ -12,11 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// firstSchema is the number of the first migration of each store, which finds no rows and no programs: the rules hold for those after it.
+// firstSchema is the number of the first migration of each store, which finds no rows and no
+// programs: the rules hold for those after it.
 const firstSchema = 202
 
-// growingTables are the tables of Postgres that have a row for each link, reader, file or request. A migration must not read or write all of
-// one while others wait.
+// growingTables are the tables of Postgres that have a row for each link, reader, file or request.
+// A migration must not read or write all of one while others wait.
 var growingTables = []string{
 	"access_link_counts", "access_links", "audit_log", "counted_sessions", "deleted_links", "downloads", "entity_changes", "erased_links", "erasures",
 	"file_objects", "file_removals", "generic_link_counts", "generic_links", "idempotency_keys", "landing_minutes", "lead_magnet_file_chunks",
@@ -24,7 +25,8 @@ var growingTables = []string{
 	"sessions", "sign_ins", "submissions", "user_sessions", "verifications", "visitor_counts", "webhook_deliveries",
 }
 
-// smallTables are all others: they have a row for each account, user, partition or month, or a single one.
+// smallTables are all others: they have a row for each account, user, partition or month, or a
+// single one.
 var smallTables = []string{
 	"accounts", "api_keys", "chat_channels", "counted_partitions", "counter_state", "embeds", "entity_copy",
 	"erasure_look", "event_usage", "event_usage_rounds", "invitations", "ip_salts", "lost_ranges", "memberships",
@@ -46,11 +48,13 @@ var (
 		"lock no table": regexp.MustCompile(`(?i)\bLOCK TABLE\b`),
 	}
 	notValid = regexp.MustCompile(`(?i)NOT VALID\s*;$`)
-	// unlocking are the statements of migrations without a transaction: others could stay half done, or wait without a bound.
+	// unlocking are the statements of migrations without a transaction: others could stay half done,
+	// or wait without a bound.
 	unlocking = regexp.MustCompile(`(?i)^(?:(?:CREATE (?:UNIQUE )?|DROP )INDEX CONCURRENTLY|ALTER TABLE \w+ (?:SET \(|VALIDATE CONSTRAINT))`)
 	created   = regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)`)
 
-	// breaking is what a program of the release before, which runs while the migration is applied and after it, cannot work with.
+	// breaking is what a program of the release before, which runs while the migration is applied and
+	// after it, cannot work with.
 	breaking = regexp.MustCompile(`(?i)\b(?:DROP TABLE|ALTER TABLE [^;]*(?:\bDROP COLUMN\b|\bSET NOT NULL\b)|ALTER (?:TABLE|VIEW|TYPE) [^;]*\bRENAME (?:COLUMN\b|TO\b|VALUE\b|\w+ TO\b))[^;]*;`)
 
 	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALI[Z]E|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)
@@ -150,7 +154,8 @@ func unboundedPostgres(text string) (wrong []string) {
 	return wrong
 }
 
-// breakingPostgres returns a statement that programs of the release before cannot work with, unless the migration says so.
+// breakingPostgres returns a statement that programs of the release before cannot work with, unless
+// the migration says so.
 func breakingPostgres(text string) string {
 	up, _, _ := strings.Cut(text, "-- +goose Down")
 	return breaking.FindString(comment.ReplaceAllString(up, ""))

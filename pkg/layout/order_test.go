@@ -14,13 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inOneDirection are the packages that people read first. In each, files can be put in an order in which calls go downward only.
+// inOneDirection are the packages that people read first. In each, files can be put in an order in
+// which calls go downward only.
 var inOneDirection = []string{
 	"ingest/collector", "ingest/consumer", "ingest/stream", "query/eventlist", "query/scope", "pkg/api", "pkg/jsonschema", "pkg/event", "pkg/token",
 	"crud/webhook", "crud/landing", "crud/mail", "crud/session", "crud/submission", "crud/mailbox", "crud/queue",
 }
 
-// A call upward makes a reader go back and forth between two files: one of the functions stands in the wrong one.
+// A call upward makes a reader go back and forth between two files: one of the functions stands in
+// the wrong one.
 func TestCallsGoOneWay(t *testing.T) {
 	t.Parallel()
 	args := []string{"-export", "-deps"}

@@ -32,7 +32,8 @@ var unusual = map[string]string{
 	"turnaway":  "reject",
 }
 
-// maxWords is the number of words beyond which a sentence is long, and maxLong the share of long sentences.
+// maxWords is the number of words beyond which a sentence is long, and maxLong the share of long
+// sentences.
 const (
 	maxWords = 35
 	maxLong  = 0.04

@@ -40,8 +40,8 @@ func files(t *testing.T) []string {
 	})
 }
 
-// read returns a file's text, or nothing if the file is gone: other tests run at the same time, and git also lists
-// their temporary files.
+// read returns a file's text, or nothing if the file is gone: other tests run at the same time, and
+// git also lists their temporary files.
 func read(t *testing.T, f string) (text []byte) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, f))
@@ -78,8 +78,9 @@ func TestNoPathsOfOneMachine(t *testing.T) {
 	}
 }
 
-// SQL of Postgres is in pkg/store/query, where it is checked against the migrations. What installs Postgres or its schema
-// has its own, and so do backups, which copy whatever tables there are, and tests.
+// SQL of Postgres is in pkg/store/query, where it is checked against the migrations. What installs
+// Postgres or its schema has its own, and so do backups, which copy whatever tables there are, and
+// tests.
 func TestSQLOfPostgresIsInOnePlace(t *testing.T) {
 	t.Parallel()
 	statement := regexp.MustCompile(`(tx|Unscoped\(\)|[pP]ool)\.(Exec|Query|QueryRow|SendBatch)\(`)
@@ -192,7 +193,8 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// A link from one page of the documentation leads to a file that is there, and to a heading that it has.
+// A link from one page of the documentation leads to a file that is there, and to a heading that it
+// has.
 func TestLinksBetweenPages(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)|(?:src|srcset)="([^":]+)"`)

@@ -1,5 +1,6 @@
-// Package literal finds texts that are in everything that a regular expression matches. To look for them takes far less time than the
-// expression, so that most expressions of a long list need not be tried.
+// Package literal finds texts that are in everything that a regular expression matches. To look for
+// them takes far less time than the expression, so that most expressions of a long list need not be
+// tried.
 package literal
 
 import (
@@ -9,11 +10,12 @@ import (
 	"unicode"
 )
 
-// Required returns texts of which at least one is in everything that the expression matches, or nothing if there are no such texts.
+// Required returns texts of which at least one is in everything that the expression matches, or
+// nothing if there are no such texts.
 func Required(re *syntax.Regexp) []string { return required(re, false) }
 
-// RequiredInLower does so for everything that the expression matches in lower case. It finds texts in more expressions: those whose case
-// does not matter.
+// RequiredInLower does so for everything that the expression matches in lower case. It finds texts
+// in more expressions: those whose case does not matter.
 func RequiredInLower(re *syntax.Regexp) []string { return required(re, true) }
 
 func required(re *syntax.Regexp, lower bool) []string {
@@ -47,7 +49,8 @@ func required(re *syntax.Regexp, lower bool) []string {
 	return nil
 }
 
-// requiredOfParts returns the texts of the part with the longest ones. Parts that are a text each, side by side, are one part.
+// requiredOfParts returns the texts of the part with the longest ones. Parts that are a text each,
+// side by side, are one part.
 func requiredOfParts(parts []*syntax.Regexp, lower bool) (best []string) {
 	joined := ""
 	for _, part := range parts {

@@ -55,7 +55,8 @@ func Match(accept string) Language {
 	return languages[at]
 }
 
-// Or returns the language that was chosen, or else the one that suits a reader best who sent this Accept-Language.
+// Or returns the language that was chosen, or else the one that suits a reader best who sent this
+// Accept-Language.
 func Or(chosen *string, accept string) Language {
 	if chosen != nil && Language(*chosen).Known() {
 		return Language(*chosen)

@@ -1,4 +1,5 @@
-// Package logline keeps lines of the log in one schema, which is the table of docs/logs.md: the names of fields, their types and units.
+// Package logline keeps lines of the log in one schema, which is the table of docs/logs.md: the
+// names of fields, their types and units.
 package logline
 
 import (
@@ -8,8 +9,9 @@ import (
 	"strings"
 )
 
-// Foreign returns a handler for the log of a library. The names that it gives its fields are its own: they become the text of the field "detail",
-// and an error the field "error". What it logs as INFO is routine, and becomes DEBUG.
+// Foreign returns a handler for the log of a library. The names that it gives its fields are its
+// own: they become the text of the field "detail", and an error the field "error". What it logs as
+// INFO is routine, and becomes DEBUG.
 func Foreign(h slog.Handler) slog.Handler { return foreign{Handler: h} }
 
 type foreign struct {

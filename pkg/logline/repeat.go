@@ -15,9 +15,10 @@ const (
 	maxRepeated = 1000
 )
 
-// Once returns a handler that writes a warning or an error once a minute, however often it happens: an engine that is away fails
-// every try of every part. The next line says how many were left out. Lines are the same if they have the same message and the same
-// error, but for its digits: the partitions, ports and brokers that one outage concerns. Without an error, all fields count.
+// Once returns a handler that writes a warning or an error once a minute, however often it happens:
+// an engine that is away fails every try of every part. The next line says how many were left out.
+// Lines are the same if they have the same message and the same error, but for its digits: the
+// partitions, ports and brokers that one outage concerns. Without an error, all fields count.
 func Once(h slog.Handler) slog.Handler {
 	return once{Handler: h, seen: &repeats{lines: map[string]*repeat{}}}
 }

@@ -14,7 +14,8 @@ import (
 	"lodestone/pkg/logline"
 )
 
-// A warning that happens again and again is one line a minute, with the number of those that were left out.
+// A warning that happens again and again is one line a minute, with the number of those that were
+// left out.
 func TestARepeatedErrorIsALineAMinute(t *testing.T) {
 	t.Parallel()
 	refused := func(port int) error { return fmt.Errorf("dial tcp 127.0.0.1:%d: connection refused", port) }

@@ -1,8 +1,9 @@
-// Package look holds what all pages of an installation share and browsers fetch by themselves: the typeface, the mark of the
-// product as an icon, and what crawlers ask for.
+// Package look holds what all pages of an installation share and browsers fetch by themselves: the
+// typeface, the mark of the product as an icon, and what crawlers ask for.
 //
-// The typeface is Inter, under the SIL Open Font License (inter-LICENSE.txt): one variable file with the weights 400 to 700 and
-// the letters of the languages that pages are in. `make font` writes it.
+// The typeface is Inter, under the SIL Open Font License (inter-LICENSE.txt): one variable file
+// with the weights 400 to 700 and the letters of the languages that pages are in. `make font`
+// writes it.
 package look
 
 import (
@@ -31,14 +32,15 @@ var (
 	IconPath = "/assets/look/mark-" + sum([]byte(icon)) + ".svg"
 )
 
-// Mark is the mark of the product as an SVG path in a square of 32, with the even-odd rule: a stone with a needle in it.
+// Mark is the mark of the product as an SVG path in a square of 32, with the even-odd rule: a stone
+// with a needle in it.
 const Mark = "M16 2 28 9V23L16 30 4 23V9ZM21.5 8 13.6 13.6 10.5 24 18.4 18.4Z"
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><style>path{fill:#2f5bd0}@media(prefers-color-scheme:dark){path{fill:#8fb0ff}}</style>` +
 	`<path fill-rule="evenodd" d="` + Mark + `"/></svg>`
 
-// robots keeps crawlers away from addresses without pages. Pages that must not be listed say so themselves, for which a crawler has
-// to read them.
+// robots keeps crawlers away from addresses without pages. Pages that must not be listed say so
+// themselves, for which a crawler has to read them.
 const robots = "User-agent: *\nDisallow: /api/\nDisallow: /dashboard\n"
 
 func sum(content []byte) string {
@@ -46,8 +48,8 @@ func sum(content []byte) string {
 	return hex.EncodeToString(s[:6])
 }
 
-// FontCSS returns the rule that loads the typeface from below a prefix of paths. A page never waits for it: one that is late serves
-// the next page.
+// FontCSS returns the rule that loads the typeface from below a prefix of paths. A page never waits
+// for it: one that is late serves the next page.
 func FontCSS(prefix string) string {
 	return `@font-face{font-family:Inter;font-style:normal;font-weight:400 700;font-display:optional;src:url("` + prefix + FontPath + `") format("woff2")}`
 }
@@ -79,7 +81,8 @@ func file(kind, cache string, content func() []byte) http.Handler {
 	})
 }
 
-// ico returns the mark as browsers ask for it that know no SVG: a PNG of 32 pixels in the frame of an icon.
+// ico returns the mark as browsers ask for it that know no SVG: a PNG of 32 pixels in the frame of
+// an icon.
 func ico() []byte {
 	const size = 32
 	out := image.NewNRGBA(image.Rect(0, 0, size, size))
@@ -100,7 +103,8 @@ func ico() []byte {
 	return file.Bytes()
 }
 
-// draw fills the mark. The needle runs against the stone's outline, so that it stays free in a rasterizer that adds windings.
+// draw fills the mark. The needle runs against the stone's outline, so that it stays free in a
+// rasterizer that adds windings.
 func draw(out *image.NRGBA, fill color.NRGBA) {
 	mark := vector.NewRasterizer(out.Rect.Dx(), out.Rect.Dy())
 	for _, outline := range [][][2]float32{

@@ -16,11 +16,13 @@ import (
 	"lodestone/pkg/durable"
 )
 
-// Folder holds small JSON documents, in a directory or a bucket. Names are without the suffix .json. It is safe for concurrent use.
+// Folder holds small JSON documents, in a directory or a bucket. Names are without the suffix
+// .json. It is safe for concurrent use.
 type Folder interface {
 	// Write returns when the document would outlive a loss of power. It replaces one of the same name.
 	Write(ctx context.Context, name string, text []byte) error
-	// After returns the names behind one, in their order; behind "", all of them. Names that are compared are equally long.
+	// After returns the names behind one, in their order; behind "", all of them. Names that are
+	// compared are equally long.
 	After(ctx context.Context, name string) ([]string, error)
 	// Read returns a document. The error has its address.
 	Read(ctx context.Context, name string) ([]byte, error)
@@ -30,7 +32,8 @@ type Folder interface {
 
 const suffix = ".json"
 
-// OpenFolder returns a folder, which is an address such as s3://bucket/prefix or a directory. It makes the directory, and does not connect to a bucket.
+// OpenFolder returns a folder, which is an address such as s3://bucket/prefix or a directory. It
+// makes the directory, and does not connect to a bucket.
 func OpenFolder(at string, c Config) (Folder, error) {
 	if location, bucket := ParseLocation(at); bucket {
 		client, err := c.Open() // folders are in the store of the files

@@ -1,6 +1,8 @@
-// Package placement records in Postgres on which shard of ClickHouse the rows of each Kafka partition are. A partition is placed when it is
-// first seen, and never moved: all that exactly once rests on (a block, its token, the look for what is stored, the server's
-// clock) is of one server. A topology of one server records placements as well, so that it can get a second shard later.
+// Package placement records in Postgres on which shard of ClickHouse the rows of each Kafka
+// partition are. A partition is placed when it is first seen, and never moved: all that exactly
+// once rests on (a block, its token, the look for what is stored, the server's clock) is of one
+// server. A topology of one server records placements as well, so that it can get a second shard
+// later.
 package placement
 
 import (
@@ -20,7 +22,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// lockKey is the key of the advisory lock under which partitions are placed, so that they spread evenly.
+// lockKey is the key of the advisory lock under which partitions are placed, so that they spread
+// evenly.
 const lockKey = 0x6c6f6465_706c6163 // "lodeplac"
 
 // Ledger places partitions. It is safe for concurrent use.
@@ -45,8 +48,9 @@ type Partition struct {
 	Table   string // in database lodestone
 }
 
-// Shard returns the shard of a partition. A partition that has none is placed once every shard was asked for its rows: on the one that
-// has some, as after Postgres was restored from a backup; else on one that has the fewest of the topic. An error may be temporary.
+// Shard returns the shard of a partition. A partition that has none is placed once every shard was
+// asked for its rows: on the one that has some, as after Postgres was restored from a backup; else
+// on one that has the fewest of the topic. An error may be temporary.
 func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
 	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID, Partition: p.Number})
 	if err != nil {
@@ -159,8 +163,8 @@ func (l *Ledger) Before(ctx context.Context, p Partition, partitions int) ([]uin
 	return slices.DeleteFunc(slices.Compact(shards), func(id uint16) bool { return id == own }), nil
 }
 
-// Check returns an error of settings if the settings lack a shard that stores partitions: what is read without it would be
-// less than there is.
+// Check returns an error of settings if the settings lack a shard that stores partitions: what is
+// read without it would be less than there is.
 func Check(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error {
 	servers, err := c.Servers()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// The partitions of a consumer are asked for one after the other, each for seconds if a server is silent. One that is stopped waits for no other.
+// The partitions of a consumer are asked for one after the other, each for seconds if a server is
+// silent. One that is stopped waits for no other.
 func TestAPartitionThatIsStoppedWaitsForNoQuestionOfAnother(t *testing.T) {
 	t.Parallel()
 	l := New(nil, nil)

@@ -39,7 +39,8 @@ type Config struct {
 	Plans Plans `name:"plans" default:"{}" placeholder:"FILE" help:"Limits of the plans that differ from the defaults, as JSON such as {\"free\": {\"lead_magnets\": 5}}, or the path of a file with it. Names: lead_magnets, stored_bytes, generic_links, access_links, events_per_month; 0 means no limit."`
 }
 
-// UnmarshalText reads a setting: JSON, or the path of a file with it. Limits that it leaves out are those of Default.
+// UnmarshalText reads a setting: JSON, or the path of a file with it. Limits that it leaves out are
+// those of Default.
 func (p *Plans) UnmarshalText(setting []byte) error {
 	if !bytes.HasPrefix(bytes.TrimSpace(setting), []byte("{")) {
 		text, err := os.ReadFile(string(setting))

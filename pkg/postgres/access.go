@@ -11,7 +11,8 @@ import (
 //go:embed access.sql
 var accessRules string
 
-// unprotected names the tables of accounts without the policy that keeps accounts apart. It is empty as well if all is well.
+// unprotected names the tables of accounts without the policy that keeps accounts apart. It is
+// empty as well if all is well.
 const unprotected = `
 	SELECT c.relname::text FROM pg_class c
 	WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace
@@ -19,9 +20,9 @@ const unprotected = `
 	AND NOT (c.relrowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'account'))
 	ORDER BY 1`
 
-// RepairAccess makes the role of accounts, its policies and its rights again where they are missing, as after a
-// dump was restored into a cluster without that role. It returns the tables whose policy was missing. Call it
-// after Migrate, under WithMigrationLock.
+// RepairAccess makes the role of accounts, its policies and its rights again where they are
+// missing, as after a dump was restored into a cluster without that role. It returns the tables
+// whose policy was missing. Call it after Migrate, under WithMigrationLock.
 func (p *Pool) RepairAccess(ctx context.Context) ([]string, error) {
 	missing, err := p.unprotected(ctx)
 	if err != nil {

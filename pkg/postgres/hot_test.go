@@ -14,14 +14,15 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// hotRows is how many rows of each table the workload has: several pages. hotShare is how many of them change at once, as those
-// of one step of the counters, which lie anywhere in a table.
+// hotRows is how many rows of each table the workload has: several pages. hotShare is how many of
+// them change at once, as those of one step of the counters, which lie anywhere in a table.
 const (
 	hotRows  = 300
 	hotShare = 10
 )
 
-// manyReaders makes an account with rows that counters and activity change. The ids of the rows of all tables are the same.
+// manyReaders makes an account with rows that counters and activity change. The ids of the rows of
+// all tables are the same.
 func manyReaders(t *testing.T, pool *postgres.Pool) (ids []uuid.UUID) {
 	t.Helper()
 	account := uuid.New()
@@ -53,7 +54,8 @@ func manyReaders(t *testing.T, pool *postgres.Pool) (ids []uuid.UUID) {
 	return ids
 }
 
-// work does one round of what the processes do all the time, with the statements that they do it with.
+// work does one round of what the processes do all the time, with the statements that they do it
+// with.
 func work(t *testing.T, pool *postgres.Pool, ids []uuid.UUID, round int) {
 	t.Helper()
 	q, ctx := store.New(pool.Unscoped()), t.Context()
@@ -95,10 +97,12 @@ var hotTables = []string{
 	"access_links", "access_link_counts", "generic_link_counts", "sessions", "downloads", "api_keys", "user_sessions", "memberships", "shares", "event_usage",
 }
 
-// What is written all the time changes no index and stays on its page: such updates leave no work to vacuum and no growth of indexes.
+// What is written all the time changes no index and stays on its page: such updates leave no work
+// to vacuum and no growth of indexes.
 func TestFrequentUpdatesTouchNoIndex(t *testing.T) {
 	t.Parallel()
-	// A server of its own: rows are removed from their pages late while other databases of a server have long transactions.
+	// A server of its own: rows are removed from their pages late while other databases of a server
+	// have long transactions.
 	server := enginetest.NewPostgres(t, enginetest.Dir(t))
 	enginetest.Run(t, server)
 	pool := enginetest.PostgresPool(t, server.URL())

@@ -14,8 +14,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A migration waits for the lock of a table that a long transaction reads. Those who write to the table go on all the same, and
-// the migration is done once the transaction has ended.
+// A migration waits for the lock of a table that a long transaction reads. Those who write to the
+// table go on all the same, and the migration is done once the transaction has ended.
 func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 	t.Parallel()
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.MigratedPostgresURL(t), MaxConns: 8})

@@ -36,8 +36,9 @@ const (
 // WithMigrationLock runs fn while it holds the lock of migrations, waiting for another process
 // that holds it. It covers ClickHouse and Kafka as well, which have no lock of their own.
 func (p *Pool) WithMigrationLock(ctx context.Context, fn func(ctx context.Context) error) error {
-	// Each try is a transaction of its own, and none waits in a statement: an index that is made concurrently waits for all transactions
-	// with a snapshot from before, so the one that has the lock would wait for those that wait for it.
+	// Each try is a transaction of its own, and none waits in a statement: an index that is made
+	// concurrently waits for all transactions with a snapshot from before, so the one that has the
+	// lock would wait for those that wait for it.
 	for {
 		err := p.tryMigrationLock(ctx, fn)
 		if !errors.Is(err, errMigrating) {
@@ -51,7 +52,8 @@ func (p *Pool) WithMigrationLock(ctx context.Context, fn func(ctx context.Contex
 
 var errMigrating = errors.New("another process migrates")
 
-// tryMigrationLock runs fn if no other process has the lock. A transaction's lock goes with its connection, whatever ends it.
+// tryMigrationLock runs fn if no other process has the lock. A transaction's lock goes with its
+// connection, whatever ends it.
 func (p *Pool) tryMigrationLock(ctx context.Context, fn func(ctx context.Context) error) error {
 	return p.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
@@ -62,8 +64,8 @@ func (p *Pool) tryMigrationLock(ctx context.Context, fn func(ctx context.Context
 		if !mine {
 			return errMigrating
 		}
-		// While fn works on other connections, this transaction is idle. Without a parameter, the statement takes the place of the one
-		// before, whose snapshot Postgres keeps until then.
+		// While fn works on other connections, this transaction is idle. Without a parameter, the
+		// statement takes the place of the one before, whose snapshot Postgres keeps until then.
 		if err := q.AllowIdle(ctx); err != nil {
 			return fmt.Errorf("take the migration lock: %w", err)
 		}
@@ -74,13 +76,14 @@ func (p *Pool) tryMigrationLock(ctx context.Context, fn func(ctx context.Context
 // Migrate brings the schema up to date and returns the versions it applied, which are none when
 // it was. Call it under WithMigrationLock.
 //
-// A migration that needs the lock of a table waits a second for it, since all who use the table wait behind it. Then it lets them go
-// first, and tries again until ctx ends.
+// A migration that needs the lock of a table waits a second for it, since all who use the table
+// wait behind it. Then it lets them go first, and tries again until ctx ends.
 func (p *Pool) Migrate(ctx context.Context) (applied []int64, err error) {
 	return p.migrate(ctx, migrations, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.Up(ctx) })
 }
 
-// MigrateTo is Migrate up to a version, to restore what was stored under the schema of that version.
+// MigrateTo is Migrate up to a version, to restore what was stored under the schema of that
+// version.
 func (p *Pool) MigrateTo(ctx context.Context, version int64) (applied []int64, err error) {
 	return p.migrate(ctx, migrations, func(provider *goose.Provider) ([]*goose.MigrationResult, error) { return provider.UpTo(ctx, version) })
 }
@@ -125,8 +128,8 @@ func isLocked(err error) bool {
 	return ok && (pg.Code == "55P03" || pg.Code == "40P01") // lock timeout, deadlock
 }
 
-// bounded are migrations that wait for each lock no longer than lockTimeout, except for those without a transaction: they take no
-// lock that another waits for.
+// bounded are migrations that wait for each lock no longer than lockTimeout, except for those
+// without a transaction: they take no lock that another waits for.
 type bounded struct{ fs.FS }
 
 const lockTimeout = "SET LOCAL lock_timeout = '1s';\n"

@@ -57,8 +57,8 @@ func (c Config) parse() (*pgxpool.Config, error) {
 	return pc, nil
 }
 
-// Addresses returns the hosts that the URL names, with their ports; none if one of them is a socket in the
-// file system. The error names the setting.
+// Addresses returns the hosts that the URL names, with their ports; none if one of them is a socket
+// in the file system. The error names the setting.
 func (c Config) Addresses() ([]string, error) {
 	pc, err := c.parse()
 	if err != nil {
@@ -99,7 +99,8 @@ func Open(ctx context.Context, c Config) (*Pool, error) {
 		pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	}
 	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
-		// Without it, each id of a list is written as text, refused, and parsed again: most of the time that counters took in Go.
+		// Without it, each id of a list is written as text, refused, and parsed again: most of the time
+		// that counters took in Go.
 		types := conn.TypeMap()
 		types.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{pgxuuid.TryWrapUUIDEncodePlan}, types.TryWrapEncodePlanFuncs...)
 		return nil
@@ -168,8 +169,8 @@ func isDeadlock(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "40P01"
 }
 
-// AccountSnapshot is Account for reading: all statements of the transaction see the same snapshot, so that a list and
-// its total agree, and none can write.
+// AccountSnapshot is Account for reading: all statements of the transaction see the same snapshot,
+// so that a list and its total agree, and none can write.
 func (p *Pool) AccountSnapshot(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
 	return scoped(ctx, living{p.pool}, account, snapshot, fn)
 }
@@ -213,7 +214,8 @@ func (p *Pool) Transaction(ctx context.Context, fn func(tx pgx.Tx) error) error 
 	})
 }
 
-// RetryTransaction is Transaction, but calls fn again, as Account does, when Postgres ended the transaction because of a deadlock.
+// RetryTransaction is Transaction, but calls fn again, as Account does, when Postgres ended the
+// transaction because of a deadlock.
 func (p *Pool) RetryTransaction(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return retryDeadlocks(ctx, func() error { return p.Transaction(ctx, fn) })
 }
@@ -221,8 +223,8 @@ func (p *Pool) RetryTransaction(ctx context.Context, fn func(tx pgx.Tx) error) e
 type firstKey struct{}
 
 // WithFirst returns a context under which every transaction that may write begins with fn, so that
-// what fn writes commits with the transaction or not at all. It runs outside the account's scope; its
-// error is that of the transaction.
+// what fn writes commits with the transaction or not at all. It runs outside the account's scope;
+// its error is that of the transaction.
 func WithFirst(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) context.Context {
 	return context.WithValue(ctx, firstKey{}, fn)
 }
@@ -236,8 +238,8 @@ func runFirst(ctx context.Context, tx pgx.Tx) error {
 
 type lastKey struct{}
 
-// WithLast returns a context under which every transaction of an account that may write ends with fn, within the account's scope: what
-// fn writes commits with the transaction or not at all.
+// WithLast returns a context under which every transaction of an account that may write ends with
+// fn, within the account's scope: what fn writes commits with the transaction or not at all.
 func WithLast(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) context.Context {
 	return context.WithValue(ctx, lastKey{}, fn)
 }
@@ -270,9 +272,9 @@ func IsCheckViolation(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "23514"
 }
 
-// IsUnavailable reports whether an error says that Postgres cannot be reached, is going down, or had
-// to give way to another transaction, so that the same call may go through later. It tells nothing
-// about whether a commit took effect.
+// IsUnavailable reports whether an error says that Postgres cannot be reached, is going down, or
+// had to give way to another transaction, so that the same call may go through later. It tells
+// nothing about whether a commit took effect.
 func IsUnavailable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && len(pg.Code) == 5 {

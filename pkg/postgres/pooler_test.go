@@ -17,8 +17,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// behind opens a pool that reaches the database through PgBouncer. It is wider than what PgBouncer has, so that
-// transactions of many clients follow each other on each connection to Postgres.
+// behind opens a pool that reaches the database through PgBouncer. It is wider than what PgBouncer
+// has, so that transactions of many clients follow each other on each connection to Postgres.
 func behind(t *testing.T, database string) *postgres.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: enginetest.PgBouncer(t, database), MaxConns: 24})
@@ -63,8 +63,8 @@ func TestMigrateBehindPgBouncer(t *testing.T) {
 	require.NoError(t, pool.CheckSchema(t.Context()))
 }
 
-// Transactions of accounts, of the installation and single statements share the few connections of PgBouncer. None of them sees the
-// account, the role or the plan of another.
+// Transactions of accounts, of the installation and single statements share the few connections of
+// PgBouncer. None of them sees the account, the role or the plan of another.
 func TestAccountsStayApartBehindPgBouncer(t *testing.T) {
 	t.Parallel()
 	database := enginetest.Postgres(t)
@@ -83,13 +83,15 @@ func TestAccountsStayApartBehindPgBouncer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// PgBouncer's own connections are clean: a client that it serves next has the rights that it logged in with.
+	// PgBouncer's own connections are clean: a client that it serves next has the rights that it
+	// logged in with.
 	var account *string
 	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT nullif(current_setting('lodestone.account_id', true), '')").Scan(&account))
 	require.Nil(t, account)
 }
 
-// visit asserts what one account sees, what the installation sees next, and that a transaction that failed takes its scope with it.
+// visit asserts what one account sees, what the installation sees next, and that a transaction that
+// failed takes its scope with it.
 func visit(ctx context.Context, pool *postgres.Pool, account uuid.UUID, accounts int) error {
 	if err := pool.Account(ctx, account, func(tx pgx.Tx) error {
 		var links, foreign int
@@ -121,8 +123,8 @@ func visit(ctx context.Context, pool *postgres.Pool, account uuid.UUID, accounts
 	return nil
 }
 
-// A statement is planned for the values of each call, with and without a pooler: the calls before, which needed all rows, do not make
-// Postgres keep a plan that reads all rows.
+// A statement is planned for the values of each call, with and without a pooler: the calls before,
+// which needed all rows, do not make Postgres keep a plan that reads all rows.
 func TestStatementsArePlannedForTheirValues(t *testing.T) {
 	t.Parallel()
 	database := enginetest.Postgres(t)

@@ -18,7 +18,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// cluster starts a PostgreSQL of its own: roles belong to a cluster, so the shared one always has them.
+// cluster starts a PostgreSQL of its own: roles belong to a cluster, so the shared one always has
+// them.
 func cluster(t *testing.T, name string) *engine.Postgres {
 	t.Helper()
 	server := enginetest.NewPostgres(t, filepath.Join(enginetest.Dir(t), name))
@@ -60,7 +61,8 @@ func access(t *testing.T, pool *postgres.Pool) []string {
 	return lines
 }
 
-// requireAccess asserts that the role may do what want says, and nothing else. What differs belongs into access.sql.
+// requireAccess asserts that the role may do what want says, and nothing else. What differs belongs
+// into access.sql.
 func requireAccess(t *testing.T, want []string, pool *postgres.Pool) {
 	t.Helper()
 	got := access(t, pool)

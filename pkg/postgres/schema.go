@@ -11,8 +11,8 @@ import (
 	"lodestone/pkg/schema"
 )
 
-// CheckSchema returns an error unless Postgres answers and its schema suits this program. schema.IsMismatch tells the second
-// case from the first.
+// CheckSchema returns an error unless Postgres answers and its schema suits this program.
+// schema.IsMismatch tells the second case from the first.
 func (p *Pool) CheckSchema(ctx context.Context) error {
 	var version int64
 	var missing []string

@@ -10,7 +10,8 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// queryTracer makes each statement of a traced request a span, which has the statement's name. It implements pgx.QueryTracer.
+// queryTracer makes each statement of a traced request a span, which has the statement's name. It
+// implements pgx.QueryTracer.
 type queryTracer struct{}
 
 // TraceQueryStart implements pgx.QueryTracer.
@@ -19,12 +20,14 @@ func (queryTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.Trace
 	return ctx
 }
 
-// TraceQueryEnd implements pgx.QueryTracer. The span of ctx is that of the statement, or records nothing.
+// TraceQueryEnd implements pgx.QueryTracer. The span of ctx is that of the statement, or records
+// nothing.
 func (queryTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryEndData) {
 	tracing.End(trace.SpanFromContext(ctx), q.Err)
 }
 
-// statementName returns the name that a statement begins with (-- name: GetLink :one), or its first word.
+// statementName returns the name that a statement begins with (-- name: GetLink :one), or its first
+// word.
 func statementName(sql string) string {
 	sql = strings.TrimPrefix(strings.TrimSpace(sql), "-- name: ")
 	if i := strings.IndexAny(sql, " \n\t;("); i >= 0 {

@@ -1,5 +1,5 @@
-// Package problem describes errors of Lodestone's HTTP interfaces: problem details as in RFC 9457, with a stable code
-// and the fields at fault.
+// Package problem describes errors of Lodestone's HTTP interfaces: problem details as in RFC 9457,
+// with a stable code and the fields at fault.
 package problem
 
 import (
@@ -88,7 +88,8 @@ func (p *Problem) WithHeader(name, value string) *Problem {
 	return &q
 }
 
-// RetryAfter returns a copy whose answer has the header Retry-After, rounded up to seconds, at least one.
+// RetryAfter returns a copy whose answer has the header Retry-After, rounded up to seconds, at
+// least one.
 func (p *Problem) RetryAfter(d time.Duration) *Problem {
 	seconds := max(1, int64((d+time.Second-1)/time.Second))
 	return p.WithHeader("Retry-After", strconv.FormatInt(seconds, 10))

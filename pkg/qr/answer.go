@@ -34,7 +34,8 @@ func Answers() map[string]*jsonschema.Schema {
 	return map[string]*jsonschema.Schema{contentTypes[SVG]: {Type: jsonschema.String}, contentTypes[PNG]: jsonschema.Binary()}
 }
 
-// Write answers a request with the code of an address. name is that of the file, without its ending.
+// Write answers a request with the code of an address. name is that of the file, without its
+// ending.
 func Write(w http.ResponseWriter, r *http.Request, in Input, name, address string) error {
 	code, err := New(address)
 	if err != nil {

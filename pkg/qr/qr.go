@@ -12,7 +12,8 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// QuietZone is the width of the empty margin around a code, in modules. ISO/IEC 18004 requires four.
+// QuietZone is the width of the empty margin around a code, in modules. ISO/IEC 18004 requires
+// four.
 const QuietZone = 4
 
 // Code is the picture of a text: dark modules on a white ground with the quiet zone.
@@ -21,8 +22,9 @@ type Code struct {
 	dark []bool // by row
 }
 
-// New returns the code of a text. It is as small as level M (15 % of the code may be damaged) allows, since large modules survive
-// print best. Within that size it has the highest level that fits: Q (25 %) or H (30 %). The error is one of a text that is too long.
+// New returns the code of a text. It is as small as level M (15 % of the code may be damaged)
+// allows, since large modules survive print best. Within that size it has the highest level that
+// fits: Q (25 %) or H (30 %). The error is one of a text that is too long.
 func New(text string) (Code, error) {
 	best, err := qr.Encode(text, qr.M, qr.Unicode)
 	if err != nil {
@@ -71,8 +73,8 @@ func (c Code) SVG(size int) []byte {
 	return out.Bytes()
 }
 
-// PNG returns the code as a picture of a width and height in pixels, at least MaxSide. Every module has the same whole number of
-// pixels; what is left over widens the quiet zone.
+// PNG returns the code as a picture of a width and height in pixels, at least MaxSide. Every module
+// has the same whole number of pixels; what is left over widens the quiet zone.
 func (c Code) PNG(size int) ([]byte, error) {
 	picture := image.NewPaletted(image.Rect(0, 0, size, size), color.Palette{color.White, color.Black})
 	scale := size / (c.side + 2*QuietZone)

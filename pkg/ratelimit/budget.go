@@ -11,8 +11,9 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// Budget bounds what accounts use of something in a window, where the use is known only afterwards: the next one waits
-// until the window of those that used too much ends. It is safe for concurrent use.
+// Budget bounds what accounts use of something in a window, where the use is known only afterwards:
+// the next one waits until the window of those that used too much ends. It is safe for concurrent
+// use.
 type Budget struct {
 	db   *postgres.Pool
 	rule Rule
@@ -27,7 +28,8 @@ type spent struct {
 	amount int
 }
 
-// NewBudget returns a budget that counts in a database. The quota is in the unit of what is charged.
+// NewBudget returns a budget that counts in a database. The quota is in the unit of what is
+// charged.
 func NewBudget(db *postgres.Pool, rule Rule) *Budget {
 	return &Budget{db: db, rule: rule, spent: map[uuid.UUID]spent{}}
 }
@@ -35,8 +37,8 @@ func NewBudget(db *postgres.Pool, rule Rule) *Budget {
 // ProcessorRule is so many seconds of processor time in a window, in milliseconds.
 func ProcessorRule(seconds int) Rule { return Rule{string(ProcessorTime), 1000 * seconds, Window} }
 
-// Wait returns 0 if something of the budget is left, else how long there is none. When Postgres cannot be asked, it goes by what this
-// process charged.
+// Wait returns 0 if something of the budget is left, else how long there is none. When Postgres
+// cannot be asked, it goes by what this process charged.
 func (b *Budget) Wait(ctx context.Context, account uuid.UUID) time.Duration {
 	used, reset, err := b.add(ctx, account, 0)
 	if err != nil {
@@ -49,7 +51,8 @@ func (b *Budget) Wait(ctx context.Context, account uuid.UUID) time.Duration {
 	return max(time.Second, reset)
 }
 
-// Charge adds what was used. It does so also when the caller has gone. The error says that Postgres could not be asked.
+// Charge adds what was used. It does so also when the caller has gone. The error says that Postgres
+// could not be asked.
 func (b *Budget) Charge(ctx context.Context, account uuid.UUID, amount int) error {
 	b.here(account, amount)
 	_, _, err := b.add(context.WithoutCancel(ctx), account, amount)

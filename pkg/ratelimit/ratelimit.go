@@ -1,5 +1,6 @@
-// Package ratelimit counts in fixed windows, exactly across all processes: requests of keys and accounts (Limiter), and what
-// visitors without keys do (Visitors). Each count is a row in Postgres.
+// Package ratelimit counts in fixed windows, exactly across all processes: requests of keys and
+// accounts (Limiter), and what visitors without keys do (Visitors). Each count is a row in
+// Postgres.
 package ratelimit
 
 import (
@@ -73,7 +74,8 @@ type subject struct {
 
 // Deps is what a limiter works with.
 type Deps struct {
-	// Postgres is a pool that nothing else uses: a request that waits for a connection is soon not counted.
+	// Postgres is a pool that nothing else uses: a request that waits for a connection is soon not
+	// counted.
 	Postgres   *postgres.Pool
 	Log        *slog.Logger
 	Registerer prometheus.Registerer // nil: no metrics
@@ -100,14 +102,15 @@ func New(c Config, d Deps) *Limiter {
 	return l
 }
 
-// Untouched returns the state of a subject that has not used a limit, for answers that are not counted.
+// Untouched returns the state of a subject that has not used a limit, for answers that are not
+// counted.
 func (l *Limiter) Untouched(name Name) State {
 	return State{Name: name, Quota: l.quotas[name], Remaining: l.quotas[name], Reset: Window}
 }
 
-// Take counts one request of a caller. When Postgres cannot be asked in time, this process counts by itself, from what it
-// knows of the window: so many processes allow at most so many times the quota until Postgres answers again. Requests that it
-// allows are counted as unchecked.
+// Take counts one request of a caller. When Postgres cannot be asked in time, this process counts
+// by itself, from what it knows of the window: so many processes allow at most so many times the
+// quota until Postgres answers again. Requests that it allows are counted as unchecked.
 func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) State {
 	if name == AnalyticsQuery && caller.SessionID != uuid.Nil {
 		name = Requests // a screen of the dashboard asks several questions; the processor time that they take is limited by itself
@@ -145,8 +148,8 @@ type tally struct {
 	own    int // requests that Postgres may not have counted
 }
 
-// tally adds a request to what is known of its subject's window, and returns how many requests that has and when it ends. used and reset are
-// those of Postgres if it was asked.
+// tally adds a request to what is known of its subject's window, and returns how many requests that
+// has and when it ends. used and reset are those of Postgres if it was asked.
 func (l *Limiter) tally(who subject, now time.Time, asked bool, used int, reset time.Duration) (int, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -245,7 +245,8 @@ func TestWindowEnds(t *testing.T) {
 	require.Equal(t, 1, rows, "windows do not pile up")
 }
 
-// Someone who looks at screens takes nothing of what the account's keys may ask, nor is stopped by it.
+// Someone who looks at screens takes nothing of what the account's keys may ask, nor is stopped by
+// it.
 func TestQuestionsOfASessionAreItsOwn(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)
@@ -327,7 +328,8 @@ func TestStoreDown(t *testing.T) {
 	require.NotContains(t, log.String(), "secret")
 }
 
-// A process that loses the shared counter goes on from where the window stood, and no one gets another window by it.
+// A process that loses the shared counter goes on from where the window stood, and no one gets
+// another window by it.
 func TestStoreFailsWithinAWindow(t *testing.T) {
 	t.Parallel()
 	url, _ := database(t)
@@ -347,7 +349,8 @@ func TestStoreFailsWithinAWindow(t *testing.T) {
 	require.False(t, l.Take(t.Context(), ratelimit.Requests, other).Refused)
 }
 
-// Without the shared counter, an account still has no more processor time than one process gives it.
+// Without the shared counter, an account still has no more processor time than one process gives
+// it.
 func TestBudgetWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.PostgresPool(t, "postgres://u:secret@127.0.0.1:1/d")

@@ -24,8 +24,8 @@ type Rule struct {
 	Window time.Duration
 }
 
-// count counts once for a subject, and returns the count and the time until its window ends. The count stops at one over
-// the quota.
+// count counts once for a subject, and returns the count and the time until its window ends. The
+// count stops at one over the quota.
 func count(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID) (used int, reset time.Duration, err error) {
 	return add(ctx, db, rule, subject, 1)
 }
@@ -38,13 +38,15 @@ func add(ctx context.Context, db *postgres.Pool, rule Rule, subject uuid.UUID, w
 	return int(row.Used), time.Duration(row.SecondsLeft * float64(time.Second)), err
 }
 
-// Visitors counts what visitors do, who have no keys. Only a keyed hash of a subject is stored. It is safe for concurrent use.
+// Visitors counts what visitors do, who have no keys. Only a keyed hash of a subject is stored. It
+// is safe for concurrent use.
 type Visitors struct {
 	db     *postgres.Pool
 	tokens *token.Ring
 }
 
-// NewVisitors returns a limiter that counts in a database. tokens makes the key under which subjects are hashed.
+// NewVisitors returns a limiter that counts in a database. tokens makes the key under which
+// subjects are hashed.
 func NewVisitors(db *postgres.Pool, tokens *token.Ring) *Visitors {
 	return &Visitors{db, tokens}
 }
@@ -61,8 +63,8 @@ func (v *Visitors) Take(ctx context.Context, rule Rule, subject string) (wait ti
 	return max(time.Second, reset), nil
 }
 
-// TakeAddress is Take keyed by a client's address and, unless it is "", a resource. An address that is not known is not
-// counted: it would stand for many clients.
+// TakeAddress is Take keyed by a client's address and, unless it is "", a resource. An address that
+// is not known is not counted: it would stand for many clients.
 func (v *Visitors) TakeAddress(ctx context.Context, rule Rule, addr netip.Addr, resource string) (wait time.Duration, err error) {
 	if !addr.IsValid() {
 		return 0, nil

@@ -24,16 +24,16 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Store + " " + e.Wrong + ": " + e.Remedy }
 
-// IsMismatch reports whether an error says that the schema of a store is absent, incomplete, too old or too new for this
-// program.
+// IsMismatch reports whether an error says that the schema of a store is absent, incomplete, too
+// old or too new for this program.
 func IsMismatch(err error) bool {
 	_, yes := errors.AsType[*Error](err)
 	return yes
 }
 
-// Compare returns an *Error unless a store's schema has all migrations below the folder migrations of known. A version of
-// 0 says that there is no schema. A newer version is accepted: migrations add, and what is not used any more is removed one minor
-// version later.
+// Compare returns an *Error unless a store's schema has all migrations below the folder migrations
+// of known. A version of 0 says that there is no schema. A newer version is accepted: migrations
+// add, and what is not used any more is removed one minor version later.
 func Compare(store string, version int64, known fs.FS) error {
 	if err := CompareOrigin(store, version, known); err != nil {
 		return err
@@ -51,8 +51,8 @@ func Compare(store string, version int64, known fs.FS) error {
 	return nil
 }
 
-// CompareOrigin returns an *Error if a store's schema is older than the first migration: a checkout from before the first release made
-// it, and nothing leads from there to here.
+// CompareOrigin returns an *Error if a store's schema is older than the first migration: a checkout
+// from before the first release made it, and nothing leads from there to here.
 func CompareOrigin(store string, version int64, known fs.FS) error {
 	first, _, err := bounds(known)
 	if err != nil || version == 0 || version >= first {
@@ -65,8 +65,8 @@ func CompareOrigin(store string, version int64, known fs.FS) error {
 	}
 }
 
-// Incomplete returns the error of a store that lost a part of its schema, for example because a dump was restored only
-// in part.
+// Incomplete returns the error of a store that lost a part of its schema, for example because a
+// dump was restored only in part.
 func Incomplete(store, wrong string) error {
 	return &Error{Store: store, Wrong: wrong, Remedy: migrateFirst + ", which repairs it"}
 }

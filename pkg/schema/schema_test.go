@@ -20,7 +20,8 @@ func TestPendingMigrations(t *testing.T) {
 	require.EqualValues(t, 92, newest)
 }
 
-// A schema of a checkout from before the first release is refused, by a sentence that says what to do.
+// A schema of a checkout from before the first release is refused, by a sentence that says what to
+// do.
 func TestSchemasFromBeforeTheFirstRelease(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"migrations/00200_schema.sql": {}, "migrations/00201_more.sql": {}}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Loop is a Service that runs one function. The function runs until its context is cancelled and calls ready once when
-// it has reached its working state.
+// Loop is a Service that runs one function. The function runs until its context is cancelled and
+// calls ready once when it has reached its working state.
 type Loop struct {
 	name   string
 	run    func(ctx context.Context, ready func()) error
@@ -92,8 +92,8 @@ func (l *Loop) Stop(ctx context.Context) error {
 // Failed implements Service.
 func (l *Loop) Failed() <-chan error { return l.failed }
 
-// Every returns a service that calls fn when it starts and then every interval, or after retry if fn failed. The first
-// failure of an outage is logged as a warning.
+// Every returns a service that calls fn when it starts and then every interval, or after retry if
+// fn failed. The first failure of an outage is logged as a warning.
 func Every(name string, interval, retry time.Duration, log *slog.Logger, fn func(ctx context.Context) error) *Loop {
 	return NewLoop(name, func(ctx context.Context, ready func()) error {
 		ready()

@@ -1,5 +1,5 @@
-// Package service gives every background loop of Lodestone the same life cycle: it is started with a context, runs
-// until it is stopped, and Stop waits until it has ended.
+// Package service gives every background loop of Lodestone the same life cycle: it is started with
+// a context, runs until it is stopped, and Stop waits until it has ended.
 package service
 
 import "context"

@@ -149,7 +149,8 @@ func TestStackWaitsForTheEndOrTheFirstFailure(t *testing.T) {
 	require.NoError(t, s.Stop(t.Context()))
 }
 
-// A service tells of its failure once. A wait that ends at the same time does not take it from the next one.
+// A service tells of its failure once. A wait that ends at the same time does not take it from the
+// next one.
 func TestNoFailureIsLostBetweenTwoWaits(t *testing.T) {
 	t.Parallel()
 	over, cancel := context.WithCancel(t.Context())

@@ -45,7 +45,8 @@ func (s *Stack) Start(ctx context.Context) error {
 	return nil
 }
 
-// Wait returns nil when ctx ends, or the error of the first service that ends by itself: no failure is lost between two waits.
+// Wait returns nil when ctx ends, or the error of the first service that ends by itself: no failure
+// is lost between two waits.
 func (s *Stack) Wait(ctx context.Context) error {
 	failed := make(chan error, 1)
 	watch, cancel := context.WithCancel(ctx)
@@ -79,8 +80,9 @@ func (s *Stack) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop stops every started service, the last one first, and returns the errors joined. ctx bounds the time for all of
-// them. A slow service leaves time to those below it: each gets three quarters of the remaining time.
+// Stop stops every started service, the last one first, and returns the errors joined. ctx bounds
+// the time for all of them. A slow service leaves time to those below it: each gets three quarters
+// of the remaining time.
 func (s *Stack) Stop(ctx context.Context) error {
 	var errs []error
 	for ; s.started > 0; s.started-- {

@@ -1,4 +1,5 @@
-// Package slot bounds what is held at once, by each owner and in all, so that no owner keeps the others out.
+// Package slot bounds what is held at once, by each owner and in all, so that no owner keeps the
+// others out.
 package slot
 
 import (
@@ -6,14 +7,15 @@ import (
 	"sync"
 )
 
-// ErrOwner says that the owner would hold more than its share; ErrFull says that all owners together would hold more
-// than there is.
+// ErrOwner says that the owner would hold more than its share; ErrFull says that all owners
+// together would hold more than there is.
 var (
 	ErrOwner = errors.New("the owner holds its share already")
 	ErrFull  = errors.New("nothing is left to hold")
 )
 
-// Slots counts what is held. It is safe for concurrent use. Its memory is bounded by what can be held.
+// Slots counts what is held. It is safe for concurrent use. Its memory is bounded by what can be
+// held.
 type Slots[K comparable] struct {
 	all, each int64
 
@@ -22,14 +24,14 @@ type Slots[K comparable] struct {
 	by   map[K]int64
 }
 
-// New returns slots of which there are so many in all, and so many for each owner. The zero owner stands for those who are
-// not known, or are many: for it there is no bound but the one for all.
+// New returns slots of which there are so many in all, and so many for each owner. The zero owner
+// stands for those who are not known, or are many: for it there is no bound but the one for all.
 func New[K comparable](all, each int64) *Slots[K] {
 	return &Slots[K]{all: all, each: each, by: map[K]int64{}}
 }
 
-// Take takes n slots, at least 1, for an owner, without waiting: the error is ErrOwner or ErrFull. release gives the
-// slots back; calling it again has no effect.
+// Take takes n slots, at least 1, for an owner, without waiting: the error is ErrOwner or ErrFull.
+// release gives the slots back; calling it again has no effect.
 func (s *Slots[K]) Take(owner K, n int64) (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

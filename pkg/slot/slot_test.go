@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One owner takes its share and no more, all together what there is and no more, and what is given back can be taken.
+// One owner takes its share and no more, all together what there is and no more, and what is given
+// back can be taken.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	s := New[string](5, 3)

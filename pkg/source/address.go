@@ -10,7 +10,8 @@ import (
 const (
 	MaxValue        = 200  // characters of a value of a campaign
 	MaxAddressBytes = 2048 // of the address of a page, without its campaign
-	// MaxCampaignBytes is the length of the longest campaign in an address: five values of as many characters of four bytes.
+	// MaxCampaignBytes is the length of the longest campaign in an address: five values of as many
+	// characters of four bytes.
 	MaxCampaignBytes = 4096
 )
 
@@ -20,8 +21,9 @@ var counted = []string{"utm_source", "utm_medium", "utm_campaign", "utm_term", "
 // Names are the parameters of a campaign.
 var Names = slices.Concat(counted, []string{"utm_id"})
 
-// Campaign returns the campaign of the query of an address, by name. It reads the query as browsers do: a % that begins no escape
-// stands for itself, ; divides nothing, and of a parameter that is repeated the first one counts.
+// Campaign returns the campaign of the query of an address, by name. It reads the query as browsers
+// do: a % that begins no escape stands for itself, ; divides nothing, and of a parameter that is
+// repeated the first one counts.
 func Campaign(query string) map[string]string {
 	values := url.Values{}
 	for parameter := range strings.SplitSeq(query, "&") {
@@ -42,8 +44,9 @@ func CampaignOf(values url.Values) map[string]string {
 	return campaign
 }
 
-// Address returns the address of a page as it is stored: without a user, without its fragment, and without its query except for the
-// campaign. A query holds mail addresses, search terms and sessions.
+// Address returns the address of a page as it is stored: without a user, without its fragment, and
+// without its query except for the campaign. A query holds mail addresses, search terms and
+// sessions.
 func Address(text string) string {
 	text, _, _ = strings.Cut(text, "#")
 	text, query, _ := strings.Cut(text, "?")
@@ -59,8 +62,8 @@ func Address(text string) string {
 	return address.String()
 }
 
-// Referrer returns what is stored of the address of the page or the app before a form, of at most so many bytes: host and path alone.
-// It is "" for what is neither.
+// Referrer returns what is stored of the address of the page or the app before a form, of at most
+// so many bytes: host and path alone. It is "" for what is neither.
 func Referrer(text string, limit int) string {
 	address, _, _ := strings.Cut(Address(text), "?")
 	scheme, rest, ok := strings.Cut(address, "://")
@@ -74,7 +77,8 @@ func Referrer(text string, limit int) string {
 	return ""
 }
 
-// withoutUser returns an address without the name and the password before its host, and without the dot that may follow the host.
+// withoutUser returns an address without the name and the password before its host, and without the
+// dot that may follow the host.
 func withoutUser(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -131,7 +135,8 @@ func hex(c byte) (n byte, ok bool) {
 	return 0, false
 }
 
-// escape encodes what divides a query, so that ClickHouse reads the value back. Letters of all scripts stay, since they are shorter so.
+// escape encodes what divides a query, so that ClickHouse reads the value back. Letters of all
+// scripts stay, since they are shorter so.
 func escape(value string) string {
 	const reserved = "%&+;#=? \"'<>\\"
 	if !strings.ContainsAny(value, reserved) {

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// JSON returns a valid JSON text as it is stored: with its names and strings in normal form C, whether their characters are escaped or
-// not. What is in that form stays as it was written. A string with an escape that is no character is left alone.
+// JSON returns a valid JSON text as it is stored: with its names and strings in normal form C,
+// whether their characters are escaped or not. What is in that form stays as it was written. A
+// string with an escape that is no character is left alone.
 //
 // It returns the text itself if nothing had to be changed, and does not write to it.
 func JSON(text []byte) []byte {

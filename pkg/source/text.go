@@ -1,5 +1,5 @@
-// Package source says where a visitor came from, in the form in which it is stored. Views of all kinds and forms store the same form,
-// so that a campaign is one row of a report.
+// Package source says where a visitor came from, in the form in which it is stored. Views of all
+// kinds and forms store the same form, so that a campaign is one row of a report.
 package source
 
 import (
@@ -10,8 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Text returns text from outside as it is stored: valid UTF-8 in normal form C, of at most so many characters, without control
-// characters, without characters that show nothing, and without blanks at its ends. Every other blank is a space.
+// Text returns text from outside as it is stored: valid UTF-8 in normal form C, of at most so many
+// characters, without control characters, without characters that show nothing, and without blanks
+// at its ends. Every other blank is a space.
 func Text(text string, limit int) string {
 	if !printable(text) {
 		text = norm.NFC.String(strings.Map(shown, text))
@@ -62,8 +63,8 @@ func shown(r rune) rune {
 	return r
 }
 
-// Agent returns a user agent as it is stored: valid UTF-8 in normal form C, of at most so many bytes, with U+FFFD for a byte that is
-// none. It aliases the text if nothing had to be changed.
+// Agent returns a user agent as it is stored: valid UTF-8 in normal form C, of at most so many
+// bytes, with U+FFFD for a byte that is none. It aliases the text if nothing had to be changed.
 func Agent(text []byte, limit int) []byte {
 	text = text[:boundary(text, limit)]
 	if printable(text) {
@@ -73,7 +74,8 @@ func Agent(text []byte, limit int) []byte {
 	return valid[:boundary(valid, limit)]
 }
 
-// boundary returns where a text of at most so many bytes ends, which is not in the middle of a character.
+// boundary returns where a text of at most so many bytes ends, which is not in the middle of a
+// character.
 func boundary[T string | []byte](text T, limit int) int {
 	if len(text) <= limit {
 		return len(text)
@@ -86,8 +88,8 @@ func boundary[T string | []byte](text T, limit int) int {
 	return limit // it is no UTF-8
 }
 
-// cut returns a text of at most so many bytes. It cuts between characters, and neither a percent-escape nor the escapes of one
-// character.
+// cut returns a text of at most so many bytes. It cuts between characters, and neither a
+// percent-escape nor the escapes of one character.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -5,13 +5,16 @@ import (
 	"time"
 )
 
-// step is how far NextChange looks at once. No zone of the database has gone back to an offset within a day since 1970.
+// step is how far NextChange looks at once. No zone of the database has gone back to an offset
+// within a day since 1970.
 const step = 24 * time.Hour
 
-// NextChange returns the first moment after one time, and not after another, at which a zone begins to add another offset to UTC.
+// NextChange returns the first moment after one time, and not after another, at which a zone begins
+// to add another offset to UTC.
 //
-// It compares offsets, and asks no time.ZoneBounds: these bounds are those of a year where the rule of a zone applies, and on the
-// last day of a leap year they do not advance (golang/go#70633, golang/go#81583).
+// It compares offsets, and asks no time.ZoneBounds: these bounds are those of a year where the rule
+// of a zone applies, and on the last day of a leap year they do not advance (golang/go#70633,
+// golang/go#81583).
 func NextChange(zone *time.Location, after, until time.Time) (change time.Time, ok bool) {
 	for at := after; at.Before(until); at = at.Add(step) {
 		end := at.Add(step)
@@ -34,8 +37,9 @@ func offsetAt(zone *time.Location, at time.Time) int {
 	return seconds
 }
 
-// Midnight returns the first moment of a day in a zone. Where clocks are set forward at midnight, that is the moment of the change,
-// and time.Date may return a moment of the day before. Days and months beyond their ends are normalised, as time.Date does.
+// Midnight returns the first moment of a day in a zone. Where clocks are set forward at midnight,
+// that is the moment of the change, and time.Date may return a moment of the day before. Days and
+// months beyond their ends are normalised, as time.Date does.
 func Midnight(zone *time.Location, year int, month time.Month, day int) time.Time {
 	const near = 36 * time.Hour // more than the offset of any zone and a change of it
 	wall := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -61,8 +65,9 @@ func Midnight(zone *time.Location, year int, month time.Month, day int) time.Tim
 	}
 }
 
-// AddDays returns the first moment of the day some days after the one of a time, in the zone of the time. Time.AddDate keeps the clock
-// instead, and where that is passed over, it may return a moment of the day before.
+// AddDays returns the first moment of the day some days after the one of a time, in the zone of the
+// time. Time.AddDate keeps the clock instead, and where that is passed over, it may return a moment
+// of the day before.
 func AddDays(t time.Time, days int) time.Time {
 	year, month, day := t.Date()
 	return Midnight(t.Location(), year, month, day+days)

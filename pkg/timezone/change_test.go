@@ -42,7 +42,8 @@ func TestNextChangeFindsEveryChangeOfTheDatabase(t *testing.T) {
 	require.Greater(t, zones, 590)
 }
 
-// listed returns the changes of offset after a time that the table of a zone's file has, and the last moment of the table.
+// listed returns the changes of offset after a time that the table of a zone's file has, and the
+// last moment of the table.
 func listed(t *testing.T, f *zip.File, from time.Time) (changes []int64, until time.Time) {
 	t.Helper()
 	r, err := f.Open()

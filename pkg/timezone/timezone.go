@@ -1,5 +1,6 @@
-// Package timezone has the time zones of the IANA database. They come from a copy of the one that Go brings along, so that they are
-// the same on every machine: time.LoadLocation prefers the files of the host. The database is in the public domain.
+// Package timezone has the time zones of the IANA database. They come from a copy of the one that
+// Go brings along, so that they are the same on every machine: time.LoadLocation prefers the files
+// of the host. The database is in the public domain.
 package timezone
 
 import (
@@ -21,8 +22,9 @@ var archive []byte
 // ErrUnknown says that the database has no zone of a name.
 var ErrUnknown = errors.New("is not a time zone of the IANA database")
 
-// Load returns the zone of a name, such as Europe/Berlin, or ErrUnknown. Capitals matter, and neither Local nor names of
-// directories of a host, such as posix/Europe/Berlin, are zones. It is safe for concurrent use.
+// Load returns the zone of a name, such as Europe/Berlin, or ErrUnknown. Capitals matter, and
+// neither Local nor names of directories of a host, such as posix/Europe/Berlin, are zones. It is
+// safe for concurrent use.
 func Load(name string) (*time.Location, error) {
 	if name == "UTC" {
 		return time.UTC, nil
@@ -46,7 +48,8 @@ func Load(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// OrUTC returns the zone of a name, or UTC for one that the database does not have. It is safe for concurrent use.
+// OrUTC returns the zone of a name, or UTC for one that the database does not have. It is safe for
+// concurrent use.
 func OrUTC(name string) *time.Location {
 	zone, err := Load(name)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// The first key changes while rings are in use: what was made before stays valid, and what is made after has the new key.
+// The first key changes while rings are in use: what was made before stays valid, and what is made
+// after has the new key.
 func TestARingFollowsItsFile(t *testing.T) {
 	t.Parallel()
 	old, fresh := token.NewKeys(1).Keys, token.NewKeys(2).Keys

@@ -48,7 +48,8 @@ func TestGrantOpensForItsPurposeSubjectAndTime(t *testing.T) {
 	}
 }
 
-// The form stays as it is: passes of sessions and previews that were made before an upgrade open after it.
+// The form stays as it is: passes of sessions and previews that were made before an upgrade open
+// after it.
 func TestGrantHasItsForm(t *testing.T) {
 	t.Parallel()
 	r := ringOf(t, token.NewKeys(1).Keys)

@@ -31,8 +31,9 @@ func (c *Config) AfterApply(f *config.Files) error {
 	return nil
 }
 
-// Follows returns a check of a new setting, for a process that runs with this one or what followed it. It has to have the key that signs
-// now: everything is sealed under it. To end a key that leaked, restart the processes with a setting that lacks it.
+// Follows returns a check of a new setting, for a process that runs with this one or what followed
+// it. It has to have the key that signs now: everything is sealed under it. To end a key that
+// leaked, restart the processes with a setting that lacks it.
 func Follows(keys string) func(text string) error {
 	signing, err := parse(keys) // wrong settings are refused elsewhere
 	return func(text string) error {
@@ -48,7 +49,8 @@ func Follows(keys string) func(text string) error {
 	}
 }
 
-// Ring holds the keys: the first one signs, all of them verify. They may be others with each call. It is safe for concurrent use.
+// Ring holds the keys: the first one signs, all of them verify. They may be others with each call.
+// It is safe for concurrent use.
 type Ring struct{ set atomic.Pointer[keySet] }
 
 // keySet is the keys of one setting. It does not change.
@@ -92,13 +94,14 @@ func (r *Ring) find(id byte) *key { return r.set.Load().byID[id] }
 // now returns the keys at this time.
 func (r *Ring) now() []*key { return r.set.Load().keys }
 
-// Derive returns a key for another purpose than tokens, derived from the key that signs: the same in every
-// process with the same setting, and another one when the first key of the setting changes. Nothing
-// about the key that signs, or about other purposes, can be learnt from it.
+// Derive returns a key for another purpose than tokens, derived from the key that signs: the same
+// in every process with the same setting, and another one when the first key of the setting
+// changes. Nothing about the key that signs, or about other purposes, can be learnt from it.
 func (r *Ring) Derive(purpose string) [KeyBytes]byte { return r.DeriveEach(purpose)[0] }
 
-// DeriveEach returns the key of Derive, followed by those derived from the other keys of the ring. What was sealed with
-// any of them is still accepted, so that a new first key of the setting ends nothing that visitors hold.
+// DeriveEach returns the key of Derive, followed by those derived from the other keys of the ring.
+// What was sealed with any of them is still accepted, so that a new first key of the setting ends
+// nothing that visitors hold.
 func (r *Ring) DeriveEach(purpose string) [][KeyBytes]byte {
 	keys := r.now()
 	out := make([][KeyBytes]byte, len(keys))
@@ -108,7 +111,8 @@ func (r *Ring) DeriveEach(purpose string) [][KeyBytes]byte {
 	return out
 }
 
-// IDs returns the ids of the keys: the first one signs and seals. To use them with the keys, take both from Frozen.
+// IDs returns the ids of the keys: the first one signs and seals. To use them with the keys, take
+// both from Frozen.
 func (r *Ring) IDs() []byte {
 	keys := r.now()
 	ids := make([]byte, len(keys))
@@ -137,7 +141,8 @@ func (c Config) Validate() error {
 	return err
 }
 
-// Ring returns the keys of the setting, and from then on those of its file, or an error that names the remedy, but no key.
+// Ring returns the keys of the setting, and from then on those of its file, or an error that names
+// the remedy, but no key.
 func (c Config) Ring() (*Ring, error) {
 	set, err := parse(c.Keys)
 	if err != nil {

@@ -16,8 +16,8 @@ const SealedOverhead = 12 + 16 // nonce and tag of AES-GCM
 // ErrSealed is the error of Open. It does not say which key was tried.
 var ErrSealed = errors.New("it was sealed under none of the token keys, or was altered")
 
-// Seal encrypts a secret (AES-256-GCM) under a key that is derived, for the purpose, from the key that signs. Open needs
-// the same purpose and context. Safe for concurrent use.
+// Seal encrypts a secret (AES-256-GCM) under a key that is derived, for the purpose, from the key
+// that signs. Open needs the same purpose and context. Safe for concurrent use.
 func (r *Ring) Seal(purpose string, secret, context []byte) ([]byte, error) {
 	aead, err := r.now()[0].aead(purpose)
 	if err != nil {
@@ -28,8 +28,8 @@ func (r *Ring) Seal(purpose string, secret, context []byte) ([]byte, error) {
 	return aead.Seal(nonce, nonce, secret, context), nil
 }
 
-// Open decrypts what was sealed with any key of the ring, so that a new first key loses nothing as long as the one before
-// it is kept. Its error is ErrSealed. Safe for concurrent use.
+// Open decrypts what was sealed with any key of the ring, so that a new first key loses nothing as
+// long as the one before it is kept. Its error is ErrSealed. Safe for concurrent use.
 func (r *Ring) Open(purpose string, sealed, context []byte) ([]byte, error) {
 	return open(r.now(), purpose, sealed, context)
 }
@@ -60,8 +60,8 @@ func (r *Ring) OpenedBy(purpose string, sealed, context []byte) (id byte, ok boo
 	return 0, false
 }
 
-// Reseal returns a secret that was sealed with any key of the ring, sealed with the first one: the argument itself if it is. Its error
-// is ErrSealed. Safe for concurrent use.
+// Reseal returns a secret that was sealed with any key of the ring, sealed with the first one: the
+// argument itself if it is. Its error is ErrSealed. Safe for concurrent use.
 func (r *Ring) Reseal(purpose string, sealed, context []byte) ([]byte, error) {
 	keys := r.now()
 	if _, err := open(keys[:1], purpose, sealed, context); !errors.Is(err, ErrSealed) {

@@ -16,7 +16,8 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// Traces go to a collector with a certificate of an authority of its own, with the variables of OpenTelemetry.
+// Traces go to a collector with a certificate of an authority of its own, with the variables of
+// OpenTelemetry.
 func TestTracesOverTLS(t *testing.T) {
 	got := make(chan string, 10)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

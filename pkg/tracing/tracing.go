@@ -1,6 +1,7 @@
-// Package tracing sends traces of requests to an OpenTelemetry collector: through the handler and its queries, or from the event's request through
-// Kafka to the insert. Spans have routes, statuses and sizes. They have no path, address, user agent or text of a request: these hold secrets
-// and data of people.
+// Package tracing sends traces of requests to an OpenTelemetry collector: through the handler and
+// its queries, or from the event's request through Kafka to the insert. Spans have routes, statuses
+// and sizes. They have no path, address, user agent or text of a request: these hold secrets and
+// data of people.
 package tracing
 
 import (
@@ -20,7 +21,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Tracer begins the traces of a process and sends them. It is a service.Service, and safe for concurrent use. A nil Tracer begins none.
+// Tracer begins the traces of a process and sends them. It is a service.Service, and safe for
+// concurrent use. A nil Tracer begins none.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -33,12 +35,14 @@ const name = "lodestone" // of what makes the spans
 // Deps is what a Tracer works with.
 type Deps struct {
 	Service string // the process' name in traces
-	// Internal is for a process whose requests come from other processes of the installation: their header is the parent of its spans.
+	// Internal is for a process whose requests come from other processes of the installation: their
+	// header is the parent of its spans.
 	Internal bool
 	Log      *slog.Logger
 }
 
-// New returns a Tracer, or nil if the settings name no collector. It does not connect: spans that cannot be sent are dropped, which is logged.
+// New returns a Tracer, or nil if the settings name no collector. It does not connect: spans that
+// cannot be sent are dropped, which is logged.
 func New(c Config, d Deps) (*Tracer, error) {
 	if c.Endpoint == "" {
 		return nil, nil
@@ -95,8 +99,9 @@ func (t *Tracer) Stop(ctx context.Context) error {
 // Failed implements service.Service.
 func (t *Tracer) Failed() <-chan error { return nil }
 
-// Request begins the trace of a request that arrived at a time. The caller ends the span. A trace that the sender began is linked, and decides nothing:
-// anyone can send its header, Traceparent. In an internal process, the request continues that trace.
+// Request begins the trace of a request that arrived at a time. The caller ends the span. A trace
+// that the sender began is linked, and decides nothing: anyone can send its header, Traceparent. In
+// an internal process, the request continues that trace.
 func (t *Tracer) Request(ctx context.Context, spanName, traceparent string, arrived time.Time) (context.Context, trace.Span) {
 	if t == nil {
 		return ctx, trace.SpanFromContext(context.Background()) // records nothing
@@ -119,7 +124,8 @@ func (t *Tracer) Follow(ctx context.Context, parent trace.SpanContext, spanName 
 		trace.WithTimestamp(began), trace.WithAttributes(attributes...))
 }
 
-// Begin begins a span within that of ctx, if that is recorded. The function that it returns ends it. spanName is only called if there is a span.
+// Begin begins a span within that of ctx, if that is recorded. The function that it returns ends
+// it. spanName is only called if there is a span.
 func Begin(ctx context.Context, spanName func() string) (context.Context, func(err error)) {
 	outer := trace.SpanFromContext(ctx)
 	if !outer.IsRecording() {
@@ -137,7 +143,8 @@ func End(span trace.Span, err error) {
 	span.End()
 }
 
-// HeaderName is the name of the header of requests and records that holds the place in a trace, of W3C's Trace Context.
+// HeaderName is the name of the header of requests and records that holds the place in a trace, of
+// W3C's Trace Context.
 const HeaderName = "traceparent"
 
 var format propagation.TraceContext
@@ -152,8 +159,9 @@ func Header(span trace.Span) string {
 	return carrier[HeaderName]
 }
 
-// Pass puts the span of ctx into the header of a request to an internal process, in place of what a client sent. A trace that is not recorded is passed as
-// well: it is not to be recorded there either.
+// Pass puts the span of ctx into the header of a request to an internal process, in place of what a
+// client sent. A trace that is not recorded is passed as well: it is not to be recorded there
+// either.
 func Pass(ctx context.Context, header http.Header) {
 	for _, field := range format.Fields() {
 		header.Del(field)

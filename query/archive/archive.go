@@ -1,10 +1,11 @@
-// Package archive writes the events of every account to a directory or a bucket: a Parquet file for each account and UTC day,
-// once, when the day is complete.
+// Package archive writes the events of every account to a directory or a bucket: a Parquet file for
+// each account and UTC day, once, when the day is complete.
 //
-// A day is the day on which events were stored, not the one on which they happened: after its end, and when all inserts that
-// began on it are over (scope.ClickHouse.Settled), nothing can be added to it any more, and each event is in the file of
-// one day. A manifest for each account lists its files, and is written after them: a run that is killed
-// leaves at most a file that no manifest lists, which the next run replaces by one with the same rows.
+// A day is the day on which events were stored, not the one on which they happened: after its end,
+// and when all inserts that began on it are over (scope.ClickHouse.Settled), nothing can be added
+// to it any more, and each event is in the file of one day. A manifest for each account lists its
+// files, and is written after them: a run that is killed leaves at most a file that no manifest
+// lists, which the next run replaces by one with the same rows.
 package archive
 
 import (
@@ -94,8 +95,8 @@ func (a *Archive) run(ctx context.Context, ready func()) error {
 // archiveLock is the key of the advisory lock that one Archive holds while it writes.
 const archiveLock = 0x6c6f6465_61726368 // "lodearch"
 
-// Once writes the days of all accounts that are complete and not written yet. If another process writes, it does nothing. An
-// account that fails does not keep the others from being written.
+// Once writes the days of all accounts that are complete and not written yet. If another process
+// writes, it does nothing. An account that fails does not keep the others from being written.
 func (a *Archive) Once(ctx context.Context) error {
 	return a.postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)

@@ -160,7 +160,8 @@ func idsOf(t *testing.T, file []byte) (ids []uuid.UUID) {
 	return ids
 }
 
-// Each event is in the file of the day on which it was stored, whenever it happened, and days that are not over have none.
+// Each event is in the file of the day on which it was stored, whenever it happened, and days that
+// are not over have none.
 func TestEachEventIsInTheFileOfItsDay(t *testing.T) {
 	t.Parallel()
 	i := newInstallation(t)
@@ -241,7 +242,8 @@ func counter(t *testing.T, from *prometheus.Registry, name string) float64 {
 	return 0
 }
 
-// A run that ends between a file and its manifest is continued where it stopped, and what it left is replaced.
+// A run that ends between a file and its manifest is continued where it stopped, and what it left
+// is replaced.
 func TestARunThatWasKilledIsContinued(t *testing.T) {
 	t.Parallel()
 	i := newInstallation(t)

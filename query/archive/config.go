@@ -20,7 +20,8 @@ type Config struct {
 	Store       objectstore.Config `embed:""`
 }
 
-// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests have others.
+// BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
+// have others.
 func (c *Config) BeforeApply() error {
 	c.Interval = 10 * time.Minute
 	c.Timeout = time.Hour

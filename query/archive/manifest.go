@@ -12,10 +12,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// Manifest lists the files of an account. A file that it does not list is not part of the archive: its day is written again.
+// Manifest lists the files of an account. A file that it does not list is not part of the archive:
+// its day is written again.
 type Manifest struct {
 	AccountID uuid.UUID `json:"account_id"`
-	// CompleteUntil is the start of the first day that is missing: every event stored before is in a file.
+	// CompleteUntil is the start of the first day that is missing: every event stored before is in a
+	// file.
 	CompleteUntil time.Time `json:"complete_until"`
 	Files         []File    `json:"files"`
 }

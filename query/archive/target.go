@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Target is where an archive lies. What has been put is there completely, also after a crash, or not at all.
+// Target is where an archive lies. What has been put is there completely, also after a crash, or
+// not at all.
 type Target interface {
 	// Check returns what is wrong with the target, or nil.
 	Check(ctx context.Context) error

@@ -14,8 +14,9 @@ import (
 	"lodestone/query/scope"
 )
 
-// What statements truly read, by the server's count of rows: of an account's 200,000 events in one part, beside as many of
-// others. A granule has 1,024. What goes on to the end, or sorts, reads all of the account's.
+// What statements truly read, by the server's count of rows: of an account's 200,000 events in one
+// part, beside as many of others. A granule has 1,024. What goes on to the end, or sorts, reads all
+// of the account's.
 func TestRowsRead(t *testing.T) {
 	t.Parallel()
 	ch, account, filled := querytest.Alone(t, 2000, 200_000)

@@ -20,12 +20,14 @@ import (
 //   - Else whole days are counted from projection by_day, which has a number for each day, lead magnet, type and
 //     bot or not, and what is left of the first and the last day is counted by the key.
 //
-// Projection by_day does not have the time at which an event was stored. But most events that were stored after a time
-// also happened after it, and the index "stored" finds the exceptions. So, exactly, whatever is stored when, and for any d,
+// Projection by_day does not have the time at which an event was stored. But most events that were
+// stored after a time also happened after it, and the index "stored" finds the exceptions. So,
+// exactly, whatever is stored when, and for any d,
 //
 //	stored after x = created from d on − created from d on but stored by x + created before d but stored after x
 //
-// with the end of the day of x as d. If x is of the newest days, little was stored since, and all of it is counted by the index.
+// with the end of the day of x as d. If x is of the newest days, little was stored since, and all
+// of it is counted by the index.
 
 // day is one day (UTC) with events of the list.
 type day struct {
@@ -69,13 +71,14 @@ func (l *Lister) count(ctx context.Context, account uuid.UUID, f Filter) (total 
 	return total, days, err
 }
 
-// dateOf returns the beginning of a day (UTC), which the driver gives as the midnight of the server's time zone.
+// dateOf returns the beginning of a day (UTC), which the driver gives as the midnight of the
+// server's time zone.
 func dateOf(d time.Time) time.Time {
 	return time.Date(d.Year(), d.Month(), d.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// maxTimes is up to how many events a day of a link has its times returned: those of a page of 20 and one more, with
-// some room. A day with more events is read in full.
+// maxTimes is up to how many events a day of a link has its times returned: those of a page of 20
+// and one more, with some room. A day with more events is read in full.
 const maxTimes = 24
 
 // isOfLink reports whether projection by_link has the events of the list side by side.
@@ -131,7 +134,8 @@ func daysStatement(f Filter, now time.Time) scope.Statement {
 	}
 }
 
-// piece is a part of a count: the number of events that were created in a period is added, or taken off.
+// piece is a part of a count: the number of events that were created in a period is added, or taken
+// off.
 type piece struct {
 	created period
 	days    bool        // the bounds of the period are days, and compared as such
@@ -159,7 +163,8 @@ func (f Filter) pieces(now time.Time) (list []piece) {
 	return list
 }
 
-// byDay divides a piece into the whole days of its period, which projection by_day can count, and what is left at its ends.
+// byDay divides a piece into the whole days of its period, which projection by_day can count, and
+// what is left at its ends.
 func (p piece) byDay() []piece {
 	if len(p.more) > 0 {
 		return []piece{p}

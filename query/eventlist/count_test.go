@@ -21,7 +21,8 @@ func TestADateIsItsDay(t *testing.T) {
 	}
 }
 
-// The pieces of a period by day are disjoint and make it up, and no piece of whole days has a part of one.
+// The pieces of a period by day are disjoint and make it up, and no piece of whole days has a part
+// of one.
 func TestPiecesByDayMakeUpThePeriod(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

@@ -30,8 +30,9 @@ type condition struct {
 
 type param struct{ name, value string }
 
-// properties returns the conditions on what an event is, rather than when it happened or was stored. Every statement
-// about a list has all of them, so a filter that is added here applies to pages and to counts.
+// properties returns the conditions on what an event is, rather than when it happened or was
+// stored. Every statement about a list has all of them, so a filter that is added here applies to
+// pages and to counts.
 func (f Filter) properties() []condition {
 	var list []condition
 	add := func(sql, name, value string) { list = append(list, condition{sql, []param{{name, value}}}) }
@@ -51,7 +52,8 @@ func (f Filter) properties() []condition {
 	return list
 }
 
-// conditions returns the filter's conditions beyond the account, in a fixed order: its properties, and the times.
+// conditions returns the filter's conditions beyond the account, in a fixed order: its properties,
+// and the times.
 func (f Filter) conditions() []condition {
 	list := append(f.properties(), f.created().conditions("from", "to")...)
 	if f.ReceivedAfter != nil {
@@ -60,12 +62,13 @@ func (f Filter) conditions() []condition {
 	return list
 }
 
-// Where returns the clause of the events that the filter lets through, for a statement of package scope that reads
-// lodestone.events, and its parameters.
+// Where returns the clause of the events that the filter lets through, for a statement of package
+// scope that reads lodestone.events, and its parameters.
 func (f Filter) Where() (clause string, params map[string]string) { return where(f.conditions()) }
 
-// created returns the time in which the events of the list happened. Times are whole milliseconds in the table, so a
-// bound between two of them is moved to the one that divides the rows in the same way.
+// created returns the time in which the events of the list happened. Times are whole milliseconds
+// in the table, so a bound between two of them is moved to the one that divides the rows in the
+// same way.
 func (f Filter) created() (p period) {
 	if f.From != nil {
 		p.from = new(within(ceil(*f.From)))
@@ -141,7 +144,8 @@ func within(t time.Time) time.Time {
 
 func milliseconds(t time.Time) string { return strconv.FormatInt(within(t).UnixMilli(), 10) }
 
-// where returns the clause of the account's rows for which all conditions hold, and the parameters of these.
+// where returns the clause of the account's rows for which all conditions hold, and the parameters
+// of these.
 func where(conditions []condition) (clause string, params map[string]string) {
 	return whereOf("account_id = {account:UUID}", conditions)
 }

@@ -15,8 +15,9 @@ import (
 	"lodestone/query/querytest"
 )
 
-// Every field of Filter, and every set of them, filters counts, pages and the stream alike, and has a cursor of its own. A field that is added
-// has to be added here; if a statement misses it, this fails.
+// Every field of Filter, and every set of them, filters counts, pages and the stream alike, and has
+// a cursor of its own. A field that is added has to be added here; if a statement misses it, this
+// fails.
 func TestEveryFieldFilters(t *testing.T) {
 	t.Parallel()
 	ctx, conn, lister := context.Background(), querytest.Conn(t), New(querytest.Scoped(t))

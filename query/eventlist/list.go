@@ -32,8 +32,8 @@ type Lister struct{ ch *scope.ClickHouse }
 func New(ch *scope.ClickHouse) *Lister { return &Lister{ch} }
 
 // Settled returns a time up to which every event that was ever stored can be seen by what is read
-// after this call: the next pull of what is new loses nothing if it goes on there. It is some seconds
-// back, or as far as the longest insert that still runs.
+// after this call: the next pull of what is new loses nothing if it goes on there. It is some
+// seconds back, or as far as the longest insert that still runs.
 func (l *Lister) Settled(ctx context.Context) (time.Time, error) { return l.ch.Settled(ctx) }
 
 // Count returns how many events of the account the filter lets through.
@@ -42,8 +42,8 @@ func (l *Lister) Count(ctx context.Context, account uuid.UUID, f Filter) (int64,
 	return total, err
 }
 
-// Page returns up to limit events, newest first, after the first offset ones, and how many the list has. The
-// count and the events are not read at the same instant.
+// Page returns up to limit events, newest first, after the first offset ones, and how many the list
+// has. The count and the events are not read at the same instant.
 func (l *Lister) Page(ctx context.Context, account uuid.UUID, f Filter, offset, limit int64) ([]Event, int64, error) {
 	if offset == 0 {
 		return l.search(ctx, account, f, nil, limit)
@@ -51,14 +51,15 @@ func (l *Lister) Page(ctx context.Context, account uuid.UUID, f Filter, offset, 
 	return l.skip(ctx, account, f, offset, limit)
 }
 
-// After returns up to limit events, newest first, that come after the position, and how many the whole list
-// has. Events that are stored meanwhile neither move nor hide the others.
+// After returns up to limit events, newest first, that come after the position, and how many the
+// whole list has. Events that are stored meanwhile neither move nor hide the others.
 func (l *Lister) After(ctx context.Context, account uuid.UUID, f Filter, p Position, limit int64) ([]Event, int64, error) {
 	return l.search(ctx, account, f, &p, limit)
 }
 
-// Stored returns up to limit events of some accounts that were stored after a time and up to another one, in the order of the log,
-// from the first one behind a position there; nil: from the first one.
+// Stored returns up to limit events of some accounts that were stored after a time and up to
+// another one, in the order of the log, from the first one behind a position there; nil: from the
+// first one.
 func (l *Lister) Stored(ctx context.Context, accounts []uuid.UUID, f Filter, after, until time.Time, behind *Position, limit int) (events []Event, err error) {
 	err = l.ch.Follow(ctx, accounts, storedStatement(f, after, until, behind, limit), func(row scope.Row) error {
 		var account uuid.UUID
@@ -73,11 +74,12 @@ func (l *Lister) Stored(ctx context.Context, accounts []uuid.UUID, f Filter, aft
 // recent is how far back a page is looked for while the list is counted.
 const recent = 2 * dayLength
 
-// search returns the first events of the list, or the first ones after a position, and counts the list.
+// search returns the first events of the list, or the first ones after a position, and counts the
+// list.
 //
-// Every part of the table that may hold an event of a page costs about as much as the page itself, and most
-// pages are of what happened last. So the newest days are read while the list is counted. If they
-// have too few events, the count tells on which days the others are.
+// Every part of the table that may hold an event of a page costs about as much as the page itself,
+// and most pages are of what happened last. So the newest days are read while the list is counted.
+// If they have too few events, the count tells on which days the others are.
 func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, after *Position, limit int64) (found []Event, total int64, err error) {
 	edge := newest(f, after).Add(-recent).Truncate(dayLength)
 	var days []day
@@ -100,8 +102,8 @@ func (l *Lister) search(ctx context.Context, account uuid.UUID, f Filter, after 
 	return found, total, nil
 }
 
-// newest returns a time that hardly any event of the list, or of what comes after a position, was created after. By
-// clocks that are ahead, some may be.
+// newest returns a time that hardly any event of the list, or of what comes after a position, was
+// created after. By clocks that are ahead, some may be.
 func newest(f Filter, after *Position) time.Time {
 	t := time.Now()
 	if f.To != nil && f.To.Before(t) {
@@ -128,8 +130,8 @@ func (l *Lister) further(ctx context.Context, account uuid.UUID, f Filter, after
 	return append(found, rest...), err
 }
 
-// skip returns events of the list after the first offset ones, and counts the list. Whole days are skipped by their
-// numbers, so that a page deep in the list reads little more than the first one.
+// skip returns events of the list after the first offset ones, and counts the list. Whole days are
+// skipped by their numbers, so that a page deep in the list reads little more than the first one.
 func (l *Lister) skip(ctx context.Context, account uuid.UUID, f Filter, offset, limit int64) ([]Event, int64, error) {
 	total, days, err := l.count(ctx, account, f)
 	if err != nil || offset >= total {
@@ -236,8 +238,9 @@ func (s span) conditions() []condition {
 	return list
 }
 
-// onDays returns the condition for the days of a span: their times where these are known, else all of the day. It
-// has no parameters if the bounds of the span say it as well, or if there are too many days to name.
+// onDays returns the condition for the days of a span: their times where these are known, else all
+// of the day. It has no parameters if the bounds of the span say it as well, or if there are too
+// many days to name.
 func (s span) onDays() condition {
 	var days, times []time.Time
 	for _, d := range s.days {
@@ -283,7 +286,8 @@ func pageStatement(f Filter, s span, offset, limit int64) scope.Statement {
 		params["offset"] = strconv.FormatInt(offset, 10)
 		ending += " OFFSET {offset:UInt64}"
 	}
-	// No projection has the order of a page, and finding that out costs the server about half a millisecond each.
+	// No projection has the order of a page, and finding that out costs the server about half a
+	// millisecond each.
 	return scope.Statement{Name: "event page", SQL: selection + clause + order + ending, Params: params, Projection: scope.NoProjection}
 }
 

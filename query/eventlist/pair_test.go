@@ -15,7 +15,8 @@ import (
 	"lodestone/query/querytest"
 )
 
-// leftOver returns how many granules are read after every index, over all reads of a plan, and how many parts there were.
+// leftOver returns how many granules are read after every index, over all reads of a plan, and how
+// many parts there were.
 func leftOver(t *testing.T, plan string) (left, of int) {
 	t.Helper()
 	for i, section := range strings.Split(plan, "ReadFrom") {
@@ -28,8 +29,9 @@ func leftOver(t *testing.T, plan string) (left, of int) {
 	return left, of
 }
 
-// Whatever filters a list has, one or two of them, its number and its page are read by a key or an index: a
-// change that makes a scan of any of them is noticed here. The account has some 200 granules, a day 84.
+// Whatever filters a list has, one or two of them, its number and its page are read by a key or an
+// index: a change that makes a scan of any of them is noticed here. The account has some 200
+// granules, a day 84.
 func TestNoPairOfFiltersScans(t *testing.T) {
 	t.Parallel()
 	conn, ch := querytest.Conn(t), querytest.Scoped(t)
@@ -76,9 +78,9 @@ func TestNoPairOfFiltersScans(t *testing.T) {
 	}
 }
 
-// A list of a link or a magnet reads the granules that may have its events, and few others. When the index errs
-// for an id, it does so in many granules at once, since each has much the same ids: so several are asked for,
-// and the one in their middle counts.
+// A list of a link or a magnet reads the granules that may have its events, and few others. When
+// the index errs for an id, it does so in many granules at once, since each has much the same ids:
+// so several are asked for, and the one in their middle counts.
 func TestGranulesWithoutWhatIsAskedForAreSkipped(t *testing.T) {
 	t.Parallel()
 	conn, ch := querytest.Conn(t), querytest.Scoped(t)

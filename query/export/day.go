@@ -20,7 +20,8 @@ func between(from, to time.Time) map[string]string {
 	return map[string]string{"from": strconv.FormatInt(max(0, from.UnixMilli()), 10), "to": strconv.FormatInt(to.UnixMilli(), 10)}
 }
 
-// Days returns the UTC days from one time to another on which events of the account were stored, in their order.
+// Days returns the UTC days from one time to another on which events of the account were stored, in
+// their order.
 func Days(ctx context.Context, ch *scope.ClickHouse, account uuid.UUID, from, to time.Time) (days []time.Time, err error) {
 	err = ch.Query(ctx, account, scope.Statement{
 		Name: "days with events", Params: between(from, to),

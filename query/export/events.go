@@ -20,9 +20,10 @@ const (
 	noHash = "toFixedString('', 16)"
 )
 
-// eventData is stored JSON in a form that every reader takes. Line breaks can only stand between its tokens, and would end a
-// line of NDJSON. A surrogate that stands alone becomes the replacement character, as in the API: first every escape gets a
-// mark after it, and one that stands for no character is replaced by the mark.
+// eventData is stored JSON in a form that every reader takes. Line breaks can only stand between
+// its tokens, and would end a line of NDJSON. A surrogate that stands alone becomes the replacement
+// character, as in the API: first every escape gets a mark after it, and one that stands for no
+// character is replaced by the mark.
 const (
 	escape       = `\\\\[^u]|\\\\u(?:[^dD].{3}|[dD][0-7].{2}|[dD][89abAB].{2}\\\\u[dD][c-fC-F].{2})`
 	oneLine      = `translate(event_data, '\n\r\t', '   ')`
@@ -31,7 +32,8 @@ const (
 	eventData    = `if(match(event_data, '\\\\u[dD][89a-fA-F]'), ` + repairedJSON + `, ` + oneLine + `)`
 )
 
-// events lists the columns of an event: those of the API, and then the others. What is absent is null.
+// events lists the columns of an event: those of the API, and then the others. What is absent is
+// null.
 var events = []column{
 	{name: "id", sql: "event_id"},
 	{name: "access_link_id", sql: "access_link_id"},
@@ -50,7 +52,8 @@ var events = []column{
 	{name: "received_at", sql: "received_at"},
 }
 
-// visitor lists what else is stored of the visitor of an event. Files have it on request alone: programs read files of many days as one table.
+// visitor lists what else is stored of the visitor of an event. Files have it on request alone:
+// programs read files of many days as one table.
 var visitor = []column{
 	{name: "browser", sql: "nullIf(substringIndex(agent_names, '/', 1), '')", isText: true},
 	{name: "os", sql: "nullIf(substringIndex(agent_names, '/', -1), '')", isText: true},
@@ -58,8 +61,9 @@ var visitor = []column{
 	{name: "language", sql: "nullIf(substringIndex(origin, '/', -1), '')", isText: true},
 }
 
-// expression returns the SQL of the column in a file. Texts of CSV are as attachment.Cell has them. A JSON object begins with a brace, and
-// stays the same object: an escape takes the place of a character of its texts that a spreadsheet may part cells at.
+// expression returns the SQL of the column in a file. Texts of CSV are as attachment.Cell has them.
+// A JSON object begins with a brace, and stays the same object: an escape takes the place of a
+// character of its texts that a spreadsheet may part cells at.
 func (c column) expression(f attachment.Format) string {
 	switch {
 	case f != attachment.CSV || !c.isText:

@@ -1,5 +1,6 @@
-// Package export writes the events of an account as a file: CSV, NDJSON or Parquet. ClickHouse writes the format, in one
-// statement and so from one state of the data; here the file only passes through.
+// Package export writes the events of an account as a file: CSV, NDJSON or Parquet. ClickHouse
+// writes the format, in one statement and so from one state of the data; here the file only passes
+// through.
 package export
 
 import (
@@ -69,12 +70,14 @@ func (f *File) Close() error {
 	return f.Stream.Close()
 }
 
-// Take lets an account write a file of another source, until the function is called. Its errors are those of slot.Slots.
+// Take lets an account write a file of another source, until the function is called. Its errors are
+// those of slot.Slots.
 func (e *Exporter) Take(account uuid.UUID) (release func(), err error) {
 	return e.slots.Take(account, 1)
 }
 
-// Events starts an export of the events that the filter lets through, to be closed. It is with the columns of visitors if that is asked for.
+// Events starts an export of the events that the filter lets through, to be closed. It is with the
+// columns of visitors if that is asked for.
 func (e *Exporter) Events(ctx context.Context, account uuid.UUID, f eventlist.Filter, format attachment.Format, visitors bool) (*File, error) {
 	columns := events
 	if visitors {

@@ -37,7 +37,8 @@ func formatOf(f attachment.Format, columns []column) scope.Format {
 	}
 }
 
-// object returns the template of a line of JSON. Text that is JSON already becomes a value of its own.
+// object returns the template of a line of JSON. Text that is JSON already becomes a value of its
+// own.
 func object(columns []column) string {
 	var b strings.Builder
 	for i, c := range columns {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// pageEvents is how many events a listener reads at once, and firstSlice in how much time of what was stored it looks for
-	// them at first: a page takes as long as there are events in the slice.
+	// pageEvents is how many events a listener reads at once, and firstSlice in how much time of what
+	// was stored it looks for them at first: a page takes as long as there are events in the slice.
 	pageEvents    = 1000
 	firstSlice    = time.Minute
 	shortestSlice = time.Second
@@ -51,8 +51,8 @@ type Listener struct {
 	slice  time.Duration
 }
 
-// begin returns where a listener begins: at its id, or, without one, not after ClickHouse's time when it came. Neither is behind the
-// horizon: an insert that runs stores something new.
+// begin returns where a listener begins: at its id, or, without one, not after ClickHouse's time
+// when it came. Neither is behind the horizon: an insert that runs stores something new.
 func (li *Listener) begin(horizon, clock, answered time.Time) time.Time {
 	if !li.after.IsZero() {
 		return earlier(li.after, horizon)
@@ -61,7 +61,8 @@ func (li *Listener) begin(horizon, clock, answered time.Time) time.Time {
 	return earlier(came, horizon)
 }
 
-// notify adds a time in which something is new to those that the listener did not take yet, and the events, if they are whole.
+// notify adds a time in which something is new to those that the listener did not take yet, and the
+// events, if they are whole.
 func (li *Listener) notify(from, until time.Time, events []eventlist.Event, whole bool) {
 	if li.from.IsZero() {
 		li.from, li.whole = from, true
@@ -106,7 +107,8 @@ func (li *Listener) Begin(ctx context.Context) (time.Time, error) {
 	return li.sent, nil
 }
 
-// Next waits for events, and returns at least one, or the error that ends the stream: the cause of ctx, or why a statement failed.
+// Next waits for events, and returns at least one, or the error that ends the stream: the cause of
+// ctx, or why a statement failed.
 func (li *Listener) Next(ctx context.Context) ([]Message, error) {
 	if _, err := li.Begin(ctx); err != nil {
 		return nil, err
@@ -137,7 +139,8 @@ func (li *Listener) look(ctx context.Context) ([]Message, error) {
 	return li.messages(events, true), nil
 }
 
-// read returns a page of what is to be read. If ClickHouse does not answer, it returns nothing after a while.
+// read returns a page of what is to be read. If ClickHouse does not answer, it returns nothing
+// after a while.
 func (li *Listener) read(ctx context.Context) ([]Message, error) {
 	if li.behind == nil {
 		li.end = earlier(li.at.Add(li.slice), li.to)

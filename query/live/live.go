@@ -1,11 +1,13 @@
 // Package live streams the events of accounts as they are stored.
 //
-// One poll of the process asks up to which time everything that is stored can be seen, the horizon, and which accounts have
-// something new up to there. Streams of such accounts that have the same filter are given it by one statement, and each other
-// stream reads for itself, in the order of the log. So a stream has nothing that the list of events does not have.
+// One poll of the process asks up to which time everything that is stored can be seen, the horizon,
+// and which accounts have something new up to there. Streams of such accounts that have the same
+// filter are given it by one statement, and each other stream reads for itself, in the order of the
+// log. So a stream has nothing that the list of events does not have.
 //
-// The id of a message is a horizon: everything stored until then was sent. A stream that goes on from it begins
-// scope.ClockSlack before, as one who lists by received_after does, and so sends a few events again.
+// The id of a message is a horizon: everything stored until then was sent. A stream that goes on
+// from it begins scope.ClockSlack before, as one who lists by received_after does, and so sends a
+// few events again.
 package live
 
 import (
@@ -27,7 +29,8 @@ import (
 )
 
 const (
-	// pollEvery is how often the process looks for what is new while there are streams, and retryAfter is after a failure.
+	// pollEvery is how often the process looks for what is new while there are streams, and retryAfter
+	// is after a failure.
 	pollEvery  = 250 * time.Millisecond
 	retryAfter = time.Second
 	// maxReads is how many streams read at a time: they leave connections to lists and reports.
@@ -53,7 +56,8 @@ type Deps struct {
 	Registerer prometheus.Registerer
 }
 
-// Live is the poll, a service, and its listeners. It is safe for concurrent use. It asks nothing while there are no listeners.
+// Live is the poll, a service, and its listeners. It is safe for concurrent use. It asks nothing
+// while there are no listeners.
 type Live struct {
 	*service.Loop
 	ch     *scope.ClickHouse
@@ -91,9 +95,9 @@ var (
 	ErrAhead = errors.New("the time is ahead of what is stored")
 )
 
-// Listen returns a listener to the events of an account that a filter lets through: those stored after a time, which is the id
-// of a message, or, if that is zero, all that are stored from now on. It does not wait for ClickHouse: Listener.Begin does.
-// Close it.
+// Listen returns a listener to the events of an account that a filter lets through: those stored
+// after a time, which is the id of a message, or, if that is zero, all that are stored from now on.
+// It does not wait for ClickHouse: Listener.Begin does. Close it.
 func (l *Live) Listen(account uuid.UUID, f eventlist.Filter, after time.Time) (*Listener, error) {
 	now := time.Now()
 	if after.After(now.Add(clockAhead)) {
@@ -157,8 +161,8 @@ func (l *Live) poll(ctx context.Context) (err error) {
 	return nil
 }
 
-// share reads what is new for listeners that have the same filter, by account. Of a filter that one listener has, or of too many
-// events, it returns nothing.
+// share reads what is new for listeners that have the same filter, by account. Of a filter that one
+// listener has, or of too many events, it returns nothing.
 func (l *Live) share(ctx context.Context, news map[uuid.UUID]bool, from, horizon time.Time) (map[string]map[uuid.UUID][]eventlist.Event, error) {
 	groups := map[string][]*Listener{}
 	l.mu.Lock()

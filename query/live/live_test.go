@@ -111,8 +111,8 @@ func TestAListenerSeesWhatItsAccountStores(t *testing.T) {
 	require.Equal(t, []uuid.UUID{gap.EventID}, ids(take(t, first, 1)), "an event that fills a gap comes when it is stored")
 }
 
-// Listen does not wait for ClickHouse. Still a listener gets everything that is stored after it, whether others listen already
-// or not.
+// Listen does not wait for ClickHouse. Still a listener gets everything that is stored after it,
+// whether others listen already or not.
 func TestAListenerMissesNothingFromTheStart(t *testing.T) {
 	t.Parallel()
 	conn, l := querytest.Conn(t), start(t, querytest.Scoped(t), plenty, prometheus.NewRegistry())
@@ -135,8 +135,8 @@ func TestAListenerMissesNothingFromTheStart(t *testing.T) {
 	}
 }
 
-// The events of an insert are seen together, although those of two months become visible one after another: an insert
-// that runs holds the stream back.
+// The events of an insert are seen together, although those of two months become visible one after
+// another: an insert that runs holds the stream back.
 func TestAnInsertThatRunsHoldsTheStreamBack(t *testing.T) {
 	t.Parallel()
 	ch, l := querytest.Scoped(t), start(t, querytest.Scoped(t), plenty, prometheus.NewRegistry())
@@ -169,8 +169,8 @@ func TestAnInsertThatRunsHoldsTheStreamBack(t *testing.T) {
 	require.Equal(t, []uuid.UUID{one.EventID, two.EventID}, ids(take(t, li, 2)))
 }
 
-// Wherever a stream is cut, one of any process that goes on from a message that arrived gets the rest: of all shards, in whatever
-// order they are stored, and of no other account.
+// Wherever a stream is cut, one of any process that goes on from a message that arrived gets the
+// rest: of all shards, in whatever order they are stored, and of no other account.
 func TestResumingLosesNothing(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)

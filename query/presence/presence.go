@@ -32,8 +32,8 @@ type Presence struct {
 	ExcludedBots int64    // page views of bots in the same time
 }
 
-// Reader is a person who visited a page, by the access link that was read last. An event of a visit is sent when it ends, so the page is one
-// that was just left.
+// Reader is a person who visited a page, by the access link that was read last. An event of a visit
+// is sent when it ends, so the page is one that was just left.
 type Reader struct {
 	AccessLinkID uuid.UUID
 	LeadMagnetID uuid.UUID
@@ -53,7 +53,8 @@ type Watcher struct {
 // New returns a Watcher.
 func New(p *postgres.Pool, ch *scope.ClickHouse) *Watcher { return &Watcher{p, ch} }
 
-// Read returns the readers with a visit to a page that ended at or after a time, with their addresses if that is asked for.
+// Read returns the readers with a visit to a page that ended at or after a time, with their
+// addresses if that is asked for.
 func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, emails bool) (Presence, error) {
 	var p Presence
 	statement := scope.Statement{Name: "readers now", SQL: presenceSQL, OneSnapshot: true, Params: map[string]string{

@@ -33,7 +33,8 @@ func sessionOf(e querytest.Stored) uuid.UUID {
 	return e.SessionID
 }
 
-// expected is who reads, found slowly. A link that is in persons is of that person, another one is a person.
+// expected is who reads, found slowly. A link that is in persons is of that person, another one is
+// a person.
 func expected(events []querytest.Stored, persons map[uuid.UUID]uuid.UUID, since time.Time) (p presence.Presence) {
 	last := map[uuid.UUID]querytest.Stored{}
 	for _, e := range events {
@@ -68,8 +69,8 @@ func expected(events []querytest.Stored, persons map[uuid.UUID]uuid.UUID, since 
 	return p
 }
 
-// Who reads is who the reference finds, with two links of a person, bots, visits that began long before, sessions of hours, events without a
-// session, and another account.
+// Who reads is who the reference finds, with two links of a person, bots, visits that began long
+// before, sessions of hours, events without a session, and another account.
 func TestReadersAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	w := presence.New(nil, querytest.Scoped(t))

@@ -14,8 +14,9 @@ import (
 	"lodestone/query/scope"
 )
 
-// Alone returns a server of the test's own, and an account there that Fill has given so many events, beside another
-// one with as many: for tests of what statements read, which depends on everything that is stored.
+// Alone returns a server of the test's own, and an account there that Fill has given so many
+// events, beside another one with as many: for tests of what statements read, which depends on
+// everything that is stored.
 func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Filled) {
 	t.Helper()
 	server := enginetest.NewMigratedClickHouse(t, t.TempDir())
@@ -23,7 +24,8 @@ func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Fille
 	c := clickhouse.Config{URL: server.URL()}
 	_, err := clickhouse.Migrate(context.Background(), c)
 	require.NoError(t, err)
-	// The same ids each time: which granules a Bloom filter leaves in, though a link has no event there, depends on them.
+	// The same ids each time: which granules a Bloom filter leaves in, though a link has no event
+	// there, depends on them.
 	var last uint64
 	id := func() (id uuid.UUID) {
 		last++
@@ -36,7 +38,8 @@ func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Fille
 	return scopedTo(t, c), account, filled
 }
 
-// RowsRead runs a statement for an account and returns how many rows the server read for it, of tables and projections.
+// RowsRead runs a statement for an account and returns how many rows the server read for it, of
+// tables and projections.
 func RowsRead(t testing.TB, ch *scope.ClickHouse, account uuid.UUID, s scope.Statement) (rows uint64) {
 	t.Helper()
 	ctx := native.Context(context.Background(), native.WithProgress(func(p *native.Progress) { rows += p.Rows }))

@@ -13,8 +13,8 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// Filled counts what Fill stored: Links access links, each of one of Magnets lead magnets, and events
-// one second apart from Begin on, one a link in turn.
+// Filled counts what Fill stored: Links access links, each of one of Magnets lead magnets, and
+// events one second apart from Begin on, one a link in turn.
 type Filled struct {
 	Links, Magnets []uuid.UUID
 }
@@ -77,7 +77,8 @@ func fill(t testing.TB, conn driver.Conn, account uuid.UUID, links, events int, 
 	return f
 }
 
-// BeginInsert begins an insert that ends when its batch is sent, and returns what tells for how many seconds it has run.
+// BeginInsert begins an insert that ends when its batch is sent, and returns what tells for how
+// many seconds it has run.
 func BeginInsert(t testing.TB, conn driver.Conn, insert string) (batch driver.Batch, elapsed func() float64) {
 	t.Helper()
 	id := uuid.NewString()

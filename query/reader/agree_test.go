@@ -13,7 +13,8 @@ import (
 	"lodestone/query/report"
 )
 
-// A number of people of a report is the number of those whom the list has with the filter that belongs to it.
+// A number of people of a report is the number of those whom the list has with the filter that
+// belongs to it.
 func TestReportsCountWhomTheListHas(t *testing.T) {
 	t.Parallel()
 	pool, reports := enginetest.SharedPostgres(t), report.New(querytest.Scoped(t))

@@ -29,14 +29,16 @@ func (e TooManyError) Error() string {
 // maxLinks is the number of access links that a list is restricted to at most.
 const maxLinks = 100_000
 
-// facts runs a function in a transaction of an account: one of its own, or the one that several functions share.
+// facts runs a function in a transaction of an account: one of its own, or the one that several
+// functions share.
 type facts func(fn func(tx pgx.Tx) error) error
 
 func (r *Readers) facts(ctx context.Context, account uuid.UUID) facts {
 	return func(fn func(tx pgx.Tx) error) error { return r.postgres.Account(ctx, account, fn) }
 }
 
-// matching returns the access links whose address has the text in it, without regard to case: at most so many.
+// matching returns the access links whose address has the text in it, without regard to case: at
+// most so many.
 func matching(ctx context.Context, account uuid.UUID, from facts, text string, most int) (links []uuid.UUID, err error) {
 	var found []byte
 	if err := from(func(tx pgx.Tx) (err error) {

@@ -17,7 +17,8 @@ import (
 	"lodestone/query/report"
 )
 
-// Filter says who is asked for, by which events, and in which order. Zero values and nil do not restrict.
+// Filter says who is asked for, by which events, and in which order. Zero values and nil do not
+// restrict.
 type Filter struct {
 	Text          string     // part of the address
 	LeadMagnetID  *uuid.UUID // only events of it count
@@ -118,7 +119,8 @@ var conditions = map[string]string{
 	"until": "AND stored_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')",
 }
 
-// ofLinks is the condition that an event's access link has the value of a column that the parameter of its name has.
+// ofLinks is the condition that an event's access link has the value of a column that the parameter
+// of its name has.
 func ofLinks(column string) string {
 	return "AND access_link_id IN (SELECT id FROM lodestone.access_links FINAL WHERE account_id = {account:UUID} AND " + column + " = {" + column + ":String})"
 }
@@ -140,8 +142,8 @@ func where(params map[string]string) string {
 	return strings.Join(list, " ")
 }
 
-// Cursor is a place in a list, and the state of the data that its first page was of. It is given to the client and comes
-// back, so it is a place and never a permission.
+// Cursor is a place in a list, and the state of the data that its first page was of. It is given to
+// the client and comes back, so it is a place and never a permission.
 type Cursor struct {
 	List   string    `json:"l"`
 	Value  int64     `json:"v"` // of the order, negative if that is descending
@@ -150,7 +152,8 @@ type Cursor struct {
 	Until  int64     `json:"u"` // when the first page was asked for, by ClickHouse's clock
 }
 
-// Check returns what is wrong with a cursor that came back for the account's list through this filter, to who sent it.
+// Check returns what is wrong with a cursor that came back for the account's list through this
+// filter, to who sent it.
 func (f Filter) Check(account uuid.UUID, c Cursor) error {
 	if c.List != f.digest(account) {
 		return errors.New("belongs to another list: send the filters and the order that it came with, or start without a cursor")

@@ -42,8 +42,9 @@ func (r *Readers) Page(ctx context.Context, account uuid.UUID, f Filter, offset,
 	return r.page(ctx, account, f, span{asOf: asOf.UnixMilli(), offset: offset}, limit)
 }
 
-// After reads the part of a list that goes on after a cursor, which Filter.Check let pass. It counts what was stored when
-// the first page was asked for, so that all pages of one walk are of one state.
+// After reads the part of a list that goes on after a cursor, which Filter.Check let pass. It
+// counts what was stored when the first page was asked for, so that all pages of one walk are of
+// one state.
 func (r *Readers) After(ctx context.Context, account uuid.UUID, f Filter, c Cursor, limit int64) (Page, error) {
 	return r.page(ctx, account, f, span{asOf: c.AsOf, after: &c}, limit)
 }
@@ -51,9 +52,10 @@ func (r *Readers) After(ctx context.Context, account uuid.UUID, f Filter, c Curs
 // batch is the number of people who are completed at once.
 const batch = 1000
 
-// All calls each with all people of a list, in its order and by the thousand. Their numbers are of one state of the data, and
-// so are their addresses; sources are those of the time at which they are read. It returns the page without people. It takes
-// constant memory, and a connection to each database.
+// All calls each with all people of a list, in its order and by the thousand. Their numbers are of
+// one state of the data, and so are their addresses; sources are those of the time at which they
+// are read. It returns the page without people. It takes constant memory, and a connection to each
+// database.
 func (r *Readers) All(ctx context.Context, account uuid.UUID, f Filter, each func([]Person) error) (Page, error) {
 	asOf, err := r.settled.AsOf(ctx)
 	if err != nil {

@@ -180,7 +180,8 @@ func TestAllAddressesAreOfOneState(t *testing.T) {
 	require.Equal(t, readers, read)
 }
 
-// A walk through the pages shows each person once, although people read meanwhile, and would move to its front.
+// A walk through the pages shows each person once, although people read meanwhile, and would move
+// to its front.
 func TestAWalkIsOfOneState(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, enginetest.SharedPostgres(t), 1)
@@ -251,7 +252,8 @@ func TestScore(t *testing.T) {
 	require.EqualValues(t, 100, scores["eager@example.com"].Sum())
 }
 
-// The links of one address are one person, as long as they are there. A deleted one stands for a person without address.
+// The links of one address are one person, as long as they are there. A deleted one stands for a
+// person without address.
 func TestAPersonIsAnAddress(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, enginetest.SharedPostgres(t), 3)

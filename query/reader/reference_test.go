@@ -116,7 +116,8 @@ func (m *model) furthest(events []querytest.Stored) []int {
 	return slices.Collect(maps.Values(last))
 }
 
-// fromForm reports whether one of the pages was viewed by a link that the API did not make, or that was deleted.
+// fromForm reports whether one of the pages was viewed by a link that the API did not make, or that
+// was deleted.
 func (m *model) fromForm(events []querytest.Stored) bool {
 	return slices.ContainsFunc(events, func(e querytest.Stored) bool {
 		l, ok := m.link(e.AccessLinkID)

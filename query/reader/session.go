@@ -17,8 +17,8 @@ import (
 //go:embed session.sql
 var sessionSQL string
 
-// A story has at most so many sessions, and so many visits and downloads in all of them. The latter is also what
-// session.sql returns of one session.
+// A story has at most so many sessions, and so many visits and downloads in all of them. The latter
+// is also what session.sql returns of one session.
 const (
 	maxSessions = 500
 	maxEvents   = 5000

@@ -69,8 +69,8 @@ func (m *model) sessions(links []uuid.UUID) (list []reader.Session) {
 	return list
 }
 
-// The story of each access link is that of the reference, for two accounts beside each other, of which neither knows the
-// other's access links.
+// The story of each access link is that of the reference, for two accounts beside each other, of
+// which neither knows the other's access links.
 func TestStoriesAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.SharedPostgres(t)
@@ -150,7 +150,8 @@ func (m *model) checkStory(l link) {
 	}
 }
 
-// A story is bounded: the newest sessions are there, and their first visits; the numbers count everything.
+// A story is bounded: the newest sessions are there, and their first visits; the numbers count
+// everything.
 func TestALongStoryIsTruncated(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, enginetest.SharedPostgres(t), 4)

@@ -28,7 +28,8 @@ type Answer struct {
 	Labels       map[string]string // names of the ids in the rows
 }
 
-// Row is a row of an answer: one of the values that lead, or all others, by interval if the question has one.
+// Row is a row of an answer: one of the values that lead, or all others, by interval if the
+// question has one.
 type Row struct {
 	Time    time.Time // start of the interval; zero: the question has none
 	Partial bool      // the range cuts the interval, or it is not over
@@ -37,8 +38,9 @@ type Row struct {
 	Numbers Numbers
 }
 
-// Numbers are the numbers of the metrics, and of the time that is compared with, if the question has one and there was
-// such an interval. A number is nil where nothing was counted that it could be of.
+// Numbers are the numbers of the metrics, and of the time that is compared with, if the question
+// has one and there was such an interval. A number is nil where nothing was counted that it could
+// be of.
 type Numbers struct{ Now, Previous []*float64 }
 
 // TooLargeError says that an answer would be larger than allowed.
@@ -59,8 +61,9 @@ func compileAll(questions []Question, paths []string, now time.Time) (plans []pl
 	return plans, wrong
 }
 
-// Answer answers questions of an account from one state of the data. Paths, such as "queries[0].", come before the names
-// of fields that are wrong, in a problem that is returned as the error. A TooLargeError says how to ask for less.
+// Answer answers questions of an account from one state of the data. Paths, such as "queries[0].",
+// come before the names of fields that are wrong, in a problem that is returned as the error. A
+// TooLargeError says how to ask for less.
 func (r *Reporter) Answer(ctx context.Context, account uuid.UUID, questions []Question, paths []string) ([]Answer, error) {
 	plans, wrong := compileAll(questions, paths, time.Now())
 	if len(wrong) > 0 {
@@ -140,8 +143,8 @@ type collector struct {
 // crowded reports whether there may be more values than the question has place for.
 func (c *collector) crowded() bool { return max(c.found[0], c.found[1]) > c.Limit }
 
-// add adds a row, or refuses it as soon as the answer is too large. Nested parts come in rows of their own, whose other numbers
-// are 0.
+// add adds a row, or refuses it as soon as the answer is too large. Nested parts come in rows of
+// their own, whose other numbers are 0.
 func (c *collector) add(set int, now bool, slot int64, led bool, texts []string, numbers []float64, bots float64) error {
 	if set == setTotal && now && !c.IncludeBots {
 		c.bots += int64(bots)

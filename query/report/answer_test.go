@@ -20,7 +20,8 @@ import (
 	"lodestone/query/report"
 )
 
-// model is an account whose events, views, submissions and links are in ClickHouse, and as records in memory.
+// model is an account whose events, views, submissions and links are in ClickHouse, and as records
+// in memory.
 type model struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -55,7 +56,8 @@ var agents = map[string]string{
 	"Mozilla/4.0 (MSIE 8.0; Windows NT 6.1; Tablet PC 2.0)": "desktop",
 }
 
-// names are the browser and the operating system of each of the agents, as the consumer stores them.
+// names are the browser and the operating system of each of the agents, as the consumer stores
+// them.
 var names = map[string][2]string{
 	"": {},
 	"Mozilla/5.0 (Windows NT 10.0) Chrome/120":              {"Chrome", "Windows"},
@@ -69,7 +71,8 @@ var names = map[string][2]string{
 // stored are both names in one column.
 func stored(agent string) string { return strings.Trim(names[agent][0]+"/"+names[agent][1], "/") }
 
-// visitor makes up where a visitor is from, and adds that and the names of the agent to the properties of a record.
+// visitor makes up where a visitor is from, and adds that and the names of the agent to the
+// properties of a record.
 func (m *model) visitor(agent string, dims map[string]any) event.Origin {
 	language, country := m.pick("", "de", "gsw", "en"), m.pick("", "DE", "CH")
 	dims["browser"], dims["os"] = orNil(names[agent][0]), orNil(names[agent][1])
@@ -319,7 +322,8 @@ func (m *model) addView() {
 		m.account, m.magnets[generic], m.generics[generic], querytest.ID(m.t), url, hash, agent, stored(agent), origin.String(), bot, r.at.UnixMilli())
 }
 
-// markOpened marks the submissions with an access link, not deleted, by which a person viewed a page, and by which anyone did.
+// markOpened marks the submissions with an access link, not deleted, by which a person viewed a
+// page, and by which anyone did.
 func (m *model) markOpened() {
 	opened, visited := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
 	for _, l := range m.links {
@@ -496,8 +500,9 @@ func shown(q report.Question, a report.Answer) reference {
 	return ref
 }
 
-// Every answer is that of the reference, in zones with days of 23, 25 and 23.5 hours, days that do not begin at midnight,
-// and a leap day; for two accounts beside each other, of which neither sees the other.
+// Every answer is that of the reference, in zones with days of 23, 25 and 23.5 hours, days that do
+// not begin at midnight, and a leap day; for two accounts beside each other, of which neither sees
+// the other.
 func TestAnswersAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	places := []struct {

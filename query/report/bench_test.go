@@ -14,8 +14,8 @@ import (
 	"lodestone/query/report"
 )
 
-// benchmarkReport stores two million events of 20,049 access links, most of them from forms, with 100,000 views of a landing
-// page. The lead magnet is the one that half of the events are of.
+// benchmarkReport stores two million events of 20,049 access links, most of them from forms, with
+// 100,000 views of a landing page. The lead magnet is the one that half of the events are of.
 func benchmarkReport(b *testing.B) (r *report.Reporter, account, magnet uuid.UUID) {
 	b.Helper()
 	conn, account := querytest.Conn(b), querytest.ID(b)

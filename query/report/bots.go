@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// Bots are counted of events and of views, whatever the metrics of a question are. Of what the metrics are counted from,
-// the rows of the question tell; the other bots are counted by statements of their own.
+// Bots are counted of events and of views, whatever the metrics of a question are. Of what the
+// metrics are counted from, the rows of the question tell; the other bots are counted by statements
+// of their own.
 
-// unreadBots returns the statements that count them, one for all questions that have the same range and the same conditions.
+// unreadBots returns the statements that count them, one for all questions that have the same range
+// and the same conditions.
 func unreadBots(plans []plan, params map[string]string) (statements []string) {
 	var keys []string
 	first, questions := map[string]string{}, map[string][]string{}
@@ -31,8 +33,8 @@ func unreadBots(plans []plan, params map[string]string) (statements []string) {
 	return statements
 }
 
-// unread returns the sources of bots that no metric is counted from. Where a source lacks a dimension of the conditions, none
-// of its rows matches.
+// unread returns the sources of bots that no metric is counted from. Where a source lacks a
+// dimension of the conditions, none of its rows matches.
 func (p *plan) unread() (list []source) {
 	if p.IncludeBots {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"lodestone/query/querytest"
 )
 
-// campaign is an account whose landing pages were viewed and whose documents were read: in ClickHouse, and in memory as
-// what happened.
+// campaign is an account whose landing pages were viewed and whose documents were read: in
+// ClickHouse, and in memory as what happened.
 type campaign struct {
 	t       *testing.T
 	random  *rand.Rand

@@ -27,7 +27,8 @@ type dimension struct {
 	kind kind
 	// of says how each source has it. A source that is not there cannot have it.
 	of map[source]string
-	// optional says that a row may have none, which its type's zero stands for: "", the zero UUID or 0.
+	// optional says that a row may have none, which its type's zero stands for: "", the zero UUID or
+	// 0.
 	optional bool
 	// links says that of events, it is a property of the access link.
 	links bool
@@ -73,7 +74,8 @@ func (d *dimension) value(text string) any {
 	return text
 }
 
-// texts returns the type and the text of a parameter of values, in which null is what stands for none.
+// texts returns the type and the text of a parameter of values, in which null is what stands for
+// none.
 func (d *dimension) texts(values []any) (kind, text string) {
 	switch d.kind {
 	case uuidKind:
@@ -129,14 +131,16 @@ func everywhere(column string) map[source]string {
 	return map[source]string{events: "r." + column, views: "r." + column, submissions: "r." + column, confirmations: "r." + column}
 }
 
-// sourceOf is a dimension that says where a reader or a visitor came from: of events, it is the access link's.
+// sourceOf is a dimension that says where a reader or a visitor came from: of events, it is the
+// access link's.
 func sourceOf(name string) *dimension {
 	of := everywhere(name)
 	of[events] = "l." + name
 	return &dimension{name: name, of: of, optional: true, links: true}
 }
 
-// visitorsOf is a dimension that says with what and from where a visitor came: of events and views, each has its own.
+// visitorsOf is a dimension that says with what and from where a visitor came: of events and views,
+// each has its own.
 func visitorsOf(name string) *dimension {
 	return &dimension{name: name, of: map[source]string{events: "r." + name, views: "r." + name}, optional: true}
 }

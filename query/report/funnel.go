@@ -32,8 +32,8 @@ func Steps() []string {
 	return []string{StepLinkView, StepSubmission, StepVerified, StepOpened, StepFinished, StepDownloaded}
 }
 
-// FunnelQuestion asks how many got how far. Nil times do not bound. The filters are on dimensions that views, submissions
-// and access links all have: FunnelFilters lists them.
+// FunnelQuestion asks how many got how far. Nil times do not bound. The filters are on dimensions
+// that views, submissions and access links all have: FunnelFilters lists them.
 type FunnelQuestion struct {
 	Filters  []Condition
 	From, To *time.Time
@@ -55,7 +55,8 @@ type Step struct {
 	Name     string
 	Count    int64 // with access links that the API created
 	FromForm int64 // without them
-	// The share of those from forms who took the step, of those of the step before and of all views; nil: of nothing.
+	// The share of those from forms who took the step, of those of the step before and of all views;
+	// nil: of nothing.
 	Rate, TotalRate *float64
 	// Half of those from forms took at most so long since the step before; nil: no one took both.
 	Median *float64 // seconds
@@ -88,8 +89,8 @@ func (r *Reporter) Funnel(ctx context.Context, account uuid.UUID, q FunnelQuesti
 	return Funnel{Steps: funnelSteps(views, counts, medians), ExcludedBots: bots}, nil
 }
 
-// funnelSteps makes the steps of what was counted: submissions and verified ones, then for each further step all, and
-// those from forms.
+// funnelSteps makes the steps of what was counted: submissions and verified ones, then for each
+// further step all, and those from forms.
 func funnelSteps(views int64, counts []int64, medians []*float64) []Step {
 	steps := []Step{
 		{Name: StepLinkView, Count: views, FromForm: views},
@@ -120,7 +121,8 @@ func share(part, of int64) *float64 {
 	return new(float64(part) / float64(of))
 }
 
-// statement writes the filters into the statement: each source has a dimension in a place of its own.
+// statement writes the filters into the statement: each source has a dimension in a place of its
+// own.
 func (q FunnelQuestion) statement() scope.Statement {
 	from, to := bounds(q.From, q.To)
 	params := map[string]string{"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10)}

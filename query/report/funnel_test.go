@@ -97,7 +97,8 @@ func (m *milestones) add(reads []read) {
 	}
 }
 
-// followed returns the submissions of the range, and the access links of the API that were first opened in it.
+// followed returns the submissions of the range, and the access links of the API that were first
+// opened in it.
 func (c *campaign) followed(a funnelAsk) (list []milestones) {
 	for _, l := range c.leads {
 		if l.isDeleted || !a.within(l.submitted) || !a.has(l.magnet, l.form.id, l.source, l.campaign) {
@@ -200,7 +201,8 @@ func (c *campaign) funnel(a funnelAsk) report.Funnel {
 	return want
 }
 
-// Every funnel is that of the reference, beside another account, and has the numbers that a question of metrics has.
+// Every funnel is that of the reference, beside another account, and has the numbers that a
+// question of metrics has.
 func TestFunnelAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	reporter := report.New(querytest.Scoped(t))

@@ -7,7 +7,8 @@ import (
 	"lodestone/pkg/timezone"
 )
 
-// calendar divides time by the calendar of a time zone, whose changes of offset are those that Go knows.
+// calendar divides time by the calendar of a time zone, whose changes of offset are those that Go
+// knows.
 type calendar struct{ zone *time.Location }
 
 // wantedZone says what the name of a zone must be.
@@ -57,7 +58,8 @@ func (c calendar) start(t time.Time, unit Interval) time.Time {
 	return c.midnight(year, month, day)
 }
 
-// next returns the beginning of the interval after the one that begins at a time. A change of offset begins an hour.
+// next returns the beginning of the interval after the one that begins at a time. A change of
+// offset begins an hour.
 func (c calendar) next(start time.Time, unit Interval) time.Time {
 	local := start.In(c.zone)
 	year, month, day := local.Date()
@@ -80,8 +82,8 @@ func (c calendar) next(start time.Time, unit Interval) time.Time {
 // span is a time from a moment on and before another one.
 type span struct{ from, to time.Time }
 
-// intervals returns the beginnings of the intervals that a span touches: the first may begin before it. It returns at
-// most limit+1 of them.
+// intervals returns the beginnings of the intervals that a span touches: the first may begin before
+// it. It returns at most limit+1 of them.
 func (c calendar) intervals(s span, unit Interval, limit int) (starts []time.Time) {
 	if unit == Whole {
 		return []time.Time{s.from}
@@ -96,8 +98,8 @@ func (c calendar) intervals(s span, unit Interval, limit int) (starts []time.Tim
 	return starts
 }
 
-// previous returns the span of as many calendar units before: months if the span is whole months, else days if it is
-// whole days, else the same time.
+// previous returns the span of as many calendar units before: months if the span is whole months,
+// else days if it is whole days, else the same time.
 func (c calendar) previous(s span) span {
 	if s.from.Equal(c.start(s.from, Month)) && s.to.Equal(c.start(s.to, Month)) {
 		from, to := s.from.In(c.zone), s.to.In(c.zone)

@@ -12,8 +12,9 @@ import (
 	"lodestone/pkg/timezone"
 )
 
-// Around New Year, where the library's bounds of zones are those of the year, every zone and interval has an answer, and
-// its intervals begin where a clock that is read step by step shows another hour, day, week or month.
+// Around New Year, where the library's bounds of zones are those of the year, every zone and
+// interval has an answer, and its intervals begin where a clock that is read step by step shows
+// another hour, day, week or month.
 func TestIntervalsAtNewYear(t *testing.T) {
 	t.Parallel()
 	archive, err := zip.OpenReader("../../pkg/timezone/zoneinfo.zip")
@@ -50,7 +51,8 @@ func TestIntervalsAtNewYear(t *testing.T) {
 	require.Greater(t, zones, 590)
 }
 
-// Days in which clocks are set: none is missing, none is there twice, and the hour that occurs twice says so.
+// Days in which clocks are set: none is missing, none is there twice, and the hour that occurs
+// twice says so.
 func TestIntervalsWhereClocksAreSet(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -114,8 +116,8 @@ func shown(zone *time.Location, at time.Time, unit Interval) int64 {
 
 func floor(n, by int64) int64 { return (n - ((n%by)+by)%by) / by }
 
-// turns returns the moments from which something else is shown than before, from the beginning of a span on. What lasts less
-// than a step is not seen.
+// turns returns the moments from which something else is shown than before, from the beginning of a
+// span on. What lasts less than a step is not seen.
 func turns(zone *time.Location, s span, unit Interval, step time.Duration) []int64 {
 	list := []int64{s.from.Unix()}
 	for at := s.from; at.Before(s.to); at = at.Add(step) {

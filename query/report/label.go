@@ -16,8 +16,8 @@ import (
 //go:embed label.sql
 var labelSQL string
 
-// label adds the titles of lead magnets, and the titles or slugs of generic links, whose ids are in the rows of answers.
-// What was deleted has none.
+// label adds the titles of lead magnets, and the titles or slugs of generic links, whose ids are in
+// the rows of answers. What was deleted has none.
 func (r *Reporter) label(ctx context.Context, account uuid.UUID, answers []Answer) error {
 	var ids []uuid.UUID
 	for i := range answers {

@@ -28,8 +28,8 @@ func (w *writer) led(rows string) string {
 	return fmt.Sprintf("SELECT *, toUInt8(%s) AS led%s FROM (%s)", is, taken.String(), rows)
 }
 
-// leading finds the values that lead by the metric of the order, among those of which anything was counted in the time
-// that is asked for.
+// leading finds the values that lead by the metric of the order, among those of which anything was
+// counted in the time that is asked for.
 func (w *writer) leading(values []string) string {
 	all := w.parts()
 	number := func(name string) string {
@@ -64,7 +64,8 @@ func (w *writer) leading(values []string) string {
 		keys, keys, value, sums, keys, direction, strings.Join(ties, ", "), w.param("limit", "UInt32", strconv.Itoa(w.Limit)))
 }
 
-// deciding returns the parts, those that do not decide the order as cheaper ones that are 0 as well if nothing was counted.
+// deciding returns the parts, those that do not decide the order as cheaper ones that are 0 as well
+// if nothing was counted.
 func (w *writer) deciding() []part {
 	list := w.parts()
 	for i, p := range list {
@@ -114,14 +115,14 @@ var few = map[string]bool{
 	"language": true, "event_type": true,
 }
 
-// canHope reports whether to ask at first as if the limit had place for all values. Finding those that lead reads everything a second time, and
-// takes as long as the answer itself.
+// canHope reports whether to ask at first as if the limit had place for all values. Finding those
+// that lead reads everything a second time, and takes as long as the answer itself.
 func (p *plan) canHope() bool {
 	return len(p.dimensions) == 1 && few[p.dimensions[0].name] && len(p.nested()) == 0
 }
 
-// upTo ends a statement of a plan that hopes: it has at most one value more than there is place for, from which the collector sees that the hope
-// was wrong.
+// upTo ends a statement of a plan that hopes: it has at most one value more than there is place
+// for, from which the collector sees that the hope was wrong.
 func (w *writer) upTo() string {
 	if !w.hopeful {
 		return ""

@@ -8,7 +8,8 @@ import (
 // source is a table, and the time of its rows, that metrics are counted from.
 type source int
 
-// The sources. A submission counts when it was sent, and once more, as a confirmation, when its address was verified.
+// The sources. A submission counts when it was sent, and once more, as a confirmation, when its
+// address was verified.
 const (
 	events source = iota + 1
 	views
@@ -30,7 +31,8 @@ type column struct {
 	source source
 	sql    string
 	zero   string
-	// links and versions say that it needs the access link, or the page count of the document's version.
+	// links and versions say that it needs the access link, or the page count of the document's
+	// version.
 	links, versions bool
 }
 
@@ -65,7 +67,8 @@ var columns = func() map[string]column {
 
 const noUUID = "toUUID('" + zeroUUID + "')"
 
-// opened says that a person viewed a page by an access link of the submission, until now; openedByAnyone, that a bot or a person did.
+// opened says that a person viewed a page by an access link of the submission, until now;
+// openedByAnyone, that a bot or a person did.
 const (
 	opened         = openedBy + " AND bot = ''))"
 	openedByAnyone = openedBy + "))"
@@ -76,7 +79,8 @@ const (
             WHERE account_id = {account:UUID} AND event_type = 'page_viewed'`
 )
 
-// part is a number that is aggregated on the server. IF stands for the condition that the row counts.
+// part is a number that is aggregated on the server. IF stands for the condition that the row
+// counts.
 type part struct {
 	name    string
 	source  source
@@ -124,13 +128,14 @@ var parts = func() map[string]part {
 	return byName
 }()
 
-// bothOf counts who both read and downloaded: those who did the one and those who did the other, less those who did either.
+// bothOf counts who both read and downloaded: those who did the one and those who did the other,
+// less those who did either.
 func bothOf(who string) string {
 	return "uniqExactIf(" + who + ", " + viewed + ") + uniqExactIf(" + who + ", IF AND c_completed) - uniqExactIf(" + who + ", IF AND (c_viewed OR c_completed))"
 }
 
-// quantileOf is of the visible times of page views that have one; to a thousandth of a millisecond, beyond which is the
-// error of the interpolation.
+// quantileOf is of the visible times of page views that have one; to a thousandth of a millisecond,
+// beyond which is the error of the interpolation.
 func quantileOf(level string) string {
 	return "round(quantileExactInclusiveIf(" + level + ")(lodestonePageTime(c_ms), " + viewed + " AND c_ms > 0), 3)"
 }
@@ -182,7 +187,8 @@ func (m metric) can(d *dimension) bool {
 	return true
 }
 
-// Combines reports whether metrics, all of which there are, can be divided and filtered by a dimension.
+// Combines reports whether metrics, all of which there are, can be divided and filtered by a
+// dimension.
 func Combines(names []string, dimension string) bool {
 	d, ok := dimensions[dimension]
 	return ok && !slices.ContainsFunc(names, func(name string) bool { return !metrics[name].can(d) })

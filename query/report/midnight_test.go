@@ -10,8 +10,8 @@ import (
 	"lodestone/query/report"
 )
 
-// A session that goes on over hours and midnight, when addresses get other hashes, is one session of one reader in the totals, and one in
-// each interval.
+// A session that goes on over hours and midnight, when addresses get other hashes, is one session
+// of one reader in the totals, and one in each interval.
 func TestASessionOverMidnight(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)

@@ -32,8 +32,8 @@ type Pages struct {
 	ExcludedBots int64 // page views of bots that were left out
 }
 
-// Page is one page of a document. Of the first 10,000 there is every page of the version, and every page up to the last one
-// viewed; then those viewed.
+// Page is one page of a document. Of the first 10,000 there is every page of the version, and every
+// page up to the last one viewed; then those viewed.
 type Page struct {
 	Number  int
 	Reached int64 // readers whose furthest page is this one or a later one
@@ -95,11 +95,12 @@ func (r *Reporter) Pages(ctx context.Context, account uuid.UUID, q PagesQuestion
 	return answer, nil
 }
 
-// maxGap bounds the pages that are listed although no one viewed them: a client can send any page up to a million.
+// maxGap bounds the pages that are listed although no one viewed them: a client can send any page
+// up to a million.
 const maxGap = 10_000
 
-// inOrder returns the pages of a version in the order of their numbers, with how many readers reached each. A count of 0 is
-// not known.
+// inOrder returns the pages of a version in the order of their numbers, with how many readers
+// reached each. A count of 0 is not known.
 func inOrder(byNumber map[int]Page, count int) []Page {
 	for number := range min(maxGap, slices.Max(append(slices.Collect(maps.Keys(byNumber)), count))) {
 		if _, viewed := byNumber[number+1]; !viewed {
@@ -118,8 +119,9 @@ func inOrder(byNumber map[int]Page, count int) []Page {
 	return pages
 }
 
-// bounds returns the milliseconds since 1970 from which and before which events happened, which ClickHouse's times can
-// have. Times are whole milliseconds in the table, so a bound between two of them moves to the later one.
+// bounds returns the milliseconds since 1970 from which and before which events happened, which
+// ClickHouse's times can have. Times are whole milliseconds in the table, so a bound between two of
+// them moves to the later one.
 func bounds(from, to *time.Time) (first, end int64) {
 	first, end = 0, latest
 	if from != nil {

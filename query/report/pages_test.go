@@ -72,7 +72,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A version ends with its last page, also if no one came so far. Of one whose pages were not counted, the last page viewed is the end.
+// A version ends with its last page, also if no one came so far. Of one whose pages were not
+// counted, the last page viewed is the end.
 func TestPagesThatNoOneViewed(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)

@@ -11,8 +11,9 @@ import (
 	"lodestone/query/querytest"
 )
 
-// What does not need single page views is read from the projection quarters: a row for each session, type and quarter of an
-// hour. An event of a link comes every 20 seconds here, by 15 user agents, so that has a third of the rows.
+// What does not need single page views is read from the projection quarters: a row for each
+// session, type and quarter of an hour. An event of a link comes every 20 seconds here, by 15 user
+// agents, so that has a third of the rows.
 func TestRowsRead(t *testing.T) {
 	t.Parallel()
 	const events = 300_000
@@ -30,7 +31,8 @@ func TestRowsRead(t *testing.T) {
 	require.GreaterOrEqual(t, read(q), uint64(events), "a second is within a quarter")
 }
 
-// The bots that no metric is counted from are counted once for all questions that have the same range and conditions.
+// The bots that no metric is counted from are counted once for all questions that have the same
+// range and conditions.
 func TestBotsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	var plans []plan

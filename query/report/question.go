@@ -32,8 +32,8 @@ const (
 	defaultDays  = 30
 )
 
-// Condition names values of a dimension; nil stands for none. The values are of the dimension's type: string (also for UUIDs, in
-// their canonical form), int64 or bool.
+// Condition names values of a dimension; nil stands for none. The values are of the dimension's
+// type: string (also for UUIDs, in their canonical form), int64 or bool.
 type Condition struct {
 	Dimension string
 	Values    []any
@@ -72,7 +72,8 @@ type plan struct {
 	hopeful    bool   // asked as if the limit had place for all values
 }
 
-// compile checks a question. The path, such as "queries[0].", comes before the names of the fields that are wrong.
+// compile checks a question. The path, such as "queries[0].", comes before the names of the fields
+// that are wrong.
 func compile(q Question, path string, now time.Time) (plan, []problem.Field) {
 	p := plan{Question: q, now: now}
 	var wrong []problem.Field
@@ -208,7 +209,8 @@ var (
 	last     = time.Date(2148, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// parse reads a bound of the time. Times are whole milliseconds in the table, so one between two of them moves to the later.
+// parse reads a bound of the time. Times are whole milliseconds in the table, so one between two of
+// them moves to the later.
 func (p *plan) parse(field, text string, otherwise time.Time, add adder) (t time.Time, ok bool) {
 	if text == "" {
 		return otherwise, true

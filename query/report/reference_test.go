@@ -14,8 +14,8 @@ import (
 	"lodestone/query/report"
 )
 
-// The reference answers questions in the slowest and most obvious way: it makes a record of everything that happened,
-// with everything that it can be divided by, and counts records in loops.
+// The reference answers questions in the slowest and most obvious way: it makes a record of
+// everything that happened, with everything that it can be divided by, and counts records in loops.
 
 // record is something that happened.
 type record struct {
@@ -172,7 +172,8 @@ func personsOf(records []record, has func(record) bool) map[uuid.UUID]bool {
 	return found
 }
 
-// attentive returns the readers who finished a version and spent two seconds on three fifths of its pages.
+// attentive returns the readers who finished a version and spent two seconds on three fifths of its
+// pages.
 func attentive(records []record) map[uuid.UUID]bool {
 	type document struct {
 		link, magnet   uuid.UUID
@@ -261,7 +262,8 @@ func show(list []*float64) string {
 	return strings.Join(texts, " ")
 }
 
-// answer answers a question about a range, given the intervals (pairs of bounds) of it and of the range before.
+// answer answers a question about a range, given the intervals (pairs of bounds) of it and of the
+// range before.
 func (m *model) answer(q report.Question, now, before []window) reference {
 	sources := sourcesOf(q)
 	var current, previous []record

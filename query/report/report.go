@@ -1,5 +1,6 @@
-// Package report answers the analytics that are numbers: how a document is read, page by page, and questions of metrics
-// over dimensions and intervals. Every number is exact, and the words mean the same everywhere (docs/reports.md).
+// Package report answers the analytics that are numbers: how a document is read, page by page, and
+// questions of metrics over dimensions and intervals. Every number is exact, and the words mean the
+// same everywhere (docs/reports.md).
 package report
 
 import "lodestone/query/scope"

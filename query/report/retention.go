@@ -30,8 +30,8 @@ type RetentionQuestion struct {
 	AsOf         time.Time // intervals that began until then are in the answer
 }
 
-// Retention tells of readers, by when they first read, how many read again. A reader is an access link by which a person
-// viewed a page.
+// Retention tells of readers, by when they first read, how many read again. A reader is an access
+// link by which a person viewed a page.
 type Retention struct {
 	Cohorts      []Cohort // those that have readers, the first one first
 	ExcludedBots int64    // page views of bots that were left out
@@ -53,8 +53,8 @@ type Return struct {
 	Readers int64
 }
 
-// Retention reads the report. What is wrong with the question is returned as a problem of parameters; a TooLargeError says
-// how to ask for less.
+// Retention reads the report. What is wrong with the question is returned as a problem of
+// parameters; a TooLargeError says how to ask for less.
 func (r *Reporter) Retention(ctx context.Context, account uuid.UUID, q RetentionQuestion) (Retention, error) {
 	c, asked, err := q.compile()
 	if err != nil {
@@ -106,7 +106,8 @@ func (r *Reporter) Retention(ctx context.Context, account uuid.UUID, q Retention
 	return answer, nil
 }
 
-// compile checks the question, and returns the calendar and the time of first reads that it asks for.
+// compile checks the question, and returns the calendar and the time of first reads that it asks
+// for.
 func (q RetentionQuestion) compile() (c calendar, asked span, err error) {
 	c, ok := calendarOf(q.Timezone)
 	if !ok {
@@ -128,7 +129,8 @@ func (q RetentionQuestion) compile() (c calendar, asked span, err error) {
 	return c, span{from, to}, nil
 }
 
-// firstRead returns when a person first read a lead magnet, zero if no one did, and how many pages bots viewed in a time.
+// firstRead returns when a person first read a lead magnet, zero if no one did, and how many pages
+// bots viewed in a time.
 func (r *Reporter) firstRead(ctx context.Context, account, magnet uuid.UUID, asked span) (first time.Time, bots int64, err error) {
 	statement := scope.Statement{Name: "first read", SQL: firstReadSQL, Params: map[string]string{
 		"lead_magnet": magnet.String(), "from": milli(asked.from), "to": milli(asked.to),
@@ -148,10 +150,12 @@ func (r *Reporter) firstRead(ctx context.Context, account, magnet uuid.UUID, ask
 	return first, bots, err
 }
 
-// cohortKey has the starts of the interval in which readers first read, and of one in which they read.
+// cohortKey has the starts of the interval in which readers first read, and of one in which they
+// read.
 type cohortKey struct{ cohort, slot int64 }
 
-// returns counts the readers. What is stored since first was read, and is older, is left out: no interval has it.
+// returns counts the readers. What is stored since first was read, and is older, is left out: no
+// interval has it.
 func (r *Reporter) returns(ctx context.Context, account, magnet uuid.UUID, first time.Time, asked span, starts []time.Time, end time.Time) (map[cohortKey]int64, error) {
 	list := make([]int64, len(starts))
 	for i, start := range starts {

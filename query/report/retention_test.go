@@ -108,8 +108,9 @@ func retentionOf(s *story, magnet uuid.UUID, zone *time.Location, by report.Inte
 	return rows, bots
 }
 
-// Every answer is that of the reference: by days of 23, 25 and 23.5 hours, weeks and months, with bots, other lead magnets
-// and accounts, reads at the edge of a day, and readers who came before the range.
+// Every answer is that of the reference: by days of 23, 25 and 23.5 hours, weeks and months, with
+// bots, other lead magnets and accounts, reads at the edge of a day, and readers who came before
+// the range.
 func TestRetentionAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	places := []struct{ zone, from string }{

@@ -14,7 +14,8 @@ import (
 	"lodestone/query/report"
 )
 
-// The schema says of each metric and dimension what a question finds: it is answered, or refused with both names.
+// The schema says of each metric and dimension what a question finds: it is answered, or refused
+// with both names.
 func TestSchemaSaysWhatCombines(t *testing.T) {
 	t.Parallel()
 	reporter, account, schema := report.New(querytest.Scoped(t)), querytest.ID(t), report.Describe()

@@ -18,8 +18,8 @@ import (
 	"lodestone/query/report"
 )
 
-// inSQL are questions of all time, and how an SQL user asks the same. ACCOUNT stands for the account. The columns are
-// those of the dimensions, then those of the metrics.
+// inSQL are questions of all time, and how an SQL user asks the same. ACCOUNT stands for the
+// account. The columns are those of the dimensions, then those of the metrics.
 var inSQL = []struct {
 	metrics, dimensions string
 	sql                 string
@@ -73,7 +73,8 @@ var inSQL = []struct {
 		FROM events WHERE account_id = ACCOUNT AND bot = '' AND event_type = 'page_viewed' AND duration_ms > 0`},
 }
 
-// An SQL user gets the numbers that the API answers with, for the same questions of the same events.
+// An SQL user gets the numbers that the API answers with, for the same questions of the same
+// events.
 func TestSQLSaysTheSame(t *testing.T) {
 	t.Parallel()
 	reporter := report.New(querytest.Scoped(t))

@@ -11,8 +11,9 @@ import (
 	"lodestone/query/scope"
 )
 
-// A batch is one statement, so that it is of one state of the data: a SELECT for each question, one more for its
-// nested parts, and some for bots (bots.go). The rows of a question are read twice if it has dimensions: once to find the values that lead, and once to count.
+// A batch is one statement, so that it is of one state of the data: a SELECT for each question, one
+// more for its nested parts, and some for bots (bots.go). The rows of a question are read twice if
+// it has dimensions: once to find the values that lead, and once to count.
 //
 // What is counted is a row of the answer for each set of
 //
@@ -176,8 +177,9 @@ func (w *writer) withZeros(present []string) (list []string) {
 	return list
 }
 
-// attentive counts by some keys the finished readers who spent two seconds or more on at least three fifths of the pages
-// of the version. Times are summed up by page before, which no single aggregate does. Other parts are 0.
+// attentive counts by some keys the finished readers who spent two seconds or more on at least
+// three fifths of the pages of the version. Times are summed up by page before, which no single
+// aggregate does. Other parts are 0.
 func (w *writer) attentive(rows string, keys []string, selected string) string {
 	var numbers []string
 	for _, p := range w.parts() {
@@ -199,7 +201,8 @@ func (w *writer) attentive(rows string, keys []string, selected string) string {
 GROUP BY %s`, selected, strings.Join(numbers, ", "), by, by, rows, w.counts(events), by, by, by)
 }
 
-// counts is the condition that a row counts: it is of a source and, unless bots are asked for, of a person.
+// counts is the condition that a row counts: it is of a source and, unless bots are asked for, of a
+// person.
 func (w *writer) counts(s source) string {
 	if w.IncludeBots {
 		return "source = " + strconv.Itoa(int(s))
@@ -220,8 +223,8 @@ func (w *writer) outer(number int, sql string) string {
 	return fmt.Sprintf("SELECT toUInt8(%d) AS question, toUInt8(answer_set) AS set, period, slot, led, %s AS texts, numbers, bots FROM (%s)", number, values, sql) + w.upTo()
 }
 
-// rows returns the rows of all sources of parts, each with its period (1: the one asked for), the interval's start
-// (slot), the values of the dimensions, and what the metrics are counted from.
+// rows returns the rows of all sources of parts, each with its period (1: the one asked for), the
+// interval's start (slot), the values of the dimensions, and what the metrics are counted from.
 func (w *writer) rows(of []part) string {
 	var sources []source
 	var needed []string
@@ -294,7 +297,8 @@ func (w *writer) source(s source, needed []string, of []part) string {
 		s, bots, w.slot(ms), w.period(ms), fields.String(), from[s].table, joins, strings.Join(where, "\n    AND "))
 }
 
-// The access link of an event, and the version of the document that was read. What was deleted gives empty columns.
+// The access link of an event, and the version of the document that was read. What was deleted
+// gives empty columns.
 const (
 	linksJoin = `
 LEFT ANY JOIN (
@@ -341,7 +345,8 @@ func (w *writer) slot(ms string) string {
 	return "toInt64(roundDown(" + ms + ", " + w.param("slots", "Array(Int64)", clickhouse.Numbers(w.slots())) + "))"
 }
 
-// slots returns the moments from which rows are of the next interval: those of the time before, and of the time asked for.
+// slots returns the moments from which rows are of the next interval: those of the time before, and
+// of the time asked for.
 func (p *plan) slots() (list []int64) {
 	add := func(starts []time.Time, from time.Time) {
 		for i, at := range starts {
@@ -375,7 +380,8 @@ type filter struct {
 	links bool // it needs the access link
 }
 
-// conditions returns the filters of the question. Every dimension in them is one that the source has.
+// conditions returns the filters of the question. Every dimension in them is one that the source
+// has.
 func (w *writer) conditions(s source, ms string) (list []filter) {
 	for i, c := range w.Filters {
 		list = append(list, w.filter(s, ms, c, "filter"+strconv.Itoa(i), ""))

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// visits are the events of the projection quarters: one row for each session, type of event and quarter of an hour,
-// with how many events there are, the sum of their visible times and their pages. They are a sixth of the rows, in the
-// order of access links, and in the same part as the events. They answer what does not need single page views, if every
-// interval begins with a quarter of an hour.
+// visits are the events of the projection quarters: one row for each session, type of event and
+// quarter of an hour, with how many events there are, the sum of their visible times and their
+// pages. They are a sixth of the rows, in the order of access links, and in the same part as the
+// events. They answer what does not need single page views, if every interval begins with a quarter
+// of an hour.
 const visits source = 100
 
 // quarter is the grain of visits in time.
@@ -26,7 +27,8 @@ const quarterOf = "toStartOfFifteenMinutes(created_at)"
 // visitMS is the time of a visit in milliseconds.
 const visitMS = "(toInt64(toUnixTimestamp(" + quarterOf + ")) * 1000)"
 
-// visitKeys says how expressions over events have their columns from the projection, which is grouped by them.
+// visitKeys says how expressions over events have their columns from the projection, which is
+// grouped by them.
 var visitKeys = map[string]string{
 	"access_link_id": "access_link_id", "lead_magnet_id": "lead_magnet_id", "generic_link_id": "generic_link_id",
 	"magnet_version": "magnet_version", "event_type": "event_type", "user_agent": "user_agent",
@@ -88,8 +90,9 @@ func ofVisits(sql string) (string, bool) {
 	}), ok
 }
 
-// canVisit reports whether visits can answer parts of the plan: every moment at which something changes begins a quarter
-// of an hour, and visits have what the question is divided and filtered by.
+// canVisit reports whether visits can answer parts of the plan: every moment at which something
+// changes begins a quarter of an hour, and visits have what the question is divided and filtered
+// by.
 func (p *plan) canVisit() bool {
 	moments := append(p.slots(), p.asked.from.UnixMilli(), p.asked.to.UnixMilli(), p.all().from.UnixMilli())
 	for _, o := range p.offsets {
@@ -131,8 +134,8 @@ func (p *plan) visited(list []part) []part {
 	return list
 }
 
-// visits returns the rows of visits: grouped by what is needed of the projection, and joined with access links when there
-// are few rows left.
+// visits returns the rows of visits: grouped by what is needed of the projection, and joined with
+// access links when there are few rows left.
 func (w *writer) visits(needed []string) string {
 	q := &visitQuery{}
 	q.add("(r.bot != '')", "bot_row", false)
@@ -190,7 +193,8 @@ func (w *writer) visits(needed []string) string {
 	return w.summed(rows, needed)
 }
 
-// summed adds up the numbers of rows that are the same otherwise. Nothing distinct is counted of them.
+// summed adds up the numbers of rows that are the same otherwise. Nothing distinct is counted of
+// them.
 func (w *writer) summed(rows string, needed []string) string {
 	by := []string{"source", "bot_row", "slot", "period"}
 	for i := range w.dimensions {
@@ -207,7 +211,8 @@ func (w *writer) summed(rows string, needed []string) string {
 	return fmt.Sprintf("SELECT %s FROM (%s) AS t GROUP BY %s", strings.Join(selected, ", "), rows, strings.Join(by, ", "))
 }
 
-// grouped returns the visits that no filter leaves out, grouped by keys. A group that lies in two pieces is two rows.
+// grouped returns the visits that no filter leaves out, grouped by keys. A group that lies in two
+// pieces is two rows.
 func (w *writer) grouped(fields, keys []string) string {
 	conditions := []string{"account_id = {account:UUID}"}
 	for _, filter := range w.conditions(events, visitMS) {
@@ -224,8 +229,8 @@ func (w *writer) grouped(fields, keys []string) string {
 	return strings.Join(pieces, "\n    UNION ALL ")
 }
 
-// pieces returns the conditions of the time that is asked for, in pieces of about three months that begin with one. The
-// server groups each by a thread of its own.
+// pieces returns the conditions of the time that is asked for, in pieces of about three months that
+// begin with one. The server groups each by a thread of its own.
 func (w *writer) pieces() (conditions []string) {
 	all := w.all()
 	if w.overall {

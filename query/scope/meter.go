@@ -19,7 +19,8 @@ const (
 	failed      = "failed"      // for another reason: a limit, a wrong parameter
 )
 
-// Watch adds the times of queries and the state of the connections to the metrics. It is called once, before the first query.
+// Watch adds the times of queries and the state of the connections to the metrics. It is called
+// once, before the first query.
 func (c *ClickHouse) Watch(r prometheus.Registerer) {
 	c.meter = &meter{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "lodestone_query_seconds", Help: "Time of one query of ClickHouse for the API, with the wait for a connection, by outcome. A request may take several.",
@@ -40,7 +41,8 @@ func (c *ClickHouse) Watch(r prometheus.Registerer) {
 		connections("max", func() int { return c.limits.MaxConns }))
 }
 
-// observe notes a query that began at a time and ended in err. asker is the context of whoever asked.
+// observe notes a query that began at a time and ended in err. asker is the context of whoever
+// asked.
 func (m *meter) observe(asker context.Context, began time.Time, err error) {
 	if m == nil {
 		return

@@ -79,18 +79,18 @@ func (c *ClickHouse) Ping(ctx context.Context) error {
 type Statement struct {
 	Name string // of the kind of query, for ClickHouse's query log
 	SQL  string
-	// Params holds the values in ClickHouse's text form. Text that may have characters to escape goes through
-	// clickhouse.Text or clickhouse.Texts.
+	// Params holds the values in ClickHouse's text form. Text that may have characters to escape goes
+	// through clickhouse.Text or clickhouse.Texts.
 	Params map[string]string
-	// Projection is the one that is to answer, if one is: ClickHouse then plans none of the others, half a
-	// millisecond each. It decides nothing but how the rows are read; "" leaves the choice to ClickHouse, NoProjection
-	// is the table itself.
+	// Projection is the one that is to answer, if one is: ClickHouse then plans none of the others,
+	// half a millisecond each. It decides nothing but how the rows are read; "" leaves the choice to
+	// ClickHouse, NoProjection is the table itself.
 	Projection string
-	// Alone says that the projection answers the whole statement: neither the table's indexes are looked at beside it, nor
-	// what ClickHouse knows of each part without reading it.
+	// Alone says that the projection answers the whole statement: neither the table's indexes are
+	// looked at beside it, nor what ClickHouse knows of each part without reading it.
 	Alone bool
-	// AtOnce reads all columns of a granule at once, instead of those of the conditions first: a step less for each
-	// part, where there are few columns or each granule has something that is asked for.
+	// AtOnce reads all columns of a granule at once, instead of those of the conditions first: a step
+	// less for each part, where there are few columns or each granule has something that is asked for.
 	AtOnce bool
 	// Threads that run it; 0: one. Few of many short statements gain by more.
 	Threads int
@@ -131,7 +131,8 @@ func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, 
 	return nil
 }
 
-// ask runs a statement and calls each with every row of the result. A connection that turns out to be dead is replaced once.
+// ask runs a statement and calls each with every row of the result. A connection that turns out to
+// be dead is replaced once.
 func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) error {
 	return ask(ctx, c.conn, sql, each)
 }
@@ -170,7 +171,8 @@ func (s Statement) check(account uuid.UUID) error {
 	return nil
 }
 
-// confined returns the settings and the parameters that confine the statement to an account and to limits.
+// confined returns the settings and the parameters that confine the statement to an account and to
+// limits.
 func (s Statement) confined(account uuid.UUID, l Limits) (native.Settings, native.Parameters) {
 	params := native.Parameters{}
 	maps.Copy(params, s.Params)
@@ -187,8 +189,8 @@ func (s Statement) confined(account uuid.UUID, l Limits) (native.Settings, nativ
 	return settings, params
 }
 
-// Settings returns how the server is to run the statement, in a new map. The account and the limits are not among them: they are
-// added by Query.
+// Settings returns how the server is to run the statement, in a new map. The account and the limits
+// are not among them: they are added by Query.
 func (s Statement) Settings() native.Settings {
 	settings := native.Settings{
 		// Queries are short, and many run at once: handing one over between threads of the server, to
@@ -198,10 +200,11 @@ func (s Statement) Settings() native.Settings {
 		// It remembers which granules a condition leaves out: what one account's query
 		// left out must never be taken for what another's would.
 		"use_query_condition_cache": 0,
-		// Statistics of columns choose between plans, of which our statements have one: they need not be looked up.
+		// Statistics of columns choose between plans, of which our statements have one: they need not be
+		// looked up.
 		"use_statistics": 0,
-		// The server compiles an expression when it meets it the third time, which takes it 12 to 54 ms. The statements of lists are no
-		// faster with those that are compiled.
+		// The server compiles an expression when it meets it the third time, which takes it 12 to 54 ms.
+		// The statements of lists are no faster with those that are compiled.
 		"compile_expressions":           0,
 		"compile_aggregate_expressions": 0,
 		"compile_sort_description":      0,
@@ -227,8 +230,8 @@ func (s Statement) Settings() native.Settings {
 	return settings
 }
 
-// filters returns the text of a map from table to condition, in ClickHouse's form. The same holds on each shard that the
-// server asks for its rows, and for the tables over all shards.
+// filters returns the text of a map from table to condition, in ClickHouse's form. The same holds
+// on each shard that the server asks for its rows, and for the tables over all shards.
 func filters(account uuid.UUID) string {
 	return conditions(func(string) string { return fmt.Sprintf(`account_id = toUUID(\'%s\')`, account) })
 }
@@ -245,8 +248,9 @@ func conditions(of func(table string) string) string {
 	return "{" + strings.Join(list, ",") + "}"
 }
 
-// earliest asks each shard for a time and for that of its clock, and returns the earliest of each: what is true of a shard up to a time
-// by its clock, is true of all shards up to the earliest, whatever their clocks show.
+// earliest asks each shard for a time and for that of its clock, and returns the earliest of each:
+// what is true of a shard up to a time by its clock, is true of all shards up to the earliest,
+// whatever their clocks show.
 func (c *ClickHouse) earliest(ctx context.Context, name, statement string) (oldest, clock time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
@@ -272,7 +276,8 @@ func (c *ClickHouse) unscoped(ctx context.Context, name string) context.Context 
 	return native.Context(ctx, native.WithSettings(c.bounds(name)), native.WithoutProfileEvents())
 }
 
-// bounds returns the settings that let a query read only, and take no more than the limits, in a new map.
+// bounds returns the settings that let a query read only, and take no more than the limits, in a
+// new map.
 func (c *ClickHouse) bounds(name string) native.Settings {
 	return native.Settings{
 		"readonly":           1,

@@ -126,8 +126,8 @@ func TestNoAccount(t *testing.T) {
 	require.ErrorContains(t, err, "no account")
 }
 
-// Every table with rows of accounts is confined, also one that is added later: each is given a row of two accounts,
-// which each see theirs only, below a view as well.
+// Every table with rows of accounts is confined, also one that is added later: each is given a row
+// of two accounts, which each see theirs only, below a view as well.
 func TestEveryTableOfAccountsIsConfined(t *testing.T) {
 	t.Parallel()
 	ctx, conn := context.Background(), querytest.Conn(t)
@@ -173,7 +173,8 @@ func TestEveryTableOfAccountsIsConfined(t *testing.T) {
 	}
 }
 
-// A copy that was removed is seen by no one: the mark of its removal must not be left out before it hides the copy.
+// A copy that was removed is seen by no one: the mark of its removal must not be left out before it
+// hides the copy.
 func TestRemovedCopiesAreGone(t *testing.T) {
 	t.Parallel()
 	ctx, conn, account, ch := context.Background(), querytest.Conn(t), querytest.ID(t), querytest.Scoped(t)

@@ -9,11 +9,11 @@ import (
 // A row's stored_at is the time at which its insert began, so a row can appear behind others that
 // were stored later. But an insert is on the server's list of processes from before that time until
 // its rows can be seen. So what is on the list, read at time t, gives a bound: an insert that began
-// before the oldest insert on it, and before t, has ended, and its rows are in whatever is read from
-// then on. This needs no assumption about how long an insert may take.
+// before the oldest insert on it, and before t, has ended, and its rows are in whatever is read
+// from then on. This needs no assumption about how long an insert may take.
 //
-// The user of the query service has to see the consumer's inserts on the list: one user for both does. Each shard has a list
-// and a clock of its own (earliest).
+// The user of the query service has to see the consumer's inserts on the list: one user for both
+// does. Each shard has a list and a clock of its own (earliest).
 const oldestInsert = `SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) AS now, now - toInt64(1000 * max(elapsed))
 FROM system.processes
 WHERE query_kind = 'Insert'`
@@ -22,11 +22,13 @@ const (
 	// ClockSlack is taken off for a clock that is set back a little, and for the time between
 	// an insert's arrival and its entry on the list.
 	ClockSlack = 10 * time.Second
-	// settledFresh is how long an answer serves for other requests: an old one is as true as a new one.
+	// settledFresh is how long an answer serves for other requests: an old one is as true as a new
+	// one.
 	settledFresh = time.Second
 )
 
-// Settled is the last time up to which nothing is missing, for as long as it serves. It is safe for concurrent use.
+// Settled is the last time up to which nothing is missing, for as long as it serves. It is safe for
+// concurrent use.
 type Settled struct {
 	mu    sync.Mutex
 	until time.Time

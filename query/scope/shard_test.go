@@ -39,8 +39,8 @@ func storeRows(t *testing.T, conn driver.Conn, i, n int, account uuid.UUID) {
 	require.NoError(t, conn.Exec(context.Background(), fmt.Sprintf("INSERT INTO lodestone.link_views (account_id, created_at) VALUES ('%s', now())", account)))
 }
 
-// What holds of one server holds of several shards: an account sees its rows on all of them, and nothing of another account's on
-// any.
+// What holds of one server holds of several shards: an account sees its rows on all of them, and
+// nothing of another account's on any.
 func TestAccountsAreApartOnEveryShard(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)
@@ -94,7 +94,8 @@ func TestAccountsAreApartOnEveryShard(t *testing.T) {
 	require.True(t, scope.IsUnavailable(err), "%v", err)
 }
 
-// A file that lacks the rows of a shard looks like any other. So the server that writes it has to read all shards.
+// A file that lacks the rows of a shard looks like any other. So the server that writes it has to
+// read all shards.
 func TestExportsAreOfAllShards(t *testing.T) {
 	t.Parallel()
 	shards, other := enginetest.NewShards(t, 2), enginetest.NewShards(t, 1)

@@ -21,8 +21,9 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Streams runs statements of accounts whose answers are files in a format of ClickHouse, over its HTTP address. A statement
-// is confined as one of ClickHouse.Query is. It is safe for concurrent use.
+// Streams runs statements of accounts whose answers are files in a format of ClickHouse, over its
+// HTTP address. A statement is confined as one of ClickHouse.Query is. It is safe for concurrent
+// use.
 type Streams struct {
 	address *url.URL // without user and password
 	login   clickhouse.HTTPLogin
@@ -38,8 +39,8 @@ type Format struct {
 	Settings map[string]string
 }
 
-// OpenStreams returns Streams without connecting. The address is http://host:port, or http://user:password@host:port for
-// another user than that of the native protocol.
+// OpenStreams returns Streams without connecting. The address is http://host:port, or
+// http://user:password@host:port for another user than that of the native protocol.
 func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -70,8 +71,9 @@ func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error
 // Close closes the connections that no stream uses.
 func (s *Streams) Close() { s.client.CloseIdleConnections() }
 
-// Open starts a statement for the account, and returns its answer in the format, to be closed. An error of it is one of the
-// statement or of ClickHouse; IsUnavailable knows those that may pass. The whole stream has the time of the limits.
+// Open starts a statement for the account, and returns its answer in the format, to be closed. An
+// error of it is one of the statement or of ClickHouse; IsUnavailable knows those that may pass.
+// The whole stream has the time of the limits.
 func (s *Streams) Open(ctx context.Context, account uuid.UUID, st Statement, f Format) (*Stream, error) {
 	if err := st.check(account); err != nil {
 		return nil, err
@@ -98,8 +100,9 @@ func (s *Streams) open(ctx context.Context, account uuid.UUID, st Statement, f F
 	return &Stream{name: st.Name, body: body, tag: tag}, nil
 }
 
-// checkCluster returns an error unless the server at the address reads exactly the shards of the settings, as each connection of
-// the native protocol is checked: what it has for a cluster is its own setting, with which a file could lack rows, or have some twice.
+// checkCluster returns an error unless the server at the address reads exactly the shards of the
+// settings, as each connection of the native protocol is checked: what it has for a cluster is its
+// own setting, with which a file could lack rows, or have some twice.
 func (s *Streams) checkCluster(ctx context.Context) error {
 	if s.store.Shards == "" {
 		return nil
@@ -127,7 +130,8 @@ func (s *Streams) checkCluster(ctx context.Context) error {
 // errOtherCluster passes when the server is given its setting.
 var errOtherCluster = fmt.Errorf("another cluster: %w", io.ErrUnexpectedEOF)
 
-// ask sends a statement, and returns an answer that began without an error, with the tag of one at its end.
+// ask sends a statement, and returns an answer that began without an error, with the tag of one at
+// its end.
 func (s *Streams) ask(ctx context.Context, values url.Values, sql string) (body io.ReadCloser, tag string, err error) {
 	user, password, err := s.login.Credentials()
 	if err != nil {
@@ -183,7 +187,8 @@ func (s *Streams) query(account uuid.UUID, st Statement, f Format) url.Values {
 	return values
 }
 
-// withoutAddress returns the cause of a client's error, whose text has the address with its parameters.
+// withoutAddress returns the cause of a client's error, whose text has the address with its
+// parameters.
 func withoutAddress(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err
@@ -214,8 +219,9 @@ const (
 	chunk        = 128 << 10
 )
 
-// WriteTo implements io.WriterTo, in constant memory. An error says that the answer is not whole, also if all of it seems to
-// have arrived: the server may have written an error at its end, which is not passed on.
+// WriteTo implements io.WriterTo, in constant memory. An error says that the answer is not whole,
+// also if all of it seems to have arrived: the server may have written an error at its end, which
+// is not passed on.
 func (s *Stream) WriteTo(w io.Writer) (written int64, err error) {
 	buffer := make([]byte, 0, maxException+chunk)
 	for {

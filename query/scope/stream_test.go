@@ -101,7 +101,8 @@ func TestStreamTakesAnyText(t *testing.T) {
 	}
 }
 
-// An error of the server after the first byte is an error of the stream, and not a part of the answer.
+// An error of the server after the first byte is an error of the stream, and not a part of the
+// answer.
 func TestStreamThatBreaksOffIsNotComplete(t *testing.T) {
 	t.Parallel()
 	s := querytest.Streams(t, querytest.Limits())

@@ -24,8 +24,9 @@ func WithUse(ctx context.Context) (context.Context, *Use) {
 	return context.WithValue(ctx, useKey{}, u), u
 }
 
-// metered adds what a query takes to the use of its context, if there is one. The server sends how much more it was since
-// the last time, for all threads of the query: by the scheduler, where the server may ask it, and else by the kernel's ticks.
+// metered adds what a query takes to the use of its context, if there is one. The server sends how
+// much more it was since the last time, for all threads of the query: by the scheduler, where the
+// server may ask it, and else by the kernel's ticks.
 func metered(ctx context.Context) native.QueryOption {
 	u, ok := ctx.Value(useKey{}).(*Use)
 	if !ok {

@@ -1,5 +1,6 @@
-// Package settled tells up to which time an answer has everything. Events are ClickHouse's, and scope knows when they are
-// complete. Submissions, links and lead magnets are Postgres's: ClickHouse has copies of them, which come some seconds later.
+// Package settled tells up to which time an answer has everything. Events are ClickHouse's, and
+// scope knows when they are complete. Submissions, links and lead magnets are Postgres's:
+// ClickHouse has copies of them, which come some seconds later.
 package settled
 
 import (
@@ -24,8 +25,9 @@ type Clock struct {
 // New returns a Clock.
 func New(p *postgres.Pool, ch *scope.ClickHouse) *Clock { return &Clock{postgres: p, ch: ch} }
 
-// AsOf returns the time up to which everything that was stored is in an answer that is asked for after this call: every
-// event by its stored_at, and every submission by its own times. Newer ones may be in it as well.
+// AsOf returns the time up to which everything that was stored is in an answer that is asked for
+// after this call: every event by its stored_at, and every submission by its own times. Newer ones
+// may be in it as well.
 func (c *Clock) AsOf(ctx context.Context) (time.Time, error) {
 	if until, ok := c.settled.Get(); ok {
 		return until, nil
@@ -46,11 +48,13 @@ func (c *Clock) AsOf(ctx context.Context) (time.Time, error) {
 	return until, nil
 }
 
-// copied returns a time, by the clock of Postgres, before which no change is missing in ClickHouse, now or later.
+// copied returns a time, by the clock of Postgres, before which no change is missing in ClickHouse,
+// now or later.
 //
-// A change that is committed is on record until ClickHouse has its copy. One that is not committed yet cannot be seen there, and
-// may have times as early as the begin of its transaction. So the transactions that run are looked for first: one that ends
-// in between has left its record, and one that begins later has later times.
+// A change that is committed is on record until ClickHouse has its copy. One that is not committed
+// yet cannot be seen there, and may have times as early as the begin of its transaction. So the
+// transactions that run are looked for first: one that ends in between has left its record, and one
+// that begins later has later times.
 func (c *Clock) copied(ctx context.Context) (time.Time, error) {
 	q := store.New(c.postgres.Unscoped())
 	writer, err := q.OldestWriter(ctx)

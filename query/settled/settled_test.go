@@ -77,7 +77,8 @@ func (r *rig) copied() time.Time {
 const submit = `INSERT INTO submissions (id, account_id, generic_link_id, email, email_key, submitted_at)
 	VALUES ($1::uuid, $2, $3, $1::text || '@example.com', $1::text || '@example.com', `
 
-// A submission is in answers from its own time on, however long its transaction takes and its copy is on the way.
+// A submission is in answers from its own time on, however long its transaction takes and its copy
+// is on the way.
 func TestASubmissionHoldsTheTimeBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -18,7 +18,8 @@ import (
 	"lodestone/query/querytest"
 )
 
-// crowd is an account of a few addresses, links and sessions, whose events share them all over a year.
+// crowd is an account of a few addresses, links and sessions, whose events share them all over a
+// year.
 type crowd struct {
 	account   uuid.UUID
 	addresses []string

@@ -9,7 +9,8 @@ import (
 	"lodestone/query/querytest"
 )
 
-// BenchmarkRead is the summary of an address with 1,000 of an account's 5,000 links, which have 800,000 events.
+// BenchmarkRead is the summary of an address with 1,000 of an account's 5,000 links, which have
+// 800,000 events.
 func BenchmarkRead(b *testing.B) {
 	pool, conn := enginetest.SharedPostgres(b), querytest.Conn(b)
 	r, account := New(pool, querytest.Scoped(b)), newAccount(b, pool)

@@ -10,8 +10,8 @@ import (
 	"lodestone/query/querytest"
 )
 
-// What a summary truly reads, by the server's count of rows: of an account's 40,000 sessions (a row each and kind of
-// event), those of the links asked for. A granule has 1,024.
+// What a summary truly reads, by the server's count of rows: of an account's 40,000 sessions (a row
+// each and kind of event), those of the links asked for. A granule has 1,024.
 func TestRowsRead(t *testing.T) {
 	t.Parallel()
 	ch, account, filled := querytest.Alone(t, 2000, 400_000)

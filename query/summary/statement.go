@@ -12,7 +12,8 @@ import (
 //go:embed views.sql
 var viewsSQL string
 
-// Views returns the statement that counts the views of access links, in one row: views, lead magnets, first and last page.
+// Views returns the statement that counts the views of access links, in one row: views, lead
+// magnets, first and last page.
 func Views(links []uuid.UUID) scope.Statement {
 	return scope.Statement{
 		Name: "email views", SQL: viewsSQL, Params: map[string]string{"access_links": clickhouse.UUIDs(links)},

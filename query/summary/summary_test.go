@@ -59,7 +59,8 @@ func newLink(t *testing.T, pool *postgres.Pool, account, magnet uuid.UUID, email
 	return id
 }
 
-// storeLinks stores what querytest.Fill made events of, each link for the address that email returns for its number.
+// storeLinks stores what querytest.Fill made events of, each link for the address that email
+// returns for its number.
 func storeLinks(t testing.TB, pool *postgres.Pool, account uuid.UUID, filled querytest.Filled, email func(link int) string) {
 	t.Helper()
 	for _, magnet := range filled.Magnets {
@@ -185,8 +186,9 @@ func TestSummary(t *testing.T) {
 	require.EqualValues(t, 1, got.TotalViews)
 }
 
-// Whoever types an address into a form without verification may be anyone. What was read with the link that the form
-// gave counts as long as no recipient has verified the address, and raises no number of links.
+// Whoever types an address into a form without verification may be anyone. What was read with the
+// link that the form gave counts as long as no recipient has verified the address, and raises no
+// number of links.
 func TestLinksOfForms(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -255,7 +257,8 @@ func TestPlan(t *testing.T) {
 	require.NoError(t, conn.Exec(forced, views.SQL), "a query that uses no projection is refused here")
 	whole := explain(t, account, views)
 	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, whole)
-	// Three links, each of which may begin in one granule and end in the next, and one granule of each part that other tests made.
+	// Three links, each of which may begin in one granule and end in the next, and one granule of each
+	// part that other tests made.
 	parts, granules := partsRead(t, whole)
 	require.LessOrEqual(t, granules, parts+6, "the account has some fifteen: %s", whole)
 	require.Positive(t, parts)

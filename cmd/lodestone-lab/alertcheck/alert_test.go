@@ -26,7 +26,8 @@ const (
 	step     = time.Minute
 )
 
-// parsed returns the rules of the file as Prometheus reads it, which refuses fields and expressions that it does not know.
+// parsed returns the rules of the file as Prometheus reads it, which refuses fields and expressions
+// that it does not know.
 func parsed(t *testing.T) (list []rulefmt.Rule) {
 	t.Helper()
 	groups, errs := rulefmt.ParseFile(file, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
@@ -57,7 +58,8 @@ func TestEachAlertHasItsSection(t *testing.T) {
 	require.Equal(t, alerts, sections)
 }
 
-// faults are the series of what each alert is for, in Prometheus' notation of tests. They take the place of the healthy ones.
+// faults are the series of what each alert is for, in Prometheus' notation of tests. They take the
+// place of the healthy ones.
 var faults = map[string][]string{
 	"LodestoneProcessDown":            {`up{job="lodestone",instance="b"} 0`},
 	"LodestoneEngineAway":             {`lodestone_check_failing{check="kafka",instance="a"} 1`},
@@ -128,7 +130,8 @@ func TestEachFaultRaisesItsAlert(t *testing.T) {
 	require.Len(t, faults, len(parsed(t)))
 }
 
-// others are faults that raise an alert in another way, and what is near to a fault and raises none.
+// others are faults that raise an alert in another way, and what is near to a fault and raises
+// none.
 var others = map[string]struct {
 	series []string
 	alert  string
@@ -170,13 +173,15 @@ func TestOtherFaults(t *testing.T) {
 	}
 }
 
-// Writing a secret's file takes a moment, and a file that is good again within minutes raises nothing.
+// Writing a secret's file takes a moment, and a file that is good again within minutes raises
+// nothing.
 func TestSecretThatIsGoodAgain(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, firing(t, []string{`lodestone_secret_file_refused{setting="--token-keys",instance="a"} 1x3 0xN`}, time.Hour))
 }
 
-// firing returns the alerts that fire at least once in a time, with the healthy series but for those of a fault.
+// firing returns the alerts that fire at least once in a time, with the healthy series but for
+// those of a fault.
 func firing(t *testing.T, fault []string, long time.Duration) (alerts []string) {
 	t.Helper()
 	healthy, err := os.ReadFile("testdata/healthy.txt")

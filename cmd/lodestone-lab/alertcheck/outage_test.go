@@ -80,8 +80,9 @@ func (i *installation) checks() (series []string) {
 	return series
 }
 
-// Whichever engine is away, the processes that use it say so in their metrics, and someone is paged within five minutes: these are
-// played in a moment, with the metrics as they were. When the engine is back, the alert ends.
+// Whichever engine is away, the processes that use it say so in their metrics, and someone is paged
+// within five minutes: these are played in a moment, with the metrics as they were. When the engine
+// is back, the alert ends.
 func TestAnEngineThatIsAwayPages(t *testing.T) {
 	broker := engine.KafkaConfig{Runtime: enginetest.Runtime(), Dir: t.TempDir(), Port: enginetest.FreePort(t), NoSync: true}
 	database := engine.PostgresConfig{Runtime: enginetest.Runtime(), Dir: enginetest.Dir(t), Port: enginetest.FreePort(t), NoSync: true, Installer: enginetest.Installer(t)}

@@ -1,18 +1,19 @@
 // Package bench measures Lodestone against the limits of its parts, in the same run and on the same
 // machine, so that a figure means something anywhere.
 //
-// A Case is one thing that is measured. It has sides: the first is the system, as a user runs it; the
-// others are limits, which do only what has to be done. Bench.Measure runs the sides in turn
-// (A B, B A, A B, …), so that a machine that grows slower meets both, and prints the medians, and those of the ratios of runs
-// that stood side by side.
+// A Case is one thing that is measured. It has sides: the first is the system, as a user runs it;
+// the others are limits, which do only what has to be done. Bench.Measure runs the sides in turn (A
+// B, B A, A B, …), so that a machine that grows slower meets both, and prints the medians, and
+// those of the ratios of runs that stood side by side.
 //
 // A Sample holds named values; the name has the unit (Rate, Latency(0.99), CPU("collector"),
 // Peak("collector"), or any text such as "bytes/event"). Watch meters processes while a run lasts.
 //
-// A suite is the cases of one subcommand. It gets fresh engines (Engines), which are
-// stopped and removed after it. What is measured runs in child processes:
-// Bench.Lodestone starts `lodestone collector` and the like on the engines with ordinary settings and waits
-// until it is ready; Bench.Start starts anything else, such as a limit's server, which is a hidden subcommand of this program.
+// A suite is the cases of one subcommand. It gets fresh engines (Engines), which are stopped and
+// removed after it. What is measured runs in child processes: Bench.Lodestone starts `lodestone
+// collector` and the like on the engines with ordinary settings and waits until it is ready;
+// Bench.Start starts anything else, such as a limit's server, which is a hidden subcommand of this
+// program.
 //
 // To add a suite: a file with its cases and fooOptions with a method `suite() suite`, a field in
 // Command and in allCommand (command.go).
@@ -185,8 +186,8 @@ func (s Sample) AddUse(use map[string]Use, events int64) {
 	}
 }
 
-// Measure runs the sides of a case in turn and puts what they find into the report. It does nothing if
-// the case is not wanted.
+// Measure runs the sides of a case in turn and puts what they find into the report. It does nothing
+// if the case is not wanted.
 func (b *Bench) Measure(ctx context.Context, c Case) error {
 	if !b.Wanted(c.Name) {
 		return nil

@@ -69,7 +69,8 @@ func newTestBench(runs int) (*Bench, *strings.Builder) {
 	return &Bench{Settings: Settings{Runs: runs}, out: out, progress: io.Discard, results: map[string]*Result{}}, out
 }
 
-// A case is a table: medians, and ratios of paired runs. Of a machine that grows four times slower meanwhile the ratio is the same.
+// A case is a table: medians, and ratios of paired runs. Of a machine that grows four times slower
+// meanwhile the ratio is the same.
 func TestACaseIsATable(t *testing.T) {
 	t.Parallel()
 	b, out := newTestBench(3)
@@ -148,7 +149,8 @@ func TestMemoryOfAProcessIncludesThatOfItsChildren(t *testing.T) {
 	require.Error(t, dd.Wait())
 }
 
-// A load counts events that are accepted, and ends with the first answer that does not take every event.
+// A load counts events that are accepted, and ends with the first answer that does not take every
+// event.
 func TestALoadIsAnsweredForEveryEvent(t *testing.T) {
 	t.Parallel()
 	keys := token.NewKeys(1)
@@ -213,7 +215,8 @@ func TestAnOpenLoopWaitsForNoAnswer(t *testing.T) {
 	})
 }
 
-// What is sent, and what the limits write in its place, are events that the collector and the consumer take.
+// What is sent, and what the limits write in its place, are events that the collector and the
+// consumer take.
 func TestMessagesAreValid(t *testing.T) {
 	t.Parallel()
 	keys := token.NewKeys(1)

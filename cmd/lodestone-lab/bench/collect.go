@@ -114,9 +114,9 @@ func (c *collectBench) side(name, server string, long time.Duration, l func() lo
 	}}
 }
 
-// often is how long runs are where sides are compared, and how many a case has: where memory and caches are shared with other
-// machines, their speed changes by half within seconds, so the sides of a pair have to run close to each other,
-// and only the median of many pairs can be trusted.
+// often is how long runs are where sides are compared, and how many a case has: where memory and
+// caches are shared with other machines, their speed changes by half within seconds, so the sides
+// of a pair have to run close to each other, and only the median of many pairs can be trusted.
 func (c *collectBench) often() (long time.Duration, runs int) {
 	if c.Quick { // its runs are short as they are
 		return c.options.Time, c.Runs
@@ -183,9 +183,9 @@ func (c *collectBench) latency(ctx context.Context) error {
 	})
 }
 
-// limitCommand is a server that does only what has to be done: it reads the request, and answers like the collector,
-// with --records only when Kafka has acknowledged so many records of an event's size. It reads no JSON, verifies
-// no token, hashes and encodes nothing.
+// limitCommand is a server that does only what has to be done: it reads the request, and answers
+// like the collector, with --records only when Kafka has acknowledged so many records of an event's
+// size. It reads no JSON, verifies no token, hashes and encodes nothing.
 type limitCommand struct {
 	Listen   string          `name:"limit-listen" required:"" help:"Address to listen on."`
 	Records  int             `name:"limit-records" help:"Records to write for each request; 0: none."`

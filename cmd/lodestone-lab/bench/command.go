@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Command is `lodestone-lab bench`: a subcommand a suite, all of them, and hidden ones that are run as child
-// processes.
+// Command is `lodestone-lab bench`: a subcommand a suite, all of them, and hidden ones that are run
+// as child processes.
 type Command struct {
 	Collect  suiteCommand[collectOptions]  `cmd:"" help:"Measure the collector beside a server that only waits for Kafka, and one that does nothing."`
 	Consume  suiteCommand[consumeOptions]  `cmd:"" help:"Measure the consumer beside ch-go, which inserts the same rows from memory."`

@@ -50,8 +50,8 @@ const (
 
 // measure measures the consumer with each number of partitions.
 //
-// A side's time and processor time go on until ClickHouse has merged what it was sent, so that both have had the same done for as many
-// rows.
+// A side's time and processor time go on until ClickHouse has merged what it was sent, so that both
+// have had the same done for as many rows.
 func (o consumeOptions) measure(ctx context.Context, b *Bench, e *Engines) error {
 	options := o
 	if b.Quick {
@@ -103,9 +103,10 @@ func (d *drain) close(ctx context.Context) error {
 	return errors.Join(err, d.store.Close())
 }
 
-// newTable begins a run: with an empty table of events of its own. The one before is put aside and merged no more, and
-// its files stay until the end: a file system that has just removed thousands of files takes long to make new ones, for
-// minutes (ext4, a tenth of the machine's time), which would count for whichever side runs next.
+// newTable begins a run: with an empty table of events of its own. The one before is put aside and
+// merged no more, and its files stay until the end: a file system that has just removed thousands
+// of files takes long to make new ones, for minutes (ext4, a tenth of the machine's time), which
+// would count for whichever side runs next.
 func (d *drain) newTable(ctx context.Context) error {
 	d.used++
 	aside := fmt.Sprintf("lodestone.events_%d", d.used)
@@ -122,8 +123,8 @@ func (d *drain) newTable(ctx context.Context) error {
 	return nil
 }
 
-// consume is a run of the consumer: a topic that is full, a table that is empty, a process that has just
-// started. It counts from the time at which the process has all its partitions.
+// consume is a run of the consumer: a topic that is full, a table that is empty, a process that has
+// just started. It counts from the time at which the process has all its partitions.
 func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 	if err := errors.Join(d.newTable(ctx), d.e.makeTopics(ctx, d.b, d.partitions)); err != nil {
 		return nil, err
@@ -178,7 +179,8 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 	return d.sample(ctx, stored, took, use, "consumer", float64(blocks))
 }
 
-// fillBlocks fills the blocks of the limit, of one partition each, column by column as ch-go takes them.
+// fillBlocks fills the blocks of the limit, of one partition each, column by column as ch-go takes
+// them.
 func (d *drain) fillBlocks() {
 	log := traffic.NewLog(uuid.New(), int(d.partitions))
 	filling := make([]*traffic.Block, d.partitions)
@@ -200,7 +202,8 @@ func (d *drain) fillBlocks() {
 	}
 }
 
-// insert is a run of the limit: every block, under a token as the consumer's, since without one ClickHouse hashes all values.
+// insert is a run of the limit: every block, under a token as the consumer's, since without one
+// ClickHouse hashes all values.
 func (d *drain) insert(ctx context.Context) (s Sample, err error) {
 	options, err := clickhouse.Config{URL: d.e.ClickHouseURL}.BlockOptions()
 	if err != nil {
@@ -249,7 +252,8 @@ func (d *drain) insert(ctx context.Context) (s Sample, err error) {
 	return d.sample(ctx, stored, took, use, chGo, float64(len(d.blocks)))
 }
 
-// sample checks that every row is there, once. stored is when the last one was, took when they were merged as well.
+// sample checks that every row is there, once. stored is when the last one was, took when they were
+// merged as well.
 func (d *drain) sample(ctx context.Context, stored, took time.Duration, use map[string]Use, client string, blocks float64) (Sample, error) {
 	var rows, places uint64
 	if err := d.store.QueryRow(ctx, "SELECT count(), uniqExact(kafka_partition, kafka_offset) FROM lodestone.events").Scan(&rows, &places); err != nil {
@@ -264,9 +268,10 @@ func (d *drain) sample(ctx context.Context, stored, took time.Duration, use map[
 	return s, nil
 }
 
-// awaitRows waits until every row is there. Until the consumer reports that
-// it has stored them all ClickHouse is not asked: with a count each 20 ms, that was an eighth of its work. The time to the next look is half
-// of what is left, so that there are few looks, and the last one is soon after the end.
+// awaitRows waits until every row is there. Until the consumer reports that it has stored them all
+// ClickHouse is not asked: with a count each 20 ms, that was an eighth of its work. The time to the
+// next look is half of what is left, so that there are few looks, and the last one is soon after
+// the end.
 func (d *drain) awaitRows(ctx context.Context, p *Process, begin time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)
 	defer cancel()
@@ -290,8 +295,9 @@ func (d *drain) awaitRows(ctx context.Context, p *Process, begin time.Time) erro
 	})
 }
 
-// awaitMerges waits until ClickHouse merges nothing any more, and returns when that was, since begin. Merging a row costs it
-// as much as inserting one: while it is put off ClickHouse takes more rows than it can for long.
+// awaitMerges waits until ClickHouse merges nothing any more, and returns when that was, since
+// begin. Merging a row costs it as much as inserting one: while it is put off ClickHouse takes more
+// rows than it can for long.
 func (d *drain) awaitMerges(ctx context.Context, begin time.Time) (took time.Duration, err error) {
 	const interval, looks = 50 * time.Millisecond, 4 // without a merge, since one begins shortly after another has ended
 	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)

@@ -94,7 +94,8 @@ func (p *pipeline) metered(more ...Metered) []Metered {
 	return more
 }
 
-// measure puts the pipeline and the query service under a steady load, and sends single events through it beside.
+// measure puts the pipeline and the query service under a steady load, and sends single events
+// through it beside.
 func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
 	long := o.Time
 	if b.Quick {
@@ -154,8 +155,9 @@ func (o endToEndOptions) measure(ctx context.Context, b *Bench, e *Engines) (err
 	})
 }
 
-// probes are single events that are followed: each is sent as a reader's browser would send it, and looked for
-// in the list of a lead magnet that a page of them is of: events show out of order, so a list of all would hide those that show late.
+// probes are single events that are followed: each is sent as a reader's browser would send it, and
+// looked for in the list of a lead magnet that a page of them is of: events show out of order, so a
+// list of all would hide those that show late.
 type probes struct {
 	collector, base, key string
 	messages             *messages
@@ -173,8 +175,8 @@ type pendingProbe struct {
 }
 
 const (
-	// probeInterval is the time between two probes, and between two looks. What is seen was there for up to that long already: the
-	// latencies have it in them.
+	// probeInterval is the time between two probes, and between two looks. What is seen was there for
+	// up to that long already: the latencies have it in them.
 	probeInterval = 50 * time.Millisecond
 	probePage     = 100 // of a lead magnet: the most that an answer has
 	probeTimeout  = 30 * time.Second
@@ -244,7 +246,8 @@ func (p *probes) send(ctx context.Context, magnet uuid.UUID) error {
 	return nil
 }
 
-// look asks for the probes that are missing, notes those that it sees for the first time, and returns how many were sent and not seen.
+// look asks for the probes that are missing, notes those that it sees for the first time, and
+// returns how many were sent and not seen.
 func (p *probes) look(ctx context.Context) (left int, err error) {
 	p.mu.Lock()
 	magnets := map[uuid.UUID]bool{}

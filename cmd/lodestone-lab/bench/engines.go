@@ -27,8 +27,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Engines are what a suite runs on, started for it. The schemas
-// are up to date and the topics exist: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
+// Engines are what a suite runs on, started for it. The schemas are up to date and the topics
+// exist: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
 // many as `lodestone migrate` makes.
 type Engines struct {
 	// Kafka is Embedded or Real.
@@ -117,7 +117,8 @@ func (e *Engines) start(ctx context.Context, b *Bench) error {
 	return nil
 }
 
-// makeTopics brings the schemas up to date and makes the topics again, empty, with so many partitions; 0: as many as by default.
+// makeTopics brings the schemas up to date and makes the topics again, empty, with so many
+// partitions; 0: as many as by default.
 func (e *Engines) makeTopics(ctx context.Context, b *Bench, partitions int32) error {
 	if err := e.deleteTopics(ctx); err != nil {
 		return err
@@ -129,7 +130,8 @@ func (e *Engines) makeTopics(ctx context.Context, b *Bench, partitions int32) er
 	return b.Once(ctx, e, migrate...)
 }
 
-// deleteTopics deletes the topics of Lodestone, those that there are, and waits until they are gone.
+// deleteTopics deletes the topics of Lodestone, those that there are, and waits until they are
+// gone.
 func (e *Engines) deleteTopics(ctx context.Context) error {
 	client, err := kgo.NewClient(kgo.SeedBrokers(e.Brokers...))
 	if err != nil {
@@ -171,8 +173,8 @@ func emptyTables(ctx context.Context, store driver.Conn) error {
 	return nil
 }
 
-// startBroker starts the embedded broker in a process of its own, so that its use is measured apart from
-// what its clients use.
+// startBroker starts the embedded broker in a process of its own, so that its use is measured apart
+// from what its clients use.
 func (b *Bench) startBroker(ctx context.Context, e *Engines) (*Process, error) {
 	address, err := probe.FreeAddress()
 	if err != nil {

@@ -144,7 +144,8 @@ func (x *exportRun) export(ctx context.Context, f fileFormat) (*http.Request, er
 	return req, err
 }
 
-// bareColumns are the columns of an export, with null for what is absent, and texts as they are stored.
+// bareColumns are the columns of an export, with null for what is absent, and texts as they are
+// stored.
 const bareColumns = `event_id AS id, access_link_id, toString(event_type) AS event_type, event_data,
 	if(ip_hash = toFixedString('', 16), NULL, lower(hex(ip_hash))) AS ip_hash, nullIf(user_agent, '') AS user_agent, created_at, lead_magnet_id,
 	nullIf(generic_link_id, toUUID('00000000-0000-0000-0000-000000000000')) AS generic_link_id, nullIf(session_id, toUUID('00000000-0000-0000-0000-000000000000')) AS session_id,

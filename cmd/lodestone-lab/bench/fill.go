@@ -28,7 +28,8 @@ func backlog(seed uint64, n int64) *traffic.Generator {
 	return traffic.New(c)
 }
 
-// fill writes a backlog to Kafka as fast as it takes it, keyed and compressed as the collector does.
+// fill writes a backlog to Kafka as fast as it takes it, keyed and compressed as the collector
+// does.
 func (e *Engines) fill(ctx context.Context, seed uint64, n int64) error {
 	client, err := kgo.NewClient(kgo.SeedBrokers(e.Brokers...),
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
@@ -51,8 +52,8 @@ func (e *Engines) fill(ctx context.Context, seed uint64, n int64) error {
 	return nil
 }
 
-// pastYear returns a generator of so many events in the year before now. Events come a few per cent slower or faster than is asked for, so the
-// year ends two weeks ago, and none is of tomorrow.
+// pastYear returns a generator of so many events in the year before now. Events come a few per cent
+// slower or faster than is asked for, so the year ends two weeks ago, and none is of tomorrow.
 func pastYear(seed uint64, rows int64) *traffic.Generator {
 	now := time.Now()
 	return traffic.New(traffic.Config{Seed: seed, Events: rows, Begin: now.AddDate(-1, 0, 0), Span: 350 * 24 * time.Hour})
@@ -91,8 +92,8 @@ func insertEvents(ctx context.Context, url string, events *traffic.Generator, ro
 	return nil
 }
 
-// insertMeanwhile inserts so many events a second, as they happen now, until the function that it returns is called, which returns
-// why no more were inserted.
+// insertMeanwhile inserts so many events a second, as they happen now, until the function that it
+// returns is called, which returns why no more were inserted.
 func (e *Engines) insertMeanwhile(ctx context.Context, events *traffic.Generator, rate int) (stop func() error) {
 	const blocks = 4 // a second
 	ctx, cancel := context.WithCancel(ctx)
@@ -141,7 +142,8 @@ func (e *Engines) insertMeanwhile(ctx context.Context, events *traffic.Generator
 	}
 }
 
-// queried is the query service on stored events, and who asks it: a client of the largest account, which has addresses with many access links.
+// queried is the query service on stored events, and who asks it: a client of the largest account,
+// which has addresses with many access links.
 type queried struct {
 	process *Process
 	base    string // address of the API
@@ -151,8 +153,8 @@ type queried struct {
 	store   driver.Conn
 }
 
-// startQueried stores events instead of those that are stored, gives addresses so many access links of the largest account each, and
-// starts the query service. The caller stops it.
+// startQueried stores events instead of those that are stored, gives addresses so many access links
+// of the largest account each, and starts the query service. The caller stops it.
 func (b *Bench) startQueried(ctx context.Context, e *Engines, events *traffic.Generator, rows int64, emails, links int) (q *queried, err error) {
 	b.Sayf("storing %d events", rows)
 	q = &queried{account: events.Accounts()[0]}
@@ -178,7 +180,8 @@ func (q *queried) stop(ctx context.Context) error {
 	return errors.Join(q.process.Stop(ctx), q.store.Close())
 }
 
-// fill stores events, and lets the months that are over become one part each, as they do by themselves within a day.
+// fill stores events, and lets the months that are over become one part each, as they do by
+// themselves within a day.
 func (q *queried) fill(ctx context.Context, e *Engines, events *traffic.Generator, rows int64) error {
 	if err := emptyTables(ctx, q.store); err != nil {
 		return err
@@ -199,11 +202,12 @@ func (q *queried) fill(ctx context.Context, e *Engines, events *traffic.Generato
 	return nil
 }
 
-// queryTimeout lets a request of analytics end on a slow machine, where it is to be measured: the default would refuse it. Clients wait for
-// longer.
+// queryTimeout lets a request of analytics end on a slow machine, where it is to be measured: the
+// default would refuse it. Clients wait for longer.
 const queryTimeout = 50 * time.Second
 
-// startQuery starts the query service, with limits of requests that are never reached. The caller stops the process.
+// startQuery starts the query service, with limits of requests that are never reached. The caller
+// stops the process.
 func (b *Bench) startQuery(ctx context.Context, e *Engines) (p *Process, base string, err error) {
 	address, err := probe.FreeAddress()
 	if err != nil {
@@ -241,7 +245,8 @@ func (e *Engines) addAccount(ctx context.Context, account uuid.UUID) (key string
 	return created.Text, nil
 }
 
-// addLinks gives addresses so many access links each, of those that have events, beside as many of others that the table is worth an index.
+// addLinks gives addresses so many access links each, of those that have events, beside as many of
+// others that the table is worth an index.
 func (q *queried) addLinks(ctx context.Context, e *Engines, emails, links int) error {
 	var ids, magnets []uuid.UUID
 	if err := q.store.QueryRow(ctx, `SELECT groupArray(id), groupArray(magnet) FROM
@@ -288,8 +293,8 @@ func (o insertOptions) suite() suite {
 	return suite{name: "insert", cases: []string{insertCase}, run: o.measure}
 }
 
-// measure measures what ClickHouse spends on an insert by its rows, until all are merged: what an insert costs whatever its size, and what
-// a row costs. docs/scaling.md reckons with both.
+// measure measures what ClickHouse spends on an insert by its rows, until all are merged: what an
+// insert costs whatever its size, and what a row costs. docs/scaling.md reckons with both.
 func (insertOptions) measure(ctx context.Context, b *Bench, e *Engines) (err error) {
 	store, err := clickhouse.Open(clickhouse.Config{URL: e.ClickHouseURL}, 1)
 	if err != nil {

@@ -22,12 +22,14 @@ import (
 	"lodestone/pkg/service"
 )
 
-// load is what a server is put under: keep-alive connections, each of which sends one request again and again, with other event ids.
+// load is what a server is put under: keep-alive connections, each of which sends one request again
+// and again, with other event ids.
 type load struct {
 	address     string
 	connections int
-	// rate is how many requests a second are sent whether or not earlier ones are answered, at random times
-	// (open loop); 0: each connection sends its next request when the last one is answered (closed loop).
+	// rate is how many requests a second are sent whether or not earlier ones are answered, at random
+	// times (open loop); 0: each connection sends its next request when the last one is answered
+	// (closed loop).
 	rate    float64
 	seed    uint64
 	request func() request
@@ -180,8 +182,9 @@ func accepted(answer *fasthttp.Response) error {
 	return nil
 }
 
-// openLoop calls ask at random times, a mean rate a second, whether or not earlier calls have returned, and returns how long each took
-// from the time at which it was due. It is for tens of requests a second, and load for thousands.
+// openLoop calls ask at random times, a mean rate a second, whether or not earlier calls have
+// returned, and returns how long each took from the time at which it was due. It is for tens of
+// requests a second, and load for thousands.
 func openLoop(ctx context.Context, seed uint64, rate float64, requests int, ask func(ctx context.Context, number int) error) ([]time.Duration, error) {
 	random := rand.New(rand.NewPCG(seed, 2))
 	took := make([]time.Duration, requests)
@@ -218,8 +221,9 @@ type reply struct {
 	took   time.Duration // from the request until all of it was there
 }
 
-// exchange sends a request, with a key and a body in JSON if there are such, and reads the answer. As clients do, it asks again when the
-// service is too busy to answer: the wait is part of the time.
+// exchange sends a request, with a key and a body in JSON if there are such, and reads the answer.
+// As clients do, it asks again when the service is too busy to answer: the wait is part of the
+// time.
 func exchange(ctx context.Context, via *http.Client, method, address, key string, body []byte) (reply, error) {
 	const tries = 5
 	begin := time.Now()
@@ -258,7 +262,8 @@ func exchangeOnce(ctx context.Context, via *http.Client, method, address, key st
 	return r, after, errors.Join(err, resp.Body.Close())
 }
 
-// get asks for an address and returns the body of the answer, which must be 200, and how long it took.
+// get asks for an address and returns the body of the answer, which must be 200, and how long it
+// took.
 func get(ctx context.Context, via *http.Client, address, key string) ([]byte, time.Duration, error) {
 	r, err := exchange(ctx, via, http.MethodGet, address, key, nil)
 	if err == nil && r.status != http.StatusOK {
@@ -290,8 +295,8 @@ func await(ctx context.Context, yes func() (bool, error)) error {
 	}
 }
 
-// Latencies counts durations up to an hour, with a relative error of one per cent. It is not safe for concurrent use: each goroutine has its
-// own, and they are merged.
+// Latencies counts durations up to an hour, with a relative error of one per cent. It is not safe
+// for concurrent use: each goroutine has its own, and they are merged.
 type Latencies struct{ *hdrhistogram.Histogram }
 
 // NewLatencies returns an empty one.

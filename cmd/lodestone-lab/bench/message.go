@@ -43,7 +43,8 @@ type messages struct {
 	tokens    *token.Ring
 }
 
-// worldEvents is how much traffic the accounts and links of the collector's load would make in a year.
+// worldEvents is how much traffic the accounts and links of the collector's load would make in a
+// year.
 const worldEvents = 2_000_000
 
 func newMessages(seed uint64, tokens *token.Ring) *messages {

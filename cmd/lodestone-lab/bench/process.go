@@ -62,8 +62,9 @@ func (b *Bench) Start(ctx context.Context, name, program string, env []string, p
 	return p, nil
 }
 
-// Lodestone starts a process of Lodestone on the engines, with ordinary settings but for those given, as
-// "NAME=value" without the prefix. It returns when the process is ready. The caller stops it.
+// Lodestone starts a process of Lodestone on the engines, with ordinary settings but for those
+// given, as "NAME=value" without the prefix. It returns when the process is ready. The caller stops
+// it.
 func (b *Bench) Lodestone(ctx context.Context, e *Engines, command string, settings ...string) (*Process, error) {
 	admin, err := probe.FreeAddress()
 	if err != nil {
@@ -94,8 +95,8 @@ func (b *Bench) Once(ctx context.Context, e *Engines, args ...string) error {
 // Metered is the process for Watch.
 func (p *Process) Metered() Metered { return Metered{Name: p.Name, PID: p.pid} }
 
-// Stop ends the process in order and waits for it. An error says that it had ended by itself before, so
-// that what was measured on it is worth nothing.
+// Stop ends the process in order and waits for it. An error says that it had ended by itself
+// before, so that what was measured on it is worth nothing.
 func (p *Process) Stop(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -155,7 +156,8 @@ func Watch(processes ...Metered) (*Watcher, error) {
 	const interval = 200 * time.Millisecond
 	w := &Watcher{processes: processes, peaks: make([]uint64, len(processes)), quit: make(chan struct{})}
 	for _, p := range processes {
-		// From here on the kernel's peak is that of this run. If it cannot be reset, the samples have to do.
+		// From here on the kernel's peak is that of this run. If it cannot be reset, the samples have to
+		// do.
 		_ = os.WriteFile(filepath.Join("/proc", strconv.Itoa(p.PID), "clear_refs"), []byte("5"), 0)
 		cpu, err := p.cpu()
 		if err != nil {
@@ -180,7 +182,8 @@ func Watch(processes ...Metered) (*Watcher, error) {
 	return w, nil
 }
 
-// Stop ends the metering and returns what each process used, by name. An error says that a process ended meanwhile.
+// Stop ends the metering and returns what each process used, by name. An error says that a process
+// ended meanwhile.
 func (w *Watcher) Stop() (map[string]Use, error) {
 	all := map[string]Use{}
 	var failed error
@@ -246,9 +249,10 @@ func (m Metered) cpu() (time.Duration, error) {
 	return time.Duration(ticks) * tick, nil
 }
 
-// resident is the resident memory of a process and its living descendants: the anonymous memory of each, and once the largest part that
-// one of them has of files and shared memory, which is where PostgreSQL's buffers and a program's text are. It is an estimate: pages that
-// a fork has not written to count for each, and files that only one of them reads may not count.
+// resident is the resident memory of a process and its living descendants: the anonymous memory of
+// each, and once the largest part that one of them has of files and shared memory, which is where
+// PostgreSQL's buffers and a program's text are. It is an estimate: pages that a fork has not
+// written to count for each, and files that only one of them reads may not count.
 func (m Metered) resident() (bytes uint64) {
 	tree, err := m.tree()
 	if err != nil {

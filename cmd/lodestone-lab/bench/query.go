@@ -59,8 +59,8 @@ type queryRun struct {
 	asked int    // lists so far
 }
 
-// insertedMeanwhile is how many events a second are inserted while lists and reports are measured, and listsAsked how many lists
-// are asked for in a second.
+// insertedMeanwhile is how many events a second are inserted while lists and reports are measured,
+// and listsAsked how many lists are asked for in a second.
 const insertedMeanwhile, listsAsked = 4_000, 10
 
 // What else the first pages show.
@@ -90,8 +90,9 @@ func (o queryOptions) measureRows(ctx context.Context, b *Bench, e *Engines, row
 	return q.measureFirstPages(ctx, size)
 }
 
-// measureFirstPages asks for first pages as dashboards do, at random times: of everything, and by every filter and pair of filters. An empty
-// list takes everything that a request takes, but for what the answer is read from.
+// measureFirstPages asks for first pages as dashboards do, at random times: of everything, and by
+// every filter and pair of filters. An empty list takes everything that a request takes, but for
+// what the answer is read from.
 func (q *queryRun) measureFirstPages(ctx context.Context, size Sample) error {
 	queries := append([]string{""}, combine(q.picks)...)
 	return q.Measure(ctx, Case{
@@ -145,8 +146,8 @@ func (q *queryRun) ask(ctx context.Context, queries []string) (Sample, error) {
 	return s, nil
 }
 
-// fresh adds to a query a bound on a day to come, or long ago, which changes neither the list nor how it is counted, and is another one each
-// time: no answer can come from a cache.
+// fresh adds to a query a bound on a day to come, or long ago, which changes neither the list nor
+// how it is counted, and is another one each time: no answer can come from a cache.
 func (q *queryRun) fresh(query string) string {
 	q.asked++
 	day := func(year int) string { return time.Date(year, 1, q.asked, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }

@@ -23,8 +23,8 @@ type SideResult struct {
 	Runs []Sample
 }
 
-// markdown is a table with a line a value: the medians of the runs of each side, and the ratios to each limit, run by run, with their
-// least and greatest.
+// markdown is a table with a line a value: the medians of the runs of each side, and the ratios to
+// each limit, run by run, with their least and greatest.
 func (r *Result) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n**`%s`**: %s; %d runs a side, %.0f s\n\n|", r.Name, r.Title, len(r.Sides[0].Runs), r.Took.Seconds())

@@ -194,7 +194,8 @@ func (q *queried) storedBytes(ctx context.Context) (Sample, error) {
 	return Sample{tableBytes: table, allBytes: all}, err
 }
 
-// reportCopies add lead magnets, page counts, access links with the persons and sources behind them, submissions and views of landing pages, which fit the events.
+// reportCopies add lead magnets, page counts, access links with the persons and sources behind
+// them, submissions and views of landing pages, which fit the events.
 var reportCopies = []string{
 	`INSERT INTO lodestone.lead_magnets (id, account_id, title, page_count, file_version, created_at, version)
 	SELECT lead_magnet_id, any(account_id), concat('Guide ', substring(toString(lead_magnet_id), 1, 13)), max(page), max(magnet_version), min(created_at) - INTERVAL 1 DAY, 1

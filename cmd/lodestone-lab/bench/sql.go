@@ -59,7 +59,8 @@ func (o sqlOptions) run(ctx context.Context, b *Bench, e *Engines) (err error) {
 	return errors.Join(s.email(ctx), s.beside(ctx))
 }
 
-// email measures the summary of addresses with many access links, at random times, each from the time at which it was due.
+// email measures the summary of addresses with many access links, at random times, each from the
+// time at which it was due.
 func (s *sqlBench) email(ctx context.Context) error {
 	const rate = 20 // a second
 	requests := 150
@@ -84,8 +85,8 @@ func (s *sqlBench) email(ctx context.Context) error {
 	})
 }
 
-// analyse asks as the SQL user. An answer comes when it is complete, so that an error within one is seen, and a
-// query ends when whoever asked has gone: it would run on beside what is measured next.
+// analyse asks as the SQL user. An answer comes when it is complete, so that an error within one is
+// seen, and a query ends when whoever asked has gone: it would run on beside what is measured next.
 func (s *sqlBench) analyse(ctx context.Context, query string) error {
 	r, err := exchange(ctx, s.http, http.MethodPost, s.e.clickhouse.SQLURL()+"&wait_end_of_query=1&cancel_http_readonly_queries_on_client_close=1", "", []byte(query))
 	if err == nil && r.status != http.StatusOK {
@@ -110,7 +111,8 @@ const (
 	alone   = "alone"
 )
 
-// heavy are queries that take as much as the SQL user may have: the thread for seconds, and nearly all of the memory.
+// heavy are queries that take as much as the SQL user may have: the thread for seconds, and nearly
+// all of the memory.
 var heavy = []string{
 	"SELECT device, count(), uniqExact(access_link_id), sum(reading_ms) FROM sessions GROUP BY device",
 	"SELECT uniq(event_id), uniq(session_id), max(length(event_data)), sum(cityHash64(user_agent, event_data)) FROM events",
@@ -118,8 +120,9 @@ var heavy = []string{
 	"SELECT event_id FROM events ORDER BY cityHash64(event_id) LIMIT 100",
 }
 
-// beside measures what heavy SQL queries do to everything else while events come at a steady rate, and are stored as they come. The machine is
-// not full without SQL, so it is not seen how a full machine is shared.
+// beside measures what heavy SQL queries do to everything else while events come at a steady rate,
+// and are stored as they come. The machine is not full without SQL, so it is not seen how a full
+// machine is shared.
 func (s *sqlBench) beside(ctx context.Context) (err error) {
 	if !s.Wanted(besideCase) {
 		return nil
@@ -147,8 +150,8 @@ func (s *sqlBench) beside(ctx context.Context) (err error) {
 	})
 }
 
-// besideRun is a run beside so many people. A list that fails counts as the longest that an answer may take: one that is refused does not make
-// the others look better.
+// besideRun is a run beside so many people. A list that fails counts as the longest that an answer
+// may take: one that is refused does not make the others look better.
 func (s *sqlBench) besideRun(ctx context.Context, p *pipeline, long time.Duration, people int) (sample Sample, err error) {
 	const longest = 10 * time.Second                        // as the default --query-timeout
 	m := &messages{generator: s.events, tokens: s.e.Tokens} // of the accounts that are stored, so that the list changes
@@ -219,8 +222,8 @@ func (s *sqlBench) besideRun(ctx context.Context, p *pipeline, long time.Duratio
 	return sample, nil
 }
 
-// awaitNoQueries waits until ClickHouse has given up the queries of people who went away, also those in line: the next run is to
-// begin without.
+// awaitNoQueries waits until ClickHouse has given up the queries of people who went away, also
+// those in line: the next run is to begin without.
 func (s *sqlBench) awaitNoQueries(ctx context.Context) error {
 	if err := await(ctx, func() (bool, error) {
 		var waiting, running uint64

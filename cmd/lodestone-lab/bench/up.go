@@ -28,8 +28,8 @@ const (
 	restFor   = 5 * time.Second
 )
 
-// run starts `lodestone up` again and again on data that is there. Its memory and CPU at rest are those of the process tree,
-// engines included.
+// run starts `lodestone up` again and again on data that is there. Its memory and CPU at rest are
+// those of the process tree, engines included.
 func (upOptions) run(ctx context.Context, b *Bench, _ *Engines) error {
 	u := &upRun{b: b, dir: b.File("up")}
 	return b.Measure(ctx, Case{

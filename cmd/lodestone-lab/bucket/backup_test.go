@@ -15,8 +15,10 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A document that is deleted while a backup is made, after Postgres was copied, is listed as gone; the others are in the backup. The backup can be
-// restored, which names the document. The others can be read then, and the document can not. One that is in Postgres and not in the bucket is an error.
+// A document that is deleted while a backup is made, after Postgres was copied, is listed as gone;
+// the others are in the backup. The backup can be restored, which names the document. The others
+// can be read then, and the document can not. One that is in Postgres and not in the bucket is an
+// error.
 func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	dir := enginetest.Dir(t)
 	server := enginetest.NewClickHouse(t, dir)

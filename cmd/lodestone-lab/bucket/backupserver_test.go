@@ -15,8 +15,9 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// ClickHouse itself reads a backup from the bucket. It was written to a directory and copied: ClickHouse's library, which tests run,
-// cannot write to a bucket. It signs its requests and looks for an earlier backup, and then lacks a pool of threads.
+// ClickHouse itself reads a backup from the bucket. It was written to a directory and copied:
+// ClickHouse's library, which tests run, cannot write to a bucket. It signs its requests and looks
+// for an earlier backup, and then lacks a pool of threads.
 func TestClickHouseRestoresFromABucketByItself(t *testing.T) {
 	dir := enginetest.Dir(t)
 	server := enginetest.NewClickHouse(t, dir)

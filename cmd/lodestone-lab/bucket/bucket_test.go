@@ -48,8 +48,8 @@ const (
 	versions = "versions" // directory of old versions, beside that of the buckets
 )
 
-// serve runs an S3 server with a bucket, and returns its address, the directory of the bucket, and how to stop it. There may be one in
-// a process, so the tests do not run in parallel.
+// serve runs an S3 server with a bucket, and returns its address, the directory of the bucket, and
+// how to stop it. There may be one in a process, so the tests do not run in parallel.
 func serve(t *testing.T, name string) (address, dir string, stop func()) {
 	t.Helper()
 	return serveAccounts(t, name, region, nil)
@@ -63,7 +63,8 @@ func newAccounts(t *testing.T) *auth.IAMServiceInternal {
 	return accounts
 }
 
-// serveAccounts is serve in a region and with keys of accounts beside that of the root; nil: there are none.
+// serveAccounts is serve in a region and with keys of accounts beside that of the root; nil: there
+// are none.
 func serveAccounts(t *testing.T, name, region string, accounts auth.IAMService) (address, dir string, stop func()) {
 	t.Helper()
 	t.Chdir(".") // the server changes the working directory, in which the engines are looked for
@@ -97,7 +98,8 @@ func serveAccounts(t *testing.T, name, region string, accounts auth.IAMService) 
 	return "http://" + host, dir, stop
 }
 
-// A day that is larger than one part of an upload arrives completely, with a manifest that says what it is, and once.
+// A day that is larger than one part of an upload arrives completely, with a manifest that says
+// what it is, and once.
 func TestDailyExportIntoABucket(t *testing.T) {
 	db, c := enginetest.MigratedPostgres(t), enginetest.MigratedClickHouse(t)
 	address, dir, _ := serve(t, "analytics")

@@ -13,7 +13,8 @@ import (
 	"lodestone/pkg/objectstore"
 )
 
-// The log of erasures in a bucket has what was appended last under an id, and names the object that cannot be read.
+// The log of erasures in a bucket has what was appended last under an id, and names the object that
+// cannot be read.
 func TestErasureLogInABucket(t *testing.T) {
 	address, dir, _ := serve(t, "documents")
 	log, err := person.OpenLog(person.Config{Log: "s3://documents/erasures"}, objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey})

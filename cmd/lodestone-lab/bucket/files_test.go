@@ -108,7 +108,8 @@ func (l *library) chunks() (n int) {
 	return n
 }
 
-// A file in a bucket is read whole and in ranges. It is unavailable while the bucket is away, and gone if its object is.
+// A file in a bucket is read whole and in ranges. It is unavailable while the bucket is away, and
+// gone if its object is.
 func TestFileInABucket(t *testing.T) {
 	l := newLibrary(t)
 	files := l.open(l.config)
@@ -144,7 +145,8 @@ func TestFileInABucket(t *testing.T) {
 	require.Equal(t, problem.Unavailable, p.Code)
 }
 
-// Files that were stored in Postgres are read from there by a process with a bucket, whose own it cannot be without.
+// Files that were stored in Postgres are read from there by a process with a bucket, whose own it
+// cannot be without.
 func TestFilesOfBefore(t *testing.T) {
 	l := newLibrary(t)
 	inPostgres, inBucket := l.open(file.Config{}), l.open(l.config)
@@ -165,8 +167,9 @@ func (l *library) age() {
 	require.NoError(l, err)
 }
 
-// Objects that no file uses are removed: those of uploads that were killed, and of files that were deleted. Young ones are not, since
-// their upload may go on, nor is one that a file takes at that time.
+// Objects that no file uses are removed: those of uploads that were killed, and of files that were
+// deleted. Young ones are not, since their upload may go on, nor is one that a file takes at that
+// time.
 func TestSweep(t *testing.T) {
 	l := newLibrary(t)
 	files := l.open(l.config)

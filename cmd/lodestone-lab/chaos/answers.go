@@ -36,7 +36,8 @@ func (a answers) atLeast(before answers) bool {
 
 func (r *reader) accounts() []string { return slices.Sorted(maps.Keys(r.keys)) }
 
-// promptly bounds a report that is asked for while faults happen, and reportLimit one of everything.
+// promptly bounds a report that is asked for while faults happen, and reportLimit one of
+// everything.
 const promptly, reportLimit = 10 * time.Second, time.Minute
 
 // report asks a query process once.

@@ -75,7 +75,8 @@ func TestClusterChaos(t *testing.T) {
 	require.NoError(t, engine.RemoveDir(dir))
 }
 
-// The runner is worth nothing unless it notices. Each of these builds breaks one of the rules. `make chaos CHAOS="--mutants"` tries all of them.
+// The runner is worth nothing unless it notices. Each of these builds breaks one of the rules.
+// `make chaos CHAOS="--mutants"` tries all of them.
 //
 //nolint:tparallel // one after the other: each has a Kafka, a ClickHouse and a PostgreSQL of its own
 func TestChaosNotices(t *testing.T) {

@@ -16,14 +16,16 @@ import (
 	"lodestone/pkg/test/pgbouncer"
 )
 
-// A cluster has two ClickHouse shards, two processes of the query service, and a PgBouncer between processes and PostgreSQL.
+// A cluster has two ClickHouse shards, two processes of the query service, and a PgBouncer between
+// processes and PostgreSQL.
 const (
 	clusterShards = 2
 	queries       = 2
 	shardPassword = "of all shards"
 )
 
-// shardName names a ClickHouse server, its directory, its clock and, after a dash, the proxies before it.
+// shardName names a ClickHouse server, its directory, its clock and, after a dash, the proxies
+// before it.
 func shardName(i int) string {
 	if i == 0 {
 		return "clickhouse"
@@ -136,7 +138,8 @@ func (w *world) startPooler(ctx context.Context, runtime engine.Runtime) error {
 	return w.pooler.Start(ctx)
 }
 
-// servingEnvironments adds the settings of the processes that only a cluster or a soak has. A soak has one query process, and one of lead magnets, links and people.
+// servingEnvironments adds the settings of the processes that only a cluster or a soak has. A soak
+// has one query process, and one of lead magnets, links and people.
 func (w *world) servingEnvironments(env map[string][]string, through func(name, kind string) error) error {
 	w.reader = &reader{}
 	n := queries
@@ -174,7 +177,8 @@ func (w *world) serves(env map[string][]string, name string, through func(name, 
 	return listen, nil
 }
 
-// addServingProcesses makes the processes that only a cluster or a soak has, and creates keys of the accounts.
+// addServingProcesses makes the processes that only a cluster or a soak has, and creates keys of
+// the accounts.
 func (w *world) addServingProcesses(ctx context.Context, add func(command string, number int) *machine.Process) error {
 	for i := range w.reader.queries {
 		w.queries = append(w.queries, add("query", i+1))

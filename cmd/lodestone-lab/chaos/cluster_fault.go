@@ -17,8 +17,9 @@ func ofCluster(f fault) fault {
 	return f
 }
 
-// shardAway takes one ClickHouse server away: it is killed again and again, or no one can reach it. Partitions of the other shard
-// have to be stored meanwhile, and reports refused, or answered with all that they had before.
+// shardAway takes one ClickHouse server away: it is killed again and again, or no one can reach it.
+// Partitions of the other shard have to be stored meanwhile, and reports refused, or answered with
+// all that they had before.
 func shardAway(ctx context.Context, s *scene) error {
 	i, d, killed := s.shard(), s.between(8*time.Second, 20*time.Second), s.rand.IntN(2) == 0
 	accounts := s.reader.accounts()
@@ -62,7 +63,8 @@ func shardAway(ctx context.Context, s *scene) error {
 	return err
 }
 
-// ofOtherShards returns the ends of those partitions that another shard than i stores, 0 for all others.
+// ofOtherShards returns the ends of those partitions that another shard than i stores, 0 for all
+// others.
 func (s *scene) ofOtherShards(ctx context.Context, i int, log ends) (ends, error) {
 	conn, err := pgx.Connect(ctx, s.postgres.URL())
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package chaos tries to make Lodestone lose or double an event. It runs the built
-// programs on real engines, sends them events, breaks things by a schedule that a seed decides,
-// and at the end compares the answers that the senders got with what is stored. It fails if there is any difference.
+// Package chaos tries to make Lodestone lose or double an event. It runs the built programs on real
+// engines, sends them events, breaks things by a schedule that a seed decides, and at the end
+// compares the answers that the senders got with what is stored. It fails if there is any
+// difference.
 package chaos
 
 import (
@@ -71,8 +72,8 @@ func (c *Command) Run(ctx context.Context) error {
 	})
 }
 
-// inDirectory makes a run in a directory, and returns an error if it found something. If none is given it is a temporary one, which is
-// removed after success.
+// inDirectory makes a run in a directory, and returns an error if it found something. If none is
+// given it is a temporary one, which is removed after success.
 func inDirectory(dir string, seed uint64, run func(dir string) (ok bool, err error)) (err error) {
 	temporary := dir == ""
 	if temporary {
@@ -94,8 +95,8 @@ func inDirectory(dir string, seed uint64, run func(dir string) (ok bool, err err
 	return err
 }
 
-// buildPrograms compiles the programs as `make build` does, but that their clocks can be moved, and with the rule broken that a
-// mutant names; none if empty.
+// buildPrograms compiles the programs as `make build` does, but that their clocks can be moved, and
+// with the rule broken that a mutant names; none if empty.
 func buildPrograms(ctx context.Context, dir, broken string) error {
 	names := []string{"lodestone", "lodestone-clickhouse"}
 	sources, err := clock.Sources("cmd/"+names[0], "cmd/"+names[1])
@@ -137,7 +138,8 @@ func compile(ctx context.Context, sources overlay.Sources, dir string, names ...
 
 var errUnnoticed = errors.New("the run does not notice it")
 
-// tryMutants breaks one rule after the other, and returns which were not noticed. A directory that is given is kept.
+// tryMutants breaks one rule after the other, and returns which were not noticed. A directory that
+// is given is kept.
 func tryMutants(ctx context.Context, dir string, log *slog.Logger) error {
 	var errs []error
 	for i, m := range mutant.All() {

@@ -36,8 +36,8 @@ func comeAndGo(ctx context.Context, s *scene) error {
 	return err
 }
 
-// otherGroup starts a consumer of another group on the same Kafka, ClickHouse and Postgres, which has to be refused: it would
-// store everything once more.
+// otherGroup starts a consumer of another group on the same Kafka, ClickHouse and Postgres, which
+// has to be refused: it would store everything once more.
 func otherGroup(ctx context.Context, s *scene) error {
 	s.note("a consumer of another group starts")
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
@@ -112,8 +112,9 @@ func setOffsetsBack(ctx context.Context, s *scene) error {
 	})
 }
 
-// topicRecreated deletes the events' topic, or that of link views, and makes it again. What is in the old
-// one and not stored would be lost by that, so an operator lets it run dry first, and so do we.
+// topicRecreated deletes the events' topic, or that of link views, and makes it again. What is in
+// the old one and not stored would be lost by that, so an operator lets it run dry first, and so do
+// we.
 func topicRecreated(ctx context.Context, s *scene) error {
 	topic := event.Topic
 	if s.rand.IntN(3) == 0 {
@@ -210,7 +211,8 @@ func (w *world) caughtUp(ctx context.Context, ends ends) (bool, error) {
 	return !behind, nil
 }
 
-// await returns when everything in the log below the ends is stored. Errors are part of the picture: Kafka may be down.
+// await returns when everything in the log below the ends is stored. Errors are part of the
+// picture: Kafka may be down.
 func (w *world) await(ctx context.Context, ends ends, within time.Duration) error {
 	return probe.Until(ctx, within, retryInterval, "store everything", func() error {
 		done, err := w.caughtUp(ctx, ends)

@@ -85,7 +85,8 @@ func (s *scene) numberOf(r *kgo.Record) (uint64, bool) {
 	return s.load.ids.Number(e.EventID)
 }
 
-// lose puts on record that Kafka has a range of the log no longer. Events of which another copy is left in the rest are not lost.
+// lose puts on record that Kafka has a range of the log no longer. Events of which another copy is
+// left in the rest are not lost.
 func (s *scene) lose(ctx context.Context, lost, rest place) error {
 	numbers, err := s.numbers(ctx, lost)
 	if err != nil {
@@ -102,9 +103,9 @@ func (s *scene) lose(ctx context.Context, lost, rest place) error {
 	return nil
 }
 
-// backlog stops the consumers in order, lets events come in for a while, and returns what is then in the log and not stored, by
-// topic and partition, without partitions that have nothing. No sender has anything under way and the spools are empty, until
-// the caller lets the load go on.
+// backlog stops the consumers in order, lets events come in for a while, and returns what is then
+// in the log and not stored, by topic and partition, without partitions that have nothing. No
+// sender has anything under way and the spools are empty, until the caller lets the load go on.
 func (s *scene) backlog(ctx context.Context, d time.Duration) ([]place, error) {
 	for _, p := range s.consumers[:consumers] {
 		p.Stop(40 * time.Second)
@@ -190,11 +191,12 @@ func expireRecords(ctx context.Context, s *scene) error {
 	return s.requireLost(ctx, before, deleted)
 }
 
-// shownWithin bounds the wait until consumers that just started, on brokers that did as well, show what they found.
+// shownWithin bounds the wait until consumers that just started, on brokers that did as well, show
+// what they found.
 const shownWithin = 3 * time.Minute
 
-// requireLost waits until the consumers have counted these ranges as lost, and requires that they are on record, and nothing
-// else beside what was before.
+// requireLost waits until the consumers have counted these ranges as lost, and requires that they
+// are on record, and nothing else beside what was before.
 func (s *scene) requireLost(ctx context.Context, before, want []place) error {
 	if err := s.alarm(ctx, records(want)); err != nil {
 		s.wrong("the alarm of lost records: %v", err)
@@ -224,8 +226,9 @@ func records(places []place) (n int64) {
 	return n
 }
 
-// alarm waits until the consumers, which have just started, have counted at least so many lost records. One that loses a partition between
-// counting and its commit leaves them to be counted again.
+// alarm waits until the consumers, which have just started, have counted at least so many lost
+// records. One that loses a partition between counting and its commit leaves them to be counted
+// again.
 func (s *scene) alarm(ctx context.Context, want int64) error {
 	return probe.Until(ctx, shownWithin, retryInterval, "wait for the alarm", func() error {
 		sum := int64(0)
@@ -267,7 +270,8 @@ func (s *scene) lost(ctx context.Context) (ranges []place, err error) {
 // longest is the most that truncateLog takes of what is stored.
 const longest = 1_000
 
-// longLog waits until enough records of a partition are stored to lose some, and returns where the logs start.
+// longLog waits until enough records of a partition are stored to lose some, and returns where the
+// logs start.
 func (s *scene) longLog(ctx context.Context) (starts map[string]map[int32]int64, err error) {
 	return starts, probe.Until(ctx, s.limit, retryInterval, "wait until a log is long enough", func() error {
 		listed, err := s.admin.ListStartOffsets(ctx, event.Topic, event.LinkViewTopic)
@@ -295,9 +299,9 @@ func (s *scene) longLog(ctx context.Context) (starts map[string]map[int32]int64,
 	})
 }
 
-// truncateLog takes the end of a partition's log away, on every broker, as a power failure of all of them does: records that
-// were acknowledged are gone, some of them stored and some not, and others get their offsets. The partition has to stand still,
-// until the topic is recreated.
+// truncateLog takes the end of a partition's log away, on every broker, as a power failure of all
+// of them does: records that were acknowledged are gone, some of them stored and some not, and
+// others get their offsets. The partition has to stand still, until the topic is recreated.
 func truncateLog(ctx context.Context, s *scene) error {
 	d, back := s.between(2*time.Second, 5*time.Second), 100+s.rand.Int64N(longest-100)
 	setBack, grow := s.rand.IntN(2) == 0, s.rand.IntN(2) == 0
@@ -311,7 +315,8 @@ func truncateLog(ctx context.Context, s *scene) error {
 	if err != nil {
 		return errors.Join(err, s.startConsumers())
 	}
-	// Rows have to lie behind the end, and the end not before the log's start, which another fault may have moved.
+	// Rows have to lie behind the end, and the end not before the log's start, which another fault may
+	// have moved.
 	if places = slices.DeleteFunc(places, func(p place) bool { return p.from-starts[p.topic][p.partition] <= longest }); len(places) == 0 {
 		s.note("too little is stored")
 		return s.startConsumers()
@@ -342,8 +347,8 @@ func truncateLog(ctx context.Context, s *scene) error {
 	return s.recreateHalted(ctx, place{p.topic, p.partition, max(at-2*longest, starts[p.topic][p.partition]), 0})
 }
 
-// recreateHalted recreates the topic of a partition that stands still, as docs/operations.md says, and saves what the partition has from an
-// offset on. What it has may be stored already.
+// recreateHalted recreates the topic of a partition that stands still, as docs/operations.md says,
+// and saves what the partition has from an offset on. What it has may be stored already.
 func (s *scene) recreateHalted(ctx context.Context, halted place) error {
 	s.note("the partition stands still; recreate its topic once the other partitions have run dry")
 	if err := s.load.quiet(ctx); err != nil {
@@ -381,7 +386,8 @@ func (s *scene) recreateHalted(ctx context.Context, halted place) error {
 	})
 }
 
-// save returns the keys and values of a range of the log, as records to be written to the same partition.
+// save returns the keys and values of a range of the log, as records to be written to the same
+// partition.
 func (s *scene) save(ctx context.Context, p place) (records []*kgo.Record, err error) {
 	return records, s.read(ctx, p, func(r *kgo.Record) {
 		records = append(records, &kgo.Record{Topic: p.topic, Partition: p.partition, Key: r.Key, Value: r.Value})
@@ -406,7 +412,8 @@ func (s *scene) halted(ctx context.Context, reason string) error {
 	})
 }
 
-// launchedBroker returns the pid of a broker that may not answer yet, so that PID is 0: it has read its log already.
+// launchedBroker returns the pid of a broker that may not answer yet, so that PID is 0: it has read
+// its log already.
 func (s *scene) launchedBroker(node int) func() int {
 	return func() int {
 		text, _ := os.ReadFile(filepath.Join(s.dir, "kafka", "kafka"+strconv.Itoa(node)+".pid")) // missing while none runs
@@ -416,8 +423,8 @@ func (s *scene) launchedBroker(node int) func() int {
 	}
 }
 
-// cutWhileDown ends all brokers, cuts the partition's log, and waits until they run again. The group's commit is set back to
-// the new end if its log is to have lost its end as well.
+// cutWhileDown ends all brokers, cuts the partition's log, and waits until they run again. The
+// group's commit is set back to the new end if its log is to have lost its end as well.
 func (s *scene) cutWhileDown(ctx context.Context, p place, at int64, setBack bool) error {
 	const down = 4 * time.Second
 	var all sync.WaitGroup

@@ -106,7 +106,8 @@ func backUp(ctx context.Context, s *scene) error {
 	return s.command(ctx, "backup", "check", s.backups())
 }
 
-// exportAndErase exports a person whose page stays open, and erases them. The databases have nothing of them soon after.
+// exportAndErase exports a person whose page stays open, and erases them. The databases have
+// nothing of them soon after.
 func exportAndErase(ctx context.Context, s *scene) error {
 	const account = 1 // not the first one, one of whose links has a quarter of the events
 	reader := s.rand.IntN(linksInAll / accounts)
@@ -136,10 +137,12 @@ func exportAndErase(ctx context.Context, s *scene) error {
 	return nil
 }
 
-// erasedWithin is how long the events of a person may take to be blank, since parts of the table are written again under load. A week is promised.
+// erasedWithin is how long the events of a person may take to be blank, since parts of the table
+// are written again under load. A week is promised.
 const erasedWithin = 15 * time.Minute
 
-// verifyErased returns an error unless the databases get to have nothing of the person who was erased.
+// verifyErased returns an error unless the databases get to have nothing of the person who was
+// erased.
 func (w *world) verifyErased(ctx context.Context) error {
 	if w.operations.gone == nil {
 		return nil
@@ -149,8 +152,8 @@ func (w *world) verifyErased(ctx context.Context) error {
 	})
 }
 
-// destroyAndRestore destroys both databases and restores them from the newest backup. Collectors go on: Kafka takes what they get, and nothing of theirs reaches
-// Postgres before it is whole.
+// destroyAndRestore destroys both databases and restores them from the newest backup. Collectors go
+// on: Kafka takes what they get, and nothing of theirs reaches Postgres before it is whole.
 func destroyAndRestore(ctx context.Context, s *scene) error {
 	others := slices.Concat([]*machine.Process{s.site}, s.queries, s.consumers[:consumers])
 	for _, p := range others {

@@ -34,7 +34,8 @@ func (r *report) ok() bool {
 	return r.Findings != nil && r.Findings.ok() && len(r.fat()) == 0 && len(r.Broken) == 0
 }
 
-// soon is how long the system should take at most to recover from a fault. It is reported and not required, since it depends on the machine.
+// soon is how long the system should take at most to recover from a fault. It is reported and not
+// required, since it depends on the machine.
 const soon = 30 * time.Second
 
 // fat returns the kinds of our processes that had too much memory.

@@ -32,7 +32,8 @@ type options struct {
 	Steps    []string // names of faults, once each in this order; else the seed decides, until Duration, Events and Faults are reached
 	Only     []string // names of the faults that the seed may choose from; else all
 	Pause    time.Duration
-	// At has the times from the begin of the load at which Steps are injected at the earliest, and the load ends. Else steps follow each other after Pause.
+	// At has the times from the begin of the load at which Steps are injected at the earliest, and the
+	// load ends. Else steps follow each other after Pause.
 	At []time.Duration
 	// Watch is called beside the load.
 	Watch    func(ctx context.Context, w *world)

@@ -16,8 +16,9 @@ import (
 	"lodestone/cmd/lodestone-lab/overlay"
 )
 
-// SoakCommand is `lodestone-lab soak`. It runs an installation for hours under a steady load, while an operator does what operators do and
-// each part is killed: it is backed up, destroyed and restored, and a person is erased. The memory of each process has to stay what it was.
+// SoakCommand is `lodestone-lab soak`. It runs an installation for hours under a steady load, while
+// an operator does what operators do and each part is killed: it is backed up, destroyed and
+// restored, and a person is erased. The memory of each process has to stay what it was.
 type SoakCommand struct {
 	Duration time.Duration `name:"duration" default:"2h" help:"How long events are sent."`
 	Rate     int           `name:"rate" default:"10000" help:"Events to send in a second. What is late after an outage is not made up for."`
@@ -35,7 +36,8 @@ type SoakCommand struct {
 // killed are what is killed, in turn.
 var killed = []string{"collector", "consumer", "clickhouse", "postgres", "broker", "query", "crud"}
 
-// plan returns what happens, and when. Long times without a restart come after the first kills, after the restore, and at the end.
+// plan returns what happens, and when. Long times without a restart come after the first kills,
+// after the restore, and at the end.
 func plan(duration time.Duration) (steps []string, times []time.Duration) {
 	at := func(share float64, name string) {
 		steps, times = append(steps, name), append(times, time.Duration(share*float64(duration)))

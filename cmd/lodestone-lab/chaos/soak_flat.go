@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// What a quantity may grow by before it counts as growth: a share of what it was, and an amount below which it is noise.
+// What a quantity may grow by before it counts as growth: a share of what it was, and an amount
+// below which it is noise.
 const (
 	growthShare     = 0.2
 	residentNoise   = 24 << 20 // bytes
@@ -28,8 +29,9 @@ type calm struct {
 	samples []sample
 }
 
-// calms returns the calm times of the processes, in order. One begins when a process has started and the system has recovered from the last
-// operation or fault; it is left out unless it is longer than a few warm-ups.
+// calms returns the calm times of the processes, in order. One begins when a process has started
+// and the system has recovered from the last operation or fault; it is left out unless it is longer
+// than a few warm-ups.
 func (s *samples) calms(warmUp time.Duration) (all []calm) {
 	type key struct {
 		process string
@@ -62,7 +64,8 @@ func (s *samples) calms(warmUp time.Duration) (all []calm) {
 // minLong is how long a calm time has to be, with its warm-up.
 func minLong(warmUp time.Duration) time.Duration { return max(minCalm*warmUp, minCalmTime) }
 
-// unmeasured returns a sentence for each process without a calm time: nothing shows that its memory is flat.
+// unmeasured returns a sentence for each process without a calm time: nothing shows that its memory
+// is flat.
 func (s *samples) unmeasured(all []calm, warmUp time.Duration) (sentences []string) {
 	measured := map[string]bool{}
 	for _, one := range s.all {
@@ -113,9 +116,11 @@ func (q quantity) grown(before, after float64) bool {
 	return after-before > max(q.noise, growthShare*before)
 }
 
-// flat returns a sentence for everything that grows: of a process from the first to the last third of a calm time, and of all processes of a kind together
-// from their first calm times to their last ones. Between calm times partitions move from one consumer to another, with what they need.
-// Restarts and recoveries are between calm times as well, so they hide nothing and count for nothing.
+// flat returns a sentence for everything that grows: of a process from the first to the last third
+// of a calm time, and of all processes of a kind together from their first calm times to their last
+// ones. Between calm times partitions move from one consumer to another, with what they need.
+// Restarts and recoveries are between calm times as well, so they hide nothing and count for
+// nothing.
 func flat(all []calm) (growing []string) {
 	for _, c := range all {
 		for _, q := range quantities {

@@ -65,8 +65,8 @@ func tokenWithoutPart(ctx context.Context, s *scene) error {
 			s.note("took the rows of %d announced blocks away, whose tokens are remembered", found)
 			return nil
 		}
-		// Consumers that were killed are members of the group until their sessions are over, and until then the next ones have
-		// nothing to announce.
+		// Consumers that were killed are members of the group until their sessions are over, and until
+		// then the next ones have nothing to announce.
 		if err := s.recovered(ctx, s.limit); err != nil {
 			return err
 		}
@@ -129,9 +129,10 @@ func (s *scene) takeAnnouncedRowsOf(ctx context.Context, shard driver.Conn, of s
 	return found, nil
 }
 
-// underTheGuard is what is left of ClickHouse's disk when it is full: less than its configuration keeps free
-// (keep_free_space_bytes), so that it begins nothing more. What runs by then goes to its end: with no byte left,
-// ClickHouse 26.7 keeps parts with empty files and says that they are stored, which no user of it can fix.
+// underTheGuard is what is left of ClickHouse's disk when it is full: less than its configuration
+// keeps free (keep_free_space_bytes), so that it begins nothing more. What runs by then goes to its
+// end: with no byte left, ClickHouse 26.7 keeps parts with empty files and says that they are
+// stored, which no user of it can fix.
 const underTheGuard = 896 << 20
 
 func fillClickHouse(ctx context.Context, s *scene) error {
@@ -212,8 +213,8 @@ func (w *world) setServers(ahead time.Duration) (err error) {
 	return err
 }
 
-// jumpAroundZombie stops a consumer for longer than its session lasts, and meanwhile sets its clock and
-// that of ClickHouse back: by either, the time of the insert that it stopped in is not over.
+// jumpAroundZombie stops a consumer for longer than its session lasts, and meanwhile sets its clock
+// and that of ClickHouse back: by either, the time of the insert that it stopped in is not over.
 func jumpAroundZombie(ctx context.Context, s *scene) error {
 	number := s.rand.IntN(consumers)
 	p, d := s.consumers[number], s.between(sessionTimeout+3*time.Second, 20*time.Second)

@@ -16,11 +16,12 @@ import (
 	"lodestone/pkg/event"
 )
 
-// repeatWindow is the number of records of a partition within which the consumer knows repeats by itself.
+// repeatWindow is the number of records of a partition within which the consumer knows repeats by
+// itself.
 const repeatWindow = 100_000
 
-// ofFirstLink returns the numbers of so many new events of the first link, which share a partition. Numbers between them are
-// never used.
+// ofFirstLink returns the numbers of so many new events of the first link, which share a partition.
+// Numbers between them are never used.
 func (l *load) ofFirstLink(n int) []uint64 {
 	numbers := make([]uint64, 0, n)
 	for len(numbers) < n {
@@ -72,9 +73,10 @@ func (s *scene) write(ctx context.Context, records ...*kgo.Record) error {
 	return nil
 }
 
-// passWindow writes one event to the first link's partition again and again, until more records lie between what was there and
-// what comes next than the consumer looks back. They make one row. No sender may have anything under way: whatever it repeated
-// afterwards would come too late to be known.
+// passWindow writes one event to the first link's partition again and again, until more records lie
+// between what was there and what comes next than the consumer looks back. They make one row. No
+// sender may have anything under way: whatever it repeated afterwards would come too late to be
+// known.
 func (s *scene) passWindow(ctx context.Context) error {
 	number := s.load.ofFirstLink(1)
 	if err := s.acknowledged(number); err != nil {
@@ -90,9 +92,10 @@ func (s *scene) passWindow(ctx context.Context) error {
 	return s.write(ctx, records...)
 }
 
-// repeatFromSpool leaves behind what an outage of Kafka and the consumers does: events that reached Kafka late, were taken for
-// unacknowledged and kept in the spool of a collector whose clock is hours ahead, and are sent once more, more records later
-// than the consumer knows repeats by itself.
+// repeatFromSpool leaves behind what an outage of Kafka and the consumers does: events that reached
+// Kafka late, were taken for unacknowledged and kept in the spool of a collector whose clock is
+// hours ahead, and are sent once more, more records later than the consumer knows repeats by
+// itself.
 func repeatFromSpool(ctx context.Context, s *scene) error {
 	ahead := 3*time.Hour + s.between(0, time.Hour)
 	s.note("no consumer runs; events come again from the spool of a collector whose clock is %v ahead", ahead)

@@ -1,9 +1,9 @@
-// Package clock moves the clock of processes, for the chaos runner and for tests. Sources adds it to the programs that are built for
-// them, and to no other build.
+// Package clock moves the clock of processes, for the chaos runner and for tests. Sources adds it
+// to the programs that are built for them, and to no other build.
 //
-// What is moved is the time of day (CLOCK_REALTIME), as an operator who sets a machine's clock moves
-// it; the monotonic clock, by which timers run, goes on. No library that is loaded before the others
-// reaches a static program, so the process changes itself: the kernel's vDSO, through which
+// What is moved is the time of day (CLOCK_REALTIME), as an operator who sets a machine's clock
+// moves it; the monotonic clock, by which timers run, goes on. No library that is loaded before the
+// others reaches a static program, so the process changes itself: the kernel's vDSO, through which
 // both Go and the ClickHouse library read the time, is made to add what a file says.
 package clock
 
@@ -25,7 +25,8 @@ var ErrUnsupported = errors.New("the clock of a process can be moved on Linux on
 // several goroutines.
 type File struct{ path string }
 
-// fileBytes is the size of a file: whole seconds, a signed number of 64 bits in the machine's order.
+// fileBytes is the size of a file: whole seconds, a signed number of 64 bits in the machine's
+// order.
 const fileBytes = 8
 
 // Make makes a file that moves nothing yet. Processes of any user may follow it.
@@ -43,8 +44,8 @@ func Make(path string) (*File, error) {
 // Path is the file's, for Variable.
 func (f *File) Path() string { return f.path }
 
-// Set moves the clocks of all that follow, now and when they are started again, to be ahead of the machine's by
-// so many whole seconds.
+// Set moves the clocks of all that follow, now and when they are started again, to be ahead of the
+// machine's by so many whole seconds.
 func (f *File) Set(ahead time.Duration) error {
 	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // Supported reports whether the clock of a process can be moved.
 const Supported = true
 
-// Follow moves the clock of this process by what the file says, from now on to its end. It is called
-// once, before anything depends on the time.
+// Follow moves the clock of this process by what the file says, from now on to its end. It is
+// called once, before anything depends on the time.
 func Follow(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

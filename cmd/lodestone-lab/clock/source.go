@@ -31,8 +31,8 @@ func init() {
 }
 `
 
-// Sources are this package as lodestone/clock of the product, and in each program a file that follows Variable. Programs are named by
-// their paths from the product's root.
+// Sources are this package as lodestone/clock of the product, and in each program a file that
+// follows Variable. Programs are named by their paths from the product's root.
 func Sources(programs ...string) (overlay.Sources, error) {
 	all := overlay.Sources{}
 	entries, err := files.ReadDir(".")

@@ -92,7 +92,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// On a host with two processors, and with one, every container is created and started, in an order in which each finds what it needs.
+// On a host with two processors, and with one, every container is created and started, in an order
+// in which each finds what it needs.
 func TestUp(t *testing.T) {
 	t.Parallel()
 	for _, cpus := range []int{1, 2} {
@@ -126,7 +127,8 @@ func TestUp(t *testing.T) {
 	}
 }
 
-// The stand-in refuses as Docker does, so the tests above would see it. Each change is one that the file once had.
+// The stand-in refuses as Docker does, so the tests above would see it. Each change is one that the
+// file once had.
 func TestTheEngineRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, changed, says string }{

@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// engine answers Docker's API as far as `docker compose up` asks it. It runs nothing: a container that is started is healthy, or has
-// ended with 0 if it is the migration. It refuses what Docker's daemon refuses when it creates a container.
+// engine answers Docker's API as far as `docker compose up` asks it. It runs nothing: a container
+// that is started is healthy, or has ended with 0 if it is the migration. It refuses what Docker's
+// daemon refuses when it creates a container.
 type engine struct {
 	*httptest.Server
 	cpus   int
@@ -134,7 +135,8 @@ func (e *engine) thing(w http.ResponseWriter, r *http.Request, parts []string) {
 	}
 }
 
-// create refuses what Docker's daemon refuses (daemon/daemon_unix.go, verifyPlatformContainerResources; volume/mounts, validateMountConfig).
+// create refuses what Docker's daemon refuses (daemon/daemon_unix.go,
+// verifyPlatformContainerResources; volume/mounts, validateMountConfig).
 func (e *engine) create(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -22,7 +22,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// dbt builds every model and passes every test, as a user who can write to the models' database only.
+// dbt builds every model and passes every test, as a user who can write to the models' database
+// only.
 func TestProject(t *testing.T) {
 	root, err := enginetest.Root()
 	require.NoError(t, err)

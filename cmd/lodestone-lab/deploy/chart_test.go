@@ -15,7 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// rendering is the Helm chart with its default values, which a test of deploy/helm/test compares with the chart.
+// rendering is the Helm chart with its default values, which a test of deploy/helm/test compares
+// with the chart.
 const rendering = root + "/deploy/helm/test/testdata/default.golden.yaml"
 
 // manifest is what this test needs of a Deployment, a StatefulSet or a Job.
@@ -38,8 +39,8 @@ type manifest struct {
 	}
 }
 
-// chart returns the processes of the Helm chart as services of the compose file are: names of hosts are without the release's, and secrets lie
-// where Compose has them.
+// chart returns the processes of the Helm chart as services of the compose file are: names of hosts
+// are without the release's, and secrets lie where Compose has them.
 func chart(t *testing.T) *types.Project {
 	t.Helper()
 	text, err := os.ReadFile(rendering)

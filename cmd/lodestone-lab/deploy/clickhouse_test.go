@@ -48,7 +48,8 @@ const imageUsers = `<clickhouse>
   <quotas><default/></quotas>
 </clickhouse>`
 
-// consoleUser is for the library alone, whose console opens the ports as the user default. Its session is the only one.
+// consoleUser is for the library alone, whose console opens the ports as the user default. Its
+// session is the only one.
 const consoleUser = `<clickhouse>
   <profiles><console><max_sessions_for_user>1</max_sessions_for_user></console></profiles>
   <users><default replace="replace">
@@ -206,8 +207,8 @@ func TestClickHouseUsers(t *testing.T) {
 	must("lodestone", lodestone, "SELECT groupArray(name) FROM system.tables WHERE database = 'system' AND name LIKE '%\\_log'", "['query_log']")
 }
 
-// A user without a password could be used by any program on the machine, and close the ports with any right. The library has one for its
-// console, so this reads the file.
+// A user without a password could be used by any program on the machine, and close the ports with
+// any right. The library has one for its console, so this reads the file.
 func TestEveryUserOfClickHouseHasAPassword(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(source + "/clickhouse/users.d/lodestone.xml")

@@ -1,4 +1,5 @@
-// Package deploy has no code. Its tests stand in for running the files of the product's directory deploy.
+// Package deploy has no code. Its tests stand in for running the files of the product's directory
+// deploy.
 package deploy_test
 
 import (
@@ -43,7 +44,8 @@ func always() []string {
 	return slices.DeleteFunc(slices.Clone(ours), func(name string) bool { return slices.Contains(onRequest, name) })
 }
 
-// environment returns what deploy/compose-env writes, fresh: the variables of .env, and the secrets by name.
+// environment returns what deploy/compose-env writes, fresh: the variables of .env, and the secrets
+// by name.
 func environment(t *testing.T) (variables, secrets map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -328,7 +330,8 @@ func TestOrderOfStart(t *testing.T) {
 	require.NotContains(t, p.Services["backup"].DependsOn, "migrate", "a restore needs empty engines")
 }
 
-// Who is in front holds for the site as for the collector: without it, all visitors share the limits of one.
+// Who is in front holds for the site as for the collector: without it, all visitors share the
+// limits of one.
 func TestTrustedProxiesReachBothListeners(t *testing.T) {
 	t.Parallel()
 	variables, _ := environment(t)

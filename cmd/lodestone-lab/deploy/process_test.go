@@ -33,8 +33,8 @@ func binary(t *testing.T) string {
 	return path
 }
 
-// Each process starts from exactly the environment that the compose file gives it, and from that of the Helm chart, addresses replaced by those
-// of engines at hand, and says that it is ready.
+// Each process starts from exactly the environment that the compose file gives it, and from that of
+// the Helm chart, addresses replaced by those of engines at hand, and says that it is ready.
 func TestEveryProcessStarts(t *testing.T) { //nolint:tparallel // the chart's processes start when those of the compose file have ended
 	t.Parallel()
 	_, variables, secrets := project(t)
@@ -117,8 +117,8 @@ func (h *host) startEngines() {
 	h.listen = map[string]string{}
 }
 
-// replaceURL puts user, password and address of an engine at hand into one of the URLs of compose-env,
-// whose path and options stay.
+// replaceURL puts user, password and address of an engine at hand into one of the URLs of
+// compose-env, whose path and options stay.
 func (h *host) replaceURL(secret string, e interface{ URL() string }) {
 	given, err := url.Parse(h.secrets[secret])
 	require.NoError(h.t, err)
@@ -173,7 +173,8 @@ func (h *host) command(ctx context.Context, service string, args ...string) *exe
 	return cmd
 }
 
-// givesAccess makes the first account and its key by the commands that compose-env prints, in the environment of crud.
+// givesAccess makes the first account and its key by the commands that compose-env prints, in the
+// environment of crud.
 func (h *host) givesAccess(t *testing.T) {
 	t.Helper()
 	create := h.command(t.Context(), "crud", "account", "create", "--name", "My company", "--plan", "team")

@@ -73,7 +73,8 @@ func boards(t *testing.T) (list []board) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		b := board{file: filepath.Base(file)}
-		// The strict decoder reports what is wrong, in an error that is empty where nothing is. It leaves parts out.
+		// The strict decoder reports what is wrong, in an error that is empty where nothing is. It leaves
+		// parts out.
 		var wrong cog.BuildErrors
 		if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); !errors.As(err, &wrong) { //nolint:staticcheck // because of the same
 			require.NoError(t, err, file)
@@ -184,7 +185,8 @@ func ask(t *testing.T, address, sql string) string {
 	return strings.TrimRight(string(body), "\n")
 }
 
-// The files that Grafana reads at its start name the data source that dashboards begin with, and no password.
+// The files that Grafana reads at its start name the data source that dashboards begin with, and no
+// password.
 func TestProvisioning(t *testing.T) {
 	t.Parallel()
 	var sources struct {

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// view is what a person looks at: a time, and values of variables. A variable without values has all of them.
+// view is what a person looks at: a time, and values of variables. A variable without values has
+// all of them.
 type view struct {
 	from, to time.Time
 	interval time.Duration
@@ -24,8 +25,8 @@ var (
 	macro       = regexp.MustCompile(`\$__(\w+)\((\w+)\)`)
 )
 
-// expand fills in what Grafana and the plugin fill in: first the condition that is left out where all values of a variable are chosen,
-// then variables, then macros.
+// expand fills in what Grafana and the plugin fill in: first the condition that is left out where
+// all values of a variable are chosen, then variables, then macros.
 func (v view) expand(t *testing.T, sql string) string {
 	t.Helper()
 	sql = conditional.ReplaceAllStringFunc(sql, func(found string) string {

@@ -27,8 +27,8 @@ type promQuery struct {
 	Range        bool       `json:"range"`
 }
 
-// Every panel of the dashboard for operators shows something of a program that has the metrics of docs/metrics.md, which is held against a
-// running one.
+// Every panel of the dashboard for operators shows something of a program that has the metrics of
+// docs/metrics.md, which is held against a running one.
 func TestPanelsOfOperationHaveTheProgramsMetrics(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(folder + "/dashboards/" + operation)

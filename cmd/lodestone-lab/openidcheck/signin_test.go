@@ -99,7 +99,8 @@ func TestSignInAtARealProvider(t *testing.T) {
 	_, err = user.NewUsers(db).Add(t.Context(), tenant, "test-user@zitadel.ch", auth.Editor)
 	require.NoError(t, err)
 
-	// signIn goes to the provider, and returns the browser and the address that leads back, which it has not opened.
+	// signIn goes to the provider, and returns the browser and the address that leads back, which it
+	// has not opened.
 	signIn := func() (*http.Client, string) {
 		t.Helper()
 		cookies, err := cookiejar.New(nil)

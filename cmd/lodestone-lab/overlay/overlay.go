@@ -1,5 +1,5 @@
-// Package overlay builds the product with other sources than those in its directory. The compiler takes them by its flag -overlay, so
-// that nothing in the product serves the laboratory.
+// Package overlay builds the product with other sources than those in its directory. The compiler
+// takes them by its flag -overlay, so that nothing in the product serves the laboratory.
 package overlay
 
 import (
@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// Sources are the contents of files that are changed or added, by their paths from the product's root.
+// Sources are the contents of files that are changed or added, by their paths from the product's
+// root.
 type Sources map[string][]byte
 
 // With returns the sources of both. A file that both have is taken from more.
@@ -34,7 +35,8 @@ func Root(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Go returns a command of the go tool, such as build or test, that takes these sources. They are written into dir.
+// Go returns a command of the go tool, such as build or test, that takes these sources. They are
+// written into dir.
 func (s Sources) Go(ctx context.Context, dir, command string, args ...string) (*exec.Cmd, error) {
 	root, err := Root(ctx)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package probe looks at processes of Lodestone from outside: at their admin addresses, and in /proc.
+// Package probe looks at processes of Lodestone from outside: at their admin addresses, and in
+// /proc.
 package probe
 
 import (
@@ -33,7 +34,8 @@ func ask(ctx context.Context, admin, path string) (*http.Response, error) {
 	return resp, err
 }
 
-// FreeAddress returns an address of this machine that nothing listens on, and that the system gives to no outgoing connection.
+// FreeAddress returns an address of this machine that nothing listens on, and that the system gives
+// to no outgoing connection.
 func FreeAddress() (string, error) {
 	port, err := engine.FreePort()
 	if err != nil {
@@ -51,7 +53,8 @@ func Ready(ctx context.Context, admin string) error {
 	return resp.Body.Close()
 }
 
-// Metric returns the value of a metric, by its name and labels, 0 if the process has no such metric.
+// Metric returns the value of a metric, by its name and labels, 0 if the process has no such
+// metric.
 func Metric(ctx context.Context, admin, name string) (int64, error) {
 	resp, err := ask(ctx, admin, "/metrics")
 	if err != nil {
@@ -77,7 +80,8 @@ func Listens(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// Until repeats a look, every so often, until it returns no error, or returns its error when the time is over.
+// Until repeats a look, every so often, until it returns no error, or returns its error when the
+// time is over.
 func Until(ctx context.Context, within, every time.Duration, what string, look func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

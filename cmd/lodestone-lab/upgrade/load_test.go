@@ -20,8 +20,9 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// load sends events to whichever collectors serve, and counts those that were acknowledged. Those of a request that was not are sent again under
-// their ids, perhaps to another collector, as browsers do.
+// load sends events to whichever collectors serve, and counts those that were acknowledged. Those
+// of a request that was not are sent again under their ids, perhaps to another collector, as
+// browsers do.
 type load struct {
 	t      *testing.T
 	since  time.Time

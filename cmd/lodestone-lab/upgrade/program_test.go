@@ -24,8 +24,9 @@ import (
 
 const root = "../../.."
 
-// previous returns the revision to upgrade from: the one that UPGRADE_FROM names, else the newest tag below this commit. As long as there is no
-// tag it is the commit of the first migration, which a database of an older one does not lead to.
+// previous returns the revision to upgrade from: the one that UPGRADE_FROM names, else the newest
+// tag below this commit. As long as there is no tag it is the commit of the first migration, which
+// a database of an older one does not lead to.
 func previous(t *testing.T) string {
 	t.Helper()
 	tags := git(t, "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname")
@@ -45,8 +46,8 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// build builds Lodestone from a revision; "" is this checkout as it is. The pages of a revision are those of this checkout:
-// the test is about what processes store and exchange.
+// build builds Lodestone from a revision; "" is this checkout as it is. The pages of a revision are
+// those of this checkout: the test is about what processes store and exchange.
 func build(t *testing.T, revision string) string {
 	t.Helper()
 	program, tree := filepath.Join(t.TempDir(), "lodestone"), root
@@ -70,7 +71,8 @@ type installation struct {
 	env []string
 }
 
-// run waits for a command of a program that ends by itself, and returns its code and what it prints.
+// run waits for a command of a program that ends by itself, and returns its code and what it
+// prints.
 func (i installation) run(program string, args ...string) (code int, printed string) {
 	i.t.Helper()
 	cmd := exec.CommandContext(i.t.Context(), program, args...)

@@ -28,8 +28,9 @@ func phase(t *testing.T) int64 {
 	return n
 }
 
-// An installation goes from the release before to this one, back, and to this one again, in the order of docs/upgrade.md. Events come all the time; none is lost
-// or counted twice, and no process of either release gets unready.
+// An installation goes from the release before to this one, back, and to this one again, in the
+// order of docs/upgrade.md. Events come all the time; none is lost or counted twice, and no process
+// of either release gets unready.
 func TestUpgradeAndRollback(t *testing.T) {
 	t.Parallel()
 	from := previous(t)
@@ -69,7 +70,8 @@ func TestUpgradeAndRollback(t *testing.T) {
 	old.requireReady()
 	l.caughtUp(old.query, key)
 
-	// Upward: crud and query, the consumers, the collectors last. One of each release runs for a while.
+	// Upward: crud and query, the consumers, the collectors last. One of each release runs for a
+	// while.
 	now := i.upgrade(t, old, after, l, key, events)
 	l.caughtUp(now.query, key)
 

@@ -1,4 +1,5 @@
-// Package manual writes the manual pages and the completion of shells from the commands and flags that the program has.
+// Package manual writes the manual pages and the completion of shells from the commands and flags
+// that the program has.
 package manual
 
 import (
@@ -12,7 +13,8 @@ import (
 // Shells are those that Completion knows.
 const Shells = "bash,zsh,fish"
 
-// Completion writes the completion of commands and flags for a shell. It is a list, so that completing starts no program.
+// Completion writes the completion of commands and flags for a shell. It is a list, so that
+// completing starts no program.
 func Completion(to io.Writer, app *kong.Application, shell string) error {
 	write := map[string]func(io.Writer, *kong.Application) error{"bash": bash, "zsh": zsh, "fish": fish}[shell]
 	if write == nil {
@@ -67,7 +69,8 @@ func (c command) words() string {
 
 func (c command) slashed() string { return "/" + strings.Join(c.path, "/") }
 
-// follow is the part of a shell's script that finds out which command the words before the cursor are, and then does something for each.
+// follow is the part of a shell's script that finds out which command the words before the cursor
+// are, and then does something for each.
 func follow(to io.Writer, all []command, indent, each string) error {
 	var paths []string
 	for _, c := range all[1:] {

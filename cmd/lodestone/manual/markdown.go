@@ -8,11 +8,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Settings says what a page of all commands leaves to the page of settings: the section that a flag is in, or "".
+// Settings says what a page of all commands leaves to the page of settings: the section that a flag
+// is in, or "".
 type Settings func(flag *kong.Flag) (section string)
 
-// Markdown returns the commands as one page: a table, then each with its arguments and its own flags. Flags that a section of the settings has
-// are named by that section.
+// Markdown returns the commands as one page: a table, then each with its arguments and its own
+// flags. Flags that a section of the settings has are named by that section.
 func Markdown(app *kong.Application, settings Settings) string {
 	all := commands(app)[1:]
 	var doc strings.Builder

@@ -15,7 +15,8 @@ import (
 // section is that of the manual for programs.
 const section = 1
 
-// Pages writes a manual page for the program and one for each command into a directory, dated by the day of the build's commit.
+// Pages writes a manual page for the program and one for each command into a directory, dated by
+// the day of the build's commit.
 func Pages(dir string, app *kong.Application, version string, day time.Time) error {
 	all := commands(app)
 	var errs []error

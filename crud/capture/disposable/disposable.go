@@ -11,8 +11,8 @@ import (
 //go:embed domains.txt
 var domains string
 
-// Is reports whether mail for a domain, in lower case, goes to such a service: the domain, or one that it
-// is below, is on the list.
+// Is reports whether mail for a domain, in lower case, goes to such a service: the domain, or one
+// that it is below, is on the list.
 func Is(domain string) bool {
 	for {
 		if strings.Contains(domains, "\n"+domain+"\n") {

@@ -41,8 +41,8 @@ const maxSentences = 3
 // enough is the number of readers from which a rate is worth a sentence.
 const enough = 10
 
-// Sentences says what changed, by rule: how many read and where the difference comes from, how far they read, and which source brings the
-// readers who finish.
+// Sentences says what changed, by rule: how many read and where the difference comes from, how far
+// they read, and which source brings the readers who finish.
 func Sentences(v Voice, b frame.Batch) (list []frame.Sentence) {
 	totals := b.Of(ByTime).Totals
 	readers, finish := v.Figure(totals, "people"), v.Figure(totals, "people_finish_rate")
@@ -117,7 +117,8 @@ func mostOf(v Voice, b frame.Batch, difference float64) string {
 	}).words
 }
 
-// bestSource says which source brings readers who finish, if it is clearly better than all together; else it says nothing.
+// bestSource says which source brings readers who finish, if it is clearly better than all
+// together; else it says nothing.
 func bestSource(v Voice, a frame.Answer, all frame.Figure) frame.Sentence {
 	var best frame.Row
 	for _, r := range a.Rows {
@@ -135,8 +136,8 @@ func bestSource(v Voice, a frame.Answer, all frame.Figure) frame.Sentence {
 	return v.Sentence("overview.changed.source", "source", best.Text("utm_source"), "rate", &rate, "readers", &readers, "all", &all)
 }
 
-// formsChanged says how many visitors send the form; nothing, if there are few. Where more forms were sent than visitors were counted, it
-// says why.
+// formsChanged says how many visitors send the form; nothing, if there are few. Where more forms
+// were sent than visitors were counted, it says why.
 func formsChanged(v Voice, totals frame.Row) frame.Sentence {
 	rate, visitors := v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
 	if math.IsNaN(rate.Value) || visitors.Value < enough {

@@ -136,7 +136,8 @@ func BatchOf(got Answers, questions int) (Batch, error) {
 	return b, nil
 }
 
-// Series are a metric's values over the intervals of an answer, and those before. A rate above 1 is a gap.
+// Series are a metric's values over the intervals of an answer, and those before. A rate above 1 is
+// a gap.
 func (a Answer) Series(metric string) (now, before []float64) {
 	shown := func(n float64) float64 {
 		if shares[metric] && n > 1 {

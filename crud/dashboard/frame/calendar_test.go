@@ -9,8 +9,8 @@ import (
 	"lodestone/pkg/timezone"
 )
 
-// Each choice of the calendar is the range of its name, on the last day of a month, over the end of a year, and where clocks pass
-// over a midnight. Its address shows that range.
+// Each choice of the calendar is the range of its name, on the last day of a month, over the end of
+// a year, and where clocks pass over a midnight. Its address shows that range.
 func TestCalendar(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, now, want string }{

@@ -7,7 +7,8 @@ import (
 	"lodestone/pkg/chart"
 )
 
-// Figure is a number of a screen: what it is called in the API, its exact value, and how people read it.
+// Figure is a number of a screen: what it is called in the API, its exact value, and how people
+// read it.
 type Figure struct {
 	Metric string // word of the API
 	Label  string // what people call it; "": the number stands alone

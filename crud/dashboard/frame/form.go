@@ -30,8 +30,9 @@ func Optional(text string) *string {
 // first is what the names of hidden fields begin with that hold what a form showed at first.
 const first = signin.FirstPrefix
 
-// Remember adds to the values of a form what fields of it show at first. The form repeats that in hidden fields, so that only what a
-// person changed is sent: others may have changed the rest meanwhile.
+// Remember adds to the values of a form what fields of it show at first. The form repeats that in
+// hidden fields, so that only what a person changed is sent: others may have changed the rest
+// meanwhile.
 func Remember(values url.Values, fields ...string) url.Values {
 	for _, name := range fields {
 		values[first+name] = slices.Concat([]string{""}, values[name]) // no value is one as well
@@ -50,7 +51,8 @@ func (f Form) Remembered() url.Values {
 	return hidden
 }
 
-// Changed reports whether a field is not as the form showed it at first. Of a form that remembers nothing, everything is sent.
+// Changed reports whether a field is not as the form showed it at first. Of a form that remembers
+// nothing, everything is sent.
 func Changed(typed url.Values, name string) bool {
 	before, known := typed[first+name]
 	filled := func(list []string) []string {
@@ -76,7 +78,8 @@ func (f Form) Any() string {
 // Failed reports whether anything is wrong.
 func (f Form) Failed() bool { return f.Detail != "" || len(f.Wrong) > 0 }
 
-// Rejected returns the form with the problem of the API, and whether the problem is about the form. Any other error is for the frame.
+// Rejected returns the form with the problem of the API, and whether the problem is about the form.
+// Any other error is for the frame.
 func Rejected(values url.Values, err error) (Form, bool) {
 	p, ok := errors.AsType[*problem.Problem](err)
 	if !ok || p.Status >= 500 || p.Code == problem.Unauthorized || p.Code == problem.NotFound || p.Code == problem.Forbidden {

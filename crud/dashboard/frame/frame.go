@@ -1,5 +1,6 @@
-// Package frame is what all screens of the dashboard share: the navigation, the period in the address, numbers with their definitions,
-// questions to the API, and what a screen shows when the API refuses.
+// Package frame is what all screens of the dashboard share: the navigation, the period in the
+// address, numbers with their definitions, questions to the API, and what a screen shows when the
+// API refuses.
 //
 // A screen is a function of a Visit. It asks the API with the visit's session, and shows a Screen:
 //
@@ -11,11 +12,13 @@
 //		return v.Show(d.live, frame.Screen{Title: v.Say("frame.nav.live"), Nav: frame.Live, Data: now})
 //	}
 //
-// Texts stand in crud/catalogue/dashboard/en.json. A template writes {{t "live.none"}}, and Go Visit.Say. A text with markup in it is
-// {{rich "link.offers" "document" (to .Magnet .Title)}}, and one with numbers that are drawn is a Sentence.
+// Texts stand in crud/catalogue/dashboard/en.json. A template writes {{t "live.none"}}, and Go
+// Visit.Say. A text with markup in it is {{rich "link.offers" "document" (to .Magnet .Title)}}, and
+// one with numbers that are drawn is a Sentence.
 //
-// An error of the API becomes a screen by itself: no permission, too many requests, not available. A form passes the problem to its
-// screen instead, which shows each message beside its field (Form).
+// An error of the API becomes a screen by itself: no permission, too many requests, not available.
+// A form passes the problem to its screen instead, which shows each message beside its field
+// (Form).
 package frame
 
 import (
@@ -83,8 +86,8 @@ func New(d Deps) (*Frame, error) {
 	return f, err
 }
 
-// Parse reads the HTML of a screen, which defines "screen", and its styles. In it, .Data is what the screen shows. The style sheet Cards may
-// be among those of the screen.
+// Parse reads the HTML of a screen, which defines "screen", and its styles. In it, .Data is what
+// the screen shows. The style sheet Cards may be among those of the screen.
 func (f *Frame) Parse(files fs.FS, html, css []string) (*Template, error) {
 	return f.parse(files, html, css, nil, "")
 }

@@ -12,10 +12,12 @@ func FunnelMetrics() []string {
 	}
 }
 
-// Funnel is the way from a landing page to the end of a document: the numbers of one row, which tiles show as well.
+// Funnel is the way from a landing page to the end of a document: the numbers of one row, which
+// tiles show as well.
 type Funnel struct {
 	Steps []chart.Step
-	// WithoutForm is how many of the people came by a link of the API, and left out of the rate of their step.
+	// WithoutForm is how many of the people came by a link of the API, and left out of the rate of
+	// their step.
 	WithoutForm float64
 	MoreForms   bool // more forms were sent than visitors were counted
 	MorePeople  bool // more people read by a form's link than forms were sent: some sent theirs before
@@ -44,7 +46,8 @@ func FunnelOf(r Row, name func(metric string) string) Funnel {
 	return f
 }
 
-// Confirms reports whether people confirm their addresses, so that forms sent and confirmed are two numbers.
+// Confirms reports whether people confirm their addresses, so that forms sent and confirmed are two
+// numbers.
 func (r Row) Confirms() bool {
 	return r.Number("confirmations") > 0 || r.Number("verified") < r.Number("submissions")
 }

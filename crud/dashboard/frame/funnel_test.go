@@ -56,7 +56,8 @@ func TestFunnel(t *testing.T) {
 	}
 }
 
-// A rate above 100 % is not shown as one, and neither is its change; its exact value stays for programs.
+// A rate above 100 % is not shown as one, and neither is its change; its exact value stays for
+// programs.
 func TestRateAboveAll(t *testing.T) {
 	t.Parallel()
 	all, err := catalogue.Dashboard()

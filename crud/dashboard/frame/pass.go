@@ -13,7 +13,8 @@ import (
 // passed are the headers of a file of the API that a browser needs.
 var passed = []string{"Content-Type", "Content-Disposition", "Content-Length", "X-Content-Type-Options", "Content-Security-Policy"}
 
-// Pass answers with a file of the API, while it arrives. If the file breaks off, so does the answer: half a file must not look whole.
+// Pass answers with a file of the API, while it arrives. If the file breaks off, so does the
+// answer: half a file must not look whole.
 func (v *Visit) Pass(path string, query url.Values) error { return v.pass(path, query, "no-store") }
 
 // PassKept is Pass for a file that never changes: the person's browser may keep it for an hour.
@@ -57,7 +58,8 @@ func (v *Visit) Preview(path string) error {
 	return nil
 }
 
-// PassUpload sends the file of a form on to the API while it arrives. found is false if no file was chosen.
+// PassUpload sends the file of a form on to the API while it arrives. found is false if no file was
+// chosen.
 func PassUpload[T any](v *Visit, method, path string) (out T, found bool, err error) {
 	in, file, err := page.OpenUpload(v.R)
 	if file == nil || err != nil {

@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/timezone"
 )
 
-// Period is the range of days that a screen is about. It is in the address, so that a link shows what its sender saw.
+// Period is the range of days that a screen is about. It is in the address, so that a link shows
+// what its sender saw.
 type Period struct {
 	First, Last time.Time // days, at their start in Zone; both are included
 	Days        int
@@ -31,8 +32,8 @@ const (
 // presets are the ranges to choose from by one press.
 var presets = []int{7, 30, 90}
 
-// ParsePeriod reads a period from an address: days=N, or from and to as dates, and compare=no. In place of a range that cannot be shown
-// comes the usual one, and Refused says so.
+// ParsePeriod reads a period from an address: days=N, or from and to as dates, and compare=no. In
+// place of a range that cannot be shown comes the usual one, and Refused says so.
 func ParsePeriod(q url.Values, now time.Time, zone *time.Location) Period {
 	today := timezone.AddDays(now.In(zone), 0)
 	p := Period{Last: today, Days: defaultDays, Preset: true, Compare: q.Get("compare") != "no", Zone: zone}
@@ -225,7 +226,8 @@ func (v *Visit) with(p Period) string {
 	return path + "?" + q.Encode()
 }
 
-// Rest returns the parameters of the address that are not of the period, for the form of the picker.
+// Rest returns the parameters of the address that are not of the period, for the form of the
+// picker.
 func (v *Visit) Rest() url.Values {
 	q := v.R.URL.Query()
 	for _, name := range []string{"days", "from", "to", "compare"} {

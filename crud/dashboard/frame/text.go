@@ -7,7 +7,8 @@ import (
 	"lodestone/crud/catalogue"
 )
 
-// functions are what templates call: t writes a text and rich one with markup, whose values are made by to, number, when and strong.
+// functions are what templates call: t writes a text and rich one with markup, whose values are
+// made by to, number, when and strong.
 func functions(texts *catalogue.Texts) template.FuncMap {
 	return template.FuncMap{
 		"t": texts.Say, "rich": texts.HTML, "strong": texts.Strong, "to": to, "number": Figure.HTML, "when": When.HTML,
@@ -26,11 +27,12 @@ func (w When) HTML() template.HTML {
 	return template.HTML(`<time datetime="` + template.HTMLEscapeString(w.Exact) + `">` + template.HTMLEscapeString(w.Text) + `</time>`) //nolint:gosec // everything is escaped
 }
 
-// Say returns a text of the dashboard in the language of the visit. args are the names and values of its placeholders; the number called n
-// chooses the plural form.
+// Say returns a text of the dashboard in the language of the visit. args are the names and values
+// of its placeholders; the number called n chooses the plural form.
 func (v *Visit) Say(key string, args ...any) string { return v.texts.Say(key, args...) }
 
-// Forms returns a text in all its plural forms, by their CLDR names, with its placeholders: for scripts, which fill them.
+// Forms returns a text in all its plural forms, by their CLDR names, with its placeholders: for
+// scripts, which fill them.
 func (v *Visit) Forms(key string) map[string]string { return v.texts.Forms(key) }
 
 // Sentence is a text with numbers in it, which "sentence" of web/parts.html draws.

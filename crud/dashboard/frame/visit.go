@@ -67,10 +67,12 @@ func (f *Frame) visit(w http.ResponseWriter, r *http.Request, a http.Handler) *V
 	return v
 }
 
-// language is the one that a person reads the dashboard in: that of the browser, if the dashboard has texts in it. Else it is English.
+// language is the one that a person reads the dashboard in: that of the browser, if the dashboard
+// has texts in it. Else it is English.
 func language(r *http.Request) locale.Language { return locale.Match(r.Header.Get("Accept-Language")) }
 
-// zone is the time zone of the account; UTC if the API does not answer, which the screen's own question then says.
+// zone is the time zone of the account; UTC if the API does not answer, which the screen's own
+// question then says.
 func (v *Visit) zone() *time.Location {
 	account, err := Get[struct {
 		Timezone string `json:"timezone"`
@@ -90,8 +92,9 @@ func (v *Visit) URL(path string) string { return v.frame.deps.Pages.URL(path) }
 // Link returns the address of a screen in the same period.
 func (v *Visit) Link(path string) string { return v.Path(path) + v.Period.suffix() }
 
-// People returns the address of the readers in the same period, narrowed by filters of the API: pairs of a name and a value, of which those
-// without a value do not narrow. What the addresses of a screen share comes first: those that differ at their ends only compress best.
+// People returns the address of the readers in the same period, narrowed by filters of the API:
+// pairs of a name and a value, of which those without a value do not narrow. What the addresses of
+// a screen share comes first: those that differ at their ends only compress best.
 func (v *Visit) People(filters ...string) string {
 	var list []string
 	for pair := range slices.Chunk(filters, 2) {
@@ -110,7 +113,8 @@ func (v *Visit) People(filters ...string) string {
 	}
 }
 
-// Source returns the filter that leads to the readers behind a row of a report by a dimension. A row without a source has those without one.
+// Source returns the filter that leads to the readers behind a row of a report by a dimension. A
+// row without a source has those without one.
 func Source(dimension, value string) (filter, text string) {
 	if value == "" && (dimension == "utm_source" || dimension == "referrer_host") {
 		return "without", dimension
@@ -141,7 +145,8 @@ func (v *Visit) Redirect(path string) error {
 type Screen struct {
 	Title string
 	Nav   Nav
-	// AsOf and Bots are those of the answers that the screen shows; AsOf zero: the screen has no numbers.
+	// AsOf and Bots are those of the answers that the screen shows; AsOf zero: the screen has no
+	// numbers.
 	AsOf     time.Time
 	Bots     int64
 	Periods  bool // the screen depends on the period: it has the picker
@@ -181,7 +186,8 @@ func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
 	return nil
 }
 
-// Script returns the path of the script of the screens, or "" in a program that was built without it.
+// Script returns the path of the script of the screens, or "" in a program that was built without
+// it.
 func (v *Visit) Script() string {
 	if main := v.frame.scripts.Main(); main != "" {
 		return v.Path(main)
@@ -189,7 +195,8 @@ func (v *Visit) Script() string {
 	return ""
 }
 
-// scriptWords are the keys of what scripts say, each by the name that crud/dashboard/island/web/src/words.ts has for it.
+// scriptWords are the keys of what scripts say, each by the name that
+// crud/dashboard/island/web/src/words.ts has for it.
 var scriptWords = map[string]string{
 	"updated": "frame.script.updated", "failed": "frame.script.failed", "again": "frame.again", "copied": "frame.copy.done",
 	"selected": "frame.copy.selected", "keys": "frame.script.keys", "close": "frame.script.close", "ended": "frame.script.ended",
@@ -211,7 +218,8 @@ func (v *Visit) Words() map[string]string {
 // Who is how the navigation calls the person.
 func (v *Visit) Who() string { return cmp.Or(v.Session.Email, v.Session.KeyName) }
 
-// UploadTo returns the action of a form with a file. It holds the session's token, since files are read after it was checked.
+// UploadTo returns the action of a form with a file. It holds the session's token, since files are
+// read after it was checked.
 func (v *Visit) UploadTo(path string) string {
 	return v.Path(path) + "?" + url.Values{signin.FormField: {v.Session.CSRF}}.Encode()
 }

@@ -35,7 +35,8 @@ func (v *Visit) WhenOf(t *api.Time) When {
 
 const clock = "15:04"
 
-// EndOfDay returns the end of a day of the account, which a form has as 2027-01-31, as the API takes a time. ok is false for what is no day.
+// EndOfDay returns the end of a day of the account, which a form has as 2027-01-31, as the API
+// takes a time. ok is false for what is no day.
 func (v *Visit) EndOfDay(text string) (at string, ok bool) {
 	day, ok := parseDay(text, v.Period.Zone)
 	if !ok {

@@ -1,5 +1,6 @@
-// Package island serves the scripts of the dashboard, which web has in TypeScript. Screens are drawn on the server and work without them:
-// scripts draw another period, filter or order in place, listen to keys, and keep what was typed.
+// Package island serves the scripts of the dashboard, which web has in TypeScript. Screens are
+// drawn on the server and work without them: scripts draw another period, filter or order in place,
+// listen to keys, and keep what was typed.
 package island
 
 import (
@@ -18,7 +19,8 @@ var dist embed.FS
 // Path begins the paths of the scripts.
 const Path = "/dashboard/scripts/"
 
-// Scripts is what `make web` built; empty in a program that was built without it. It is safe for concurrent use.
+// Scripts is what `make web` built; empty in a program that was built without it. It is safe for
+// concurrent use.
 type Scripts struct {
 	Hash string `json:"hash"` // of all files
 
@@ -43,8 +45,8 @@ func read(files fs.FS) (*Scripts, error) {
 	return s, nil
 }
 
-// Main returns the path of the script that every screen loads, or "" without a build. It begins with the hash of the build, so browsers
-// keep the script for good.
+// Main returns the path of the script that every screen loads, or "" without a build. It begins
+// with the hash of the build, so browsers keep the script for good.
 func (s *Scripts) Main() string {
 	if s.Hash == "" {
 		return ""

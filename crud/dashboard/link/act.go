@@ -36,7 +36,8 @@ func (s *Screens) remove(v *frame.Visit) error {
 	return v.Redirect(screenPath)
 }
 
-// pictureBounds are those of the API, with what a form adds; exportBounds those of a file that the API writes.
+// pictureBounds are those of the API, with what a form adds; exportBounds those of a file that the
+// API writes.
 var (
 	pictureBounds = page.Transfer{MaxBytes: 6 << 20, Timeout: time.Minute}
 	exportBounds  = page.Transfer{MaxBytes: 1 << 10, Timeout: 15 * time.Minute}

@@ -18,7 +18,8 @@ var parameters = []struct{ query, field string }{
 	{"utm_source", "source"}, {"utm_medium", "medium"}, {"utm_campaign", "campaign"}, {"utm_content", "content"}, {"utm_term", "term"},
 }
 
-// campaignData is the screen that makes addresses for campaigns. What is in its own address is in the one that it makes.
+// campaignData is the screen that makes addresses for campaigns. What is in its own address is in
+// the one that it makes.
 type campaignData struct {
 	Link      *genericLink
 	Self      string

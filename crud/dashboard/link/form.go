@@ -61,8 +61,8 @@ func lastDay(v *frame.Visit, at *time.Time) string {
 	return at.Add(-time.Millisecond).In(v.Period.Zone).Format(time.DateOnly)
 }
 
-// addExpiry adds what differs from the link, as numbers and times; l may be a link that is not there yet. What cannot be read is left to
-// the API, which says so beside the field.
+// addExpiry adds what differs from the link, as numbers and times; l may be a link that is not
+// there yet. What cannot be read is left to the API, which says so beside the field.
 func (l *genericLink) addExpiry(v *frame.Visit, typed url.Values, body map[string]any) {
 	if day := strings.TrimSpace(typed.Get("expires_at")); day != lastDay(v, l.ExpiresAt) {
 		body["expires_at"] = nil
@@ -240,7 +240,8 @@ func (d formData) wrongIn(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return d.Message(name) != "" })
 }
 
-// MoreOpen reports whether the fields that few need are shown: one of them has a value, or a message.
+// MoreOpen reports whether the fields that few need are shown: one of them has a value, or a
+// message.
 func (d formData) MoreOpen() bool {
 	rare := []string{"button_text", "consent_text", "privacy_url", "redirect_url", "thumbnail_url", "language", "reading_notices", "expires_at", accessDays}
 	return d.wrongIn(rare...)

@@ -1,5 +1,6 @@
-// Package link is the screens of the dashboard about generic links: their list, the form that makes and changes one, who came through it
-// from where, and its submissions. Package dashboard says how screens are made.
+// Package link is the screens of the dashboard about generic links: their list, the form that makes
+// and changes one, who came through it from where, and its submissions. Package dashboard says how
+// screens are made.
 package link
 
 import (

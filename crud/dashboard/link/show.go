@@ -21,7 +21,8 @@ const (
 
 var totalMetrics = frame.FunnelMetrics()
 
-// figuresOf are the numbers at the top. Confirmed addresses are among them where addresses are confirmed.
+// figuresOf are the numbers at the top. Confirmed addresses are among them where addresses are
+// confirmed.
 func figuresOf(totals frame.Row) []string {
 	list := []string{"visitors", "submissions", "verified", "people", "people_finished", "people_downloaded"}
 	if !totals.Confirms() {
@@ -154,7 +155,8 @@ func newShown(v *frame.Visit, l *genericLink, answers frame.Batch, list *submiss
 	return d
 }
 
-// behind returns the address of the people behind a number of a link: its submissions on this screen, or its readers; "" for visitors, who are not known.
+// behind returns the address of the people behind a number of a link: its submissions on this
+// screen, or its readers; "" for visitors, who are not known.
 func behind(v *frame.Visit, id, metric string) string {
 	switch metric {
 	case "visitors":

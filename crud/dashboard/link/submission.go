@@ -74,7 +74,8 @@ type submissionRow struct {
 
 const submissionsPerPage = 25
 
-// listSubmissions returns the page of the submissions that the address asks for. A search that the API refuses is part of the screen.
+// listSubmissions returns the page of the submissions that the address asks for. A search that the
+// API refuses is part of the screen.
 func listSubmissions(v *frame.Visit) (*submissionList, error) {
 	asked := v.R.URL.Query()
 	if v.R.Method != http.MethodGet {
@@ -137,7 +138,8 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 	return l, nil
 }
 
-// turned returns the address of a list in the other order, from its beginning. oldest: that one is shown; sort is what the address calls it.
+// turned returns the address of a list in the other order, from its beginning. oldest: that one is
+// shown; sort is what the address calls it.
 func turned(v *frame.Visit, path string, oldest bool, sort string) string {
 	q := v.R.URL.Query()
 	for _, once := range []string{"cursor", "page", "sort", "created", "saved"} {

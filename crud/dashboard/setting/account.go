@@ -33,7 +33,8 @@ type accountData struct {
 	Zones     []string
 }
 
-// showAccount shows the account. Its address may hold a name and a colour to preview: the page's script asks for them while they are typed.
+// showAccount shows the account. Its address may hold a name and a colour to preview: the page's
+// script asks for them while they are typed.
 func (s *Screens) showAccount(v *frame.Visit) error {
 	return s.drawAccount(v, http.StatusOK, frame.Form{}, frame.Form{})
 }
@@ -156,7 +157,8 @@ func form(v *frame.Visit) (url.Values, error) {
 	return v.R.PostForm, nil
 }
 
-// conflict returns the form of an action without fields that the API refused, such as removing the last owner.
+// conflict returns the form of an action without fields that the API refused, such as removing the
+// last owner.
 func conflict(err error) (frame.Form, bool) {
 	p, ok := errors.AsType[*problem.Problem](err)
 	if !ok || p.Code != problem.Conflict && p.Code != problem.RateLimited {

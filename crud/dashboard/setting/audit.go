@@ -62,7 +62,8 @@ func (s *Screens) showAudit(v *frame.Visit) error {
 	return s.show(v, "audit", "setting.audit", http.StatusOK, d)
 }
 
-// did returns the words for an action. One that no operation has any more keeps its name in the API.
+// did returns the words for an action. One that no operation has any more keeps its name in the
+// API.
 func did(v *frame.Visit, action string) string {
 	key := "setting.audit.did." + action
 	if text := v.Say(key); text != key {

@@ -72,7 +72,8 @@ func (s *Screens) changeReport(v *frame.Visit) error {
 	return s.redirect(v, "/notices", "saved")
 }
 
-// changeNotices saves where notices go, and when. An address that was not confirmed is asked once more.
+// changeNotices saves where notices go, and when. An address that was not confirmed is asked once
+// more.
 func (s *Screens) changeNotices(v *frame.Visit) error {
 	typed, err := form(v)
 	if err != nil {

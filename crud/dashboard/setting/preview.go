@@ -29,7 +29,8 @@ type scheme struct {
 	Dark                                              bool
 }
 
-// maxNameShown is how much of a name fits into the drawing. web/src/preview.ts of the scripts draws the same as this file.
+// maxNameShown is how much of a name fits into the drawing. web/src/preview.ts of the scripts draws
+// the same as this file.
 const maxNameShown = 26
 
 // Places of the drawing.

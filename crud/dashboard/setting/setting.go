@@ -1,5 +1,6 @@
-// Package setting is the settings of the dashboard: the account and how it looks, its people, keys, webhooks, notices and sessions, the
-// audit log, and what is used of the limits. Package dashboard says how screens are made.
+// Package setting is the settings of the dashboard: the account and how it looks, its people, keys,
+// webhooks, notices and sessions, the audit log, and what is used of the limits. Package dashboard
+// says how screens are made.
 package setting
 
 import (
@@ -128,7 +129,8 @@ type list[T any] struct {
 	Newer, Older string
 }
 
-// read returns the page of a list that the address of the screen names, each of its things as a row.
+// read returns the page of a list that the address of the screen names, each of its things as a
+// row.
 func read[T, R any](v *frame.Visit, path string, query url.Values, row func(T) R) (l list[R], err error) {
 	if query == nil {
 		query = url.Values{}

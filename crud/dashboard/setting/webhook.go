@@ -179,7 +179,8 @@ func (s *Screens) testWebhook(v *frame.Visit) error {
 	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Trial: &trial{string(sent.State), sent.outcome(v)}})
 }
 
-// overlapHours is for how long the secret before a new one signs as well, so that the receiver has time to change.
+// overlapHours is for how long the secret before a new one signs as well, so that the receiver has
+// time to change.
 const overlapHours = 24
 
 // rotateSecret makes a new secret, shows it this once, and says until when the one before signs.

@@ -28,7 +28,8 @@ func document(pages, padding, height int) []byte {
 	return Assemble(objects, padding)
 }
 
-// Authored returns a PDF of one empty page whose metadata has an author, written as a string of a PDF.
+// Authored returns a PDF of one empty page whose metadata has an author, written as a string of a
+// PDF.
 func Authored(author string) []byte {
 	file := Assemble([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",

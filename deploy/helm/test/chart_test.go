@@ -128,8 +128,8 @@ func types(t *testing.T) runtime.Decoder {
 	return serializer.NewCodecFactory(known, serializer.EnableStrict).UniversalDeserializer()
 }
 
-// decode returns the objects of a release in their types, and those that have a schema instead of a type as they are. Unknown fields are
-// refused in both.
+// decode returns the objects of a release in their types, and those that have a schema instead of a
+// type as they are. Unknown fields are refused in both.
 func decode(t *testing.T, docs [][]byte) []runtime.Object {
 	t.Helper()
 	decoder := types(t)
@@ -147,8 +147,9 @@ func decode(t *testing.T, docs [][]byte) []runtime.Object {
 	return all
 }
 
-// Names stay within the limits of Kubernetes, whatever the release is called: 63 characters, and 52 of a StatefulSet, whose pods have a label with
-// its name and a hash, and of a CronJob, whose Jobs have its name and a time.
+// Names stay within the limits of Kubernetes, whatever the release is called: 63 characters, and 52
+// of a StatefulSet, whose pods have a label with its name and a hash, and of a CronJob, whose Jobs
+// have its name and a time.
 func TestNamesFit(t *testing.T) {
 	t.Parallel()
 	release := strings.Repeat("a", 53) // Helm's limit
@@ -180,8 +181,9 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// The chart has its own copies of the alerts and of the dashboard, since Helm reads no file outside of it. With -update, the other tests need
-// what this one writes, so it runs before those that are parallel.
+// The chart has its own copies of the alerts and of the dashboard, since Helm reads no file outside
+// of it. With -update, the other tests need what this one writes, so it runs before those that are
+// parallel.
 func TestFilesAreCopies(t *testing.T) {
 	for name, source := range map[string]string{"rules.yaml": "prometheus/rules.yaml", "operation.json": "grafana/dashboards/operation.json"} {
 		text, err := os.ReadFile(filepath.Join(root, "deploy", source))
@@ -190,7 +192,8 @@ func TestFilesAreCopies(t *testing.T) {
 	}
 }
 
-// What a change of the chart does to a release is seen in the golden files. Read them before you commit them.
+// What a change of the chart does to a release is seen in the golden files. Read them before you
+// commit them.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"default", "everything"} {

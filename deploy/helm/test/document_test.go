@@ -97,7 +97,8 @@ func TestTableOfValues(t *testing.T) {
 	golden(t, file, []byte(before+begin+table(t)+end+after))
 }
 
-// Every value of values.yaml is in the schema, since the schema refuses others; and the other way around.
+// Every value of values.yaml is in the schema, since the schema refuses others; and the other way
+// around.
 func TestSchemaHasNoValueThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(chartDir, "values.yaml"))

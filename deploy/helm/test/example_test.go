@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// custom are the schemas of custom resources whose Go types are not to be had as a module, or bring their operator: the definitions of the
-// operators without descriptions (all under Apache-2.0).
+// custom are the schemas of custom resources whose Go types are not to be had as a module, or bring
+// their operator: the definitions of the operators without descriptions (all under Apache-2.0).
 type custom map[string]*jsonschema.Schema
 
 var definitions = sync.OnceValues(func() (custom, error) {

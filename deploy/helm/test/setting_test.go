@@ -86,8 +86,8 @@ var managed = []string{
 	"listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
 
-// The schema refuses a setting that the process does not have, and a secret as a value. With -update, the other tests need what this one
-// writes, so it runs before those that are parallel.
+// The schema refuses a setting that the process does not have, and a secret as a value. With
+// -update, the other tests need what this one writes, so it runs before those that are parallel.
 func TestSettingsOfTheSchema(t *testing.T) {
 	all := settings(t)
 	file := filepath.Join(chartDir, "values.schema.json")

@@ -1,5 +1,5 @@
-// Package child runs one long-lived child process: it ends with its parent, is restarted when it dies, is probed for
-// health, and leaves a small log.
+// Package child runs one long-lived child process: it ends with its parent, is restarted when it
+// dies, is probed for health, and leaves a small log.
 package child
 
 import (
@@ -38,7 +38,8 @@ type Event struct {
 	Err  error // the cause; nil if there is none
 }
 
-// Step is one way to ask a child to end, and how long to wait before the next. SIGKILL follows the last step.
+// Step is one way to ask a child to end, and how long to wait before the next. SIGKILL follows the
+// last step.
 type Step struct {
 	Signal syscall.Signal // 0 closes the child's standard input
 	Wait   time.Duration
@@ -50,18 +51,18 @@ type Spec struct {
 	Name string
 	// Dir receives NAME.log and NAME.pid. It exists.
 	Dir string
-	// Command returns a new command for each start. Its standard input, output and error and its process group are set
-	// here; other system attributes are preserved.
+	// Command returns a new command for each start. Its standard input, output and error and its
+	// process group are set here; other system attributes are preserved.
 	Command func() *exec.Cmd
 	// Probe checks whether the child serves; nil means that it does.
 	Probe func(ctx context.Context) error
 	// Explain derives a remedy from the last output of a failed child, or "" if it knows none.
 	Explain func(output string) string
-	// Hopeless reports whether a child with this output will never answer, although it runs. Nil means that only its
-	// end decides.
+	// Hopeless reports whether a child with this output will never answer, although it runs. Nil means
+	// that only its end decides.
 	Hopeless func(output string) bool
-	// Passing reports whether a child that ended at its first start with this output may start on the next attempt. Nil
-	// means that the first failure is final.
+	// Passing reports whether a child that ended at its first start with this output may start on the
+	// next attempt. Nil means that the first failure is final.
 	Passing func(output string) bool
 	// DeathSignal is what the kernel sends the child when its parent ends (Linux).
 	DeathSignal syscall.Signal
@@ -69,8 +70,8 @@ type Spec struct {
 	Stop []Step
 	// StartTimeout bounds the time from a start to the first successful probe. Default 30 s.
 	StartTimeout time.Duration
-	// HangAfter is how long a running child may go without a successful probe before it counts as hung and is
-	// restarted. Default 1 minute.
+	// HangAfter is how long a running child may go without a successful probe before it counts as hung
+	// and is restarted. Default 1 minute.
 	HangAfter time.Duration
 	// Log receives what an operator should know. Required.
 	Log *slog.Logger
@@ -92,9 +93,9 @@ const (
 	firstProbeTimeout = 2 * time.Second
 )
 
-// Process is a supervised child; it implements service.Service. Start returns when the child answers, or with an error
-// that ends in its last output and a remedy. Failed delivers an error when the child could not be restarted for about
-// three minutes.
+// Process is a supervised child; it implements service.Service. Start returns when the child
+// answers, or with an error that ends in its last output and a remedy. Failed delivers an error
+// when the child could not be restarted for about three minutes.
 type Process struct {
 	*service.Loop
 	spec    Spec
@@ -308,7 +309,8 @@ func (p *Process) launch() (*instance, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	// Its own process group keeps the terminal's Ctrl-C from the child: the parent stops the engines in order.
+	// Its own process group keeps the terminal's Ctrl-C from the child: the parent stops the engines
+	// in order.
 	cmd.SysProcAttr.Setpgid = true
 	setDeathSignal(cmd.SysProcAttr, p.spec.DeathSignal)
 	cmd.Stdout, cmd.Stderr = p.log, p.log

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// identity identifies one process: its start in clock ticks since boot, with the boot's own id, so that a reused pid is
-// never mistaken for the old process.
+// identity identifies one process: its start in clock ticks since boot, with the boot's own id, so
+// that a reused pid is never mistaken for the old process.
 func identity(pid int) (string, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

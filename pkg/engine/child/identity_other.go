@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// identity identifies one process: its start time and its command line, so that a reused pid is never mistaken for the
-// old process.
+// identity identifies one process: its start time and its command line, so that a reused pid is
+// never mistaken for the old process.
 func identity(pid int) (string, error) {
 	out, err := exec.Command("ps", "-o", "lstart=,command=", "-p", strconv.Itoa(pid)).Output()
 	text := strings.TrimSpace(string(out))

@@ -48,8 +48,8 @@ func (i *instance) cause() error {
 	return i.err
 }
 
-// end asks the process to end by the given steps, then by SIGKILL to its process group, and returns when it has ended.
-// It is a no-op for a process that has ended, and for nil.
+// end asks the process to end by the given steps, then by SIGKILL to its process group, and returns
+// when it has ended. It is a no-op for a process that has ended, and for nil.
 func (i *instance) end(steps []Step) {
 	if i == nil {
 		return

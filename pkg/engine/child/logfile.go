@@ -14,8 +14,9 @@ const (
 	tailLines   = 12
 )
 
-// logFile receives a child's output: a file of at most 1 MiB with one predecessor, and its end in memory. Writing never
-// fails: otherwise the pipe would be closed and the child killed by its next message.
+// logFile receives a child's output: a file of at most 1 MiB with one predecessor, and its end in
+// memory. Writing never fails: otherwise the pipe would be closed and the child killed by its next
+// message.
 type logFile struct {
 	path string
 

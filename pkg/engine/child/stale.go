@@ -31,18 +31,19 @@ func removeRecord(path string) {
 	_ = os.Remove(path)
 }
 
-// staleGrace is how long a left-over child may take to end by itself before SIGKILL, which would leave its own children
-// behind.
+// staleGrace is how long a left-over child may take to end by itself before SIGKILL, which would
+// leave its own children behind.
 const staleGrace = 10 * time.Second
 
-// StopStale ends the child of a name that an earlier run left in a directory, if it still runs. Start does the same; a
-// caller that chooses ports stops the child first, so that its ports are free.
+// StopStale ends the child of a name that an earlier run left in a directory, if it still runs.
+// Start does the same; a caller that chooses ports stops the child first, so that its ports are
+// free.
 func StopStale(ctx context.Context, dir, name string, log *slog.Logger) error {
 	return stopStale(ctx, recordPath(dir, name), name, log)
 }
 
-// stopStale ends the child that an earlier run recorded, if the same process still runs. The caller holds the lock of
-// the data directory, so no one else can be using that child.
+// stopStale ends the child that an earlier run recorded, if the same process still runs. The caller
+// holds the lock of the data directory, so no one else can be using that child.
 func stopStale(ctx context.Context, path, name string, log *slog.Logger) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,8 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// BenchmarkFlush is a round in which so many of a log's 24 partitions have grown, on the machine's own disk. With none it
-// is what looking at the files takes.
+// BenchmarkFlush is a round in which so many of a log's 24 partitions have grown, on the machine's
+// own disk. With none it is what looking at the files takes.
 func BenchmarkFlush(b *testing.B) {
 	const partitions = 24
 	for _, grown := range []int{0, 1, 6, partitions} {
@@ -46,8 +46,8 @@ func BenchmarkFlush(b *testing.B) {
 	}
 }
 
-// BenchmarkProduce compares the two ways to sync the embedded broker before it answers: the rate at which 64 senders of
-// one producer get 100 records each acknowledged, on four partitions.
+// BenchmarkProduce compares the two ways to sync the embedded broker before it answers: the rate at
+// which 64 senders of one producer get 100 records each acknowledged, on four partitions.
 func BenchmarkProduce(b *testing.B) {
 	const senders, records = 64, 100
 	for _, way := range []string{"flush", "SyncWrites"} {

@@ -49,8 +49,8 @@ func (h *heard) add(r *kgo.Record) {
 	h.records[place{r.Partition, r.Offset}] = string(r.Value)
 }
 
-// TestPowerLossTakesNothingThatClientsHeardOf takes away, again and again while records are written and read, all
-// that was never synced, and looks at what is left.
+// TestPowerLossTakesNothingThatClientsHeardOf takes away, again and again while records are written
+// and read, all that was never synced, and looks at what is left.
 func TestPowerLossTakesNothingThatClientsHeardOf(t *testing.T) {
 	t.Parallel()
 	f, d, dir := newFlusher(t)

@@ -1,10 +1,10 @@
-// Package flush makes a log that another component writes durable before any client sees it. A broker that syncs each
-// file after each write waits for the disk once for each, one after another. Here it only writes, and its answers are
-// held back: those of all its connections wait for one round at a time, in which every file that has grown is synced,
-// all at once.
+// Package flush makes a log that another component writes durable before any client sees it. A
+// broker that syncs each file after each write waits for the disk once for each, one after another.
+// Here it only writes, and its answers are held back: those of all its connections wait for one
+// round at a time, in which every file that has grown is synced, all at once.
 //
-// Every answer waits, not only acknowledgements: a reader must not receive a record that a power loss could remove,
-// since another record would get its offset.
+// Every answer waits, not only acknowledgements: a reader must not receive a record that a power
+// loss could remove, since another record would get its offset.
 package flush
 
 import (
@@ -41,8 +41,8 @@ func New(dir string) *Flusher {
 	return &Flusher{sync: (*os.File).Sync, broken: make(chan error, 1), tree: newTree(dir)}
 }
 
-// Broken delivers the first error, once. Nothing is reliable after it: pages that a failed sync did not write, a later
-// sync does not write either. So every Flush fails from then on.
+// Broken delivers the first error, once. Nothing is reliable after it: pages that a failed sync did
+// not write, a later sync does not write either. So every Flush fails from then on.
 func (f *Flusher) Broken() <-chan error { return f.broken }
 
 // Flush returns once everything that was written to the log before the call is on the disk.

@@ -228,7 +228,8 @@ func TestClosingTwiceIsHarmless(t *testing.T) {
 	require.ErrorIs(t, f.Flush(), ErrClosed)
 }
 
-// A directory that changes within one tick of the file system's clock has the time that it had before.
+// A directory that changes within one tick of the file system's clock has the time that it had
+// before.
 func TestChangeWithinATickIsNoticed(t *testing.T) {
 	t.Parallel()
 	f, d, dir := newFlusher(t)

@@ -11,19 +11,20 @@ import (
 	"time"
 )
 
-// settle is how long a directory may change without a change of its modification time: twice the resolution of the
-// coarsest clock of a file system. For so long it is listed again.
+// settle is how long a directory may change without a change of its modification time: twice the
+// resolution of the coarsest clock of a file system. For so long it is listed again.
 const settle = 4 * time.Second
 
-// lazy is the minimum time between two syncs of an index. Acknowledged records are in the segment; the index beside it
-// only lists transactions that are open, which are not used here, and is treated as empty where it is missing.
+// lazy is the minimum time between two syncs of an index. Acknowledged records are in the segment;
+// the index beside it only lists transactions that are open, which are not used here, and is
+// treated as empty where it is missing.
 const lazy = time.Second
 
 // indexKind is the extension of an index.
 const indexKind = ".idx"
 
-// folder is a directory in whose files the broker appends. Its open files cannot be mistaken for new ones of the same
-// name.
+// folder is a directory in whose files the broker appends. Its open files cannot be mistaken for
+// new ones of the same name.
 type folder struct {
 	path  string
 	kinds []string // of files that are appended to, by their extension

@@ -4,8 +4,8 @@ import (
 	"net"
 )
 
-// Listen is net.Listen, except that every write to a connection waits for Flush. If that fails, nothing is written and
-// the connection is of no more use.
+// Listen is net.Listen, except that every write to a connection waits for Flush. If that fails,
+// nothing is written and the connection is of no more use.
 func (f *Flusher) Listen(network, address string) (net.Listener, error) {
 	l, err := net.Listen(network, address) //nolint:noctx // as the broker would call it
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // atOnce is how many files are synced at the same time: the disk takes many writes together.
 const atOnce = 16
 
-// tree is the log's directories: the broker's own, with the logs of groups and producers, and one for each
-// partition.
+// tree is the log's directories: the broker's own, with the logs of groups and producers, and one
+// for each partition.
 type tree struct {
 	own        *folder
 	partitions *folder
@@ -27,8 +27,8 @@ func newTree(dir string) *tree {
 	}
 }
 
-// flush syncs everything that has changed since the last call. A directory is checked before its files: no caller waits
-// for files that appear meanwhile.
+// flush syncs everything that has changed since the last call. A directory is checked before its
+// files: no caller waits for files that appear meanwhile.
 func (t *tree) flush(sync func(*os.File) error) error {
 	work, err := t.look()
 	if err != nil {

@@ -32,7 +32,8 @@ const postgresOldest = 15
 
 const runServerYourself = "install a clickhouse server binary (version 26.10 or newer) so that it is on the PATH, or run one elsewhere and give --clickhouse-url"
 
-// ClickHouse returns the system's server if it is new enough, else the library, installed if necessary.
+// ClickHouse returns the system's server if it is new enough, else the library, installed if
+// necessary.
 func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 	if !i.PackagedOnly {
 		if path := i.systemClickHouse(ctx); path != "" {
@@ -72,7 +73,8 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 	return ClickHouse{}, fmt.Errorf("%w: npm left %s out, as on a Linux with another C library than glibc: %s", ErrUnsupported, name, runServerYourself)
 }
 
-// noClickHouse is the error of a machine for which npm has no package that we could lock. Postgres and Kafka are there on all of them.
+// noClickHouse is the error of a machine for which npm has no package that we could lock. Postgres
+// and Kafka are there on all of them.
 func noClickHouse(system, processor string) error {
 	return fmt.Errorf("%w: npm has no ClickHouse for %s/%s, only PostgreSQL: %s", ErrUnsupported, system, processor, runServerYourself)
 }
@@ -90,7 +92,8 @@ func npmBundle(folder string) (bundle, error) {
 	return b, nil
 }
 
-// locked reports whether a lock file contains the hash of a package: without it, the download could not be verified.
+// locked reports whether a lock file contains the hash of a package: without it, the download could
+// not be verified.
 func locked(lock []byte, name string) bool {
 	var l struct {
 		Packages map[string]struct{ Integrity string }

@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 )
 
-// MakeDir creates a directory and its missing parents with this mode. As root it sets the mode regardless of the umask:
-// Postgres then runs as another user, and must be able to traverse them. Existing directories stay as they are.
+// MakeDir creates a directory and its missing parents with this mode. As root it sets the mode
+// regardless of the umask: Postgres then runs as another user, and must be able to traverse them.
+// Existing directories stay as they are.
 func MakeDir(dir string, mode fs.FileMode) error {
 	if os.Geteuid() != 0 {
 		return os.MkdirAll(dir, mode)

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// madeVariable names the directory that this test, run again in a process with a strict umask, makes.
+// madeVariable names the directory that this test, run again in a process with a strict umask,
+// makes.
 const madeVariable = "LODESTONE_TEST_MADE"
 
 func TestDirectoriesMadeUnderAStrictUmask(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package install puts the engines' binaries into a cache directory, by the ordinary package clients (npm, Maven) from
-// manifests and lock files that are part of the program, or finds binaries that the system already has.
+// Package install puts the engines' binaries into a cache directory, by the ordinary package
+// clients (npm, Maven) from manifests and lock files that are part of the program, or finds
+// binaries that the system already has.
 package install
 
 import (
@@ -18,8 +19,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Installer installs engines in a cache directory. Its methods may be called from several goroutines and several
-// processes at once: one installs, the others wait for it.
+// Installer installs engines in a cache directory. Its methods may be called from several
+// goroutines and several processes at once: one installs, the others wait for it.
 type Installer struct {
 	// Cache is the directory. DefaultCache gives the usual one.
 	Cache string

@@ -172,7 +172,8 @@ func TestSystemClickHouseIsUsedIfItConfinesUsers(t *testing.T) {
 	require.ErrorContains(t, err, "npm was not found", "it does not, so the package is wanted")
 }
 
-// On macOS, and on Linux with an ARM processor, everything but ClickHouse is there, and the error says how to get that.
+// On macOS, and on Linux with an ARM processor, everything but ClickHouse is there, and the error
+// says how to get that.
 func TestMachinesWithoutAPackageOfClickHouse(t *testing.T) {
 	t.Parallel()
 	ch, err := npmBundle("clickhouse")

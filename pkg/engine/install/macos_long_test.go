@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The registry has PostgreSQL for macOS, with the programs of its processor where they are looked for. Whether they run is not known: there is no such machine here.
+// The registry has PostgreSQL for macOS, with the programs of its processor where they are looked
+// for. Whether they run is not known: there is no such machine here.
 func TestPackagesOfPostgresForMacOS(t *testing.T) {
 	t.Parallel()
 	for processor, as := range map[string]struct {

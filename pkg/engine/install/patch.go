@@ -11,39 +11,43 @@ import (
 	"strings"
 )
 
-// patch changes installed files. Its name is part of the name of the directory, so that another patch is another
-// installation.
+// patch changes installed files. Its name is part of the name of the directory, so that another
+// patch is another installation.
 type patch struct {
 	name string
 	do   func(dir string) error
 }
 
-// removedKeywords are removed from the library: each begins a way around the limits of read-only users. A control
-// character replaces one letter, so no statement can spell the keyword. The terminating zeros restrict the match to the
-// keyword itself.
+// removedKeywords are removed from the library: each begins a way around the limits of read-only
+// users. A control character replaces one letter, so no statement can spell the keyword. The
+// terminating zeros restrict the match to the keyword itself.
 //
-// PARALLEL WITH: ClickHouse 26.7.2, the newest version available as a library, executes the statements that it joins
-// without checking rights, so these users could create databases, views and dictionaries, and with those reach the
-// network (ClickHouse's pull request 119848 fixes it, see clickhouse.Confines).
+// PARALLEL WITH: ClickHouse 26.7.2, the newest version available as a library, executes the
+// statements that it joins without checking rights, so these users could create databases, views
+// and dictionaries, and with those reach the network (ClickHouse's pull request 119848 fixes it,
+// see clickhouse.Confines).
 //
-// RECURSIVE: a recursive common table expression runs queries within a query. In a workload with a bound on threads,
-// the outer query keeps its thread while the inner ones wait for theirs, without a timeout: one statement stops all SQL
-// users for good. No bound is high enough, since a statement may have any number of such expressions.
+// RECURSIVE: a recursive common table expression runs queries within a query. In a workload with a
+// bound on threads, the outer query keeps its thread while the inner ones wait for theirs, without
+// a timeout: one statement stops all SQL users for good. No bound is high enough, since a statement
+// may have any number of such expressions.
 var removedKeywords = []struct{ keyword, text string }{
 	{"PARALLEL WITH\x00", "PARALLEL\x01WITH\x00"},
 	{"\x00RECURSIVE\x00", "\x00RECURS\x01VE\x00"},
 }
 
-// instructions are machine code of the library, replaced by other code of the same length. ClickHouse 26.7.2 applies two kinds of
-// settings without a look at the constraints of the user, so that SQL users could leave read-only mode, lift their limits, read rows of
-// other accounts, and read and write any file.
+// instructions are machine code of the library, replaced by other code of the same length.
+// ClickHouse 26.7.2 applies two kinds of settings without a look at the constraints of the user, so
+// that SQL users could leave read-only mode, lift their limits, read rows of other accounts, and
+// read and write any file.
 //
-// A SETTINGS clause of a subquery (QueryTreeBuilder::buildSelectExpression): before settings are applied to the subquery, they are checked
-// as those of the whole query are. A comparison that is never true makes room for the call of Context::checkSettingsConstraints
-// (ClickHouse's pull request 115397 fixes it).
+// A SETTINGS clause of a subquery (QueryTreeBuilder::buildSelectExpression): before settings are
+// applied to the subquery, they are checked as those of the whole query are. A comparison that is
+// never true makes room for the call of Context::checkSettingsConstraints (ClickHouse's pull
+// request 115397 fixes it).
 //
-// SET name = DEFAULT (Context::resetSettingsToDefaultValue): the function returns at its beginning, so a reset changes nothing
-// (ClickHouse's pull request 115334 fixes it).
+// SET name = DEFAULT (Context::resetSettingsToDefaultValue): the function returns at its beginning,
+// so a reset changes nothing (ClickHouse's pull request 115334 fixes it).
 //
 // clickhouse.Confines accepts the versions that have both fixes.
 var instructions = map[string][]struct{ closes, code, text string }{
@@ -107,8 +111,8 @@ func eachLibrary(dir string, do func(path string) error) error {
 	})
 }
 
-// overwrite replaces each occurrence of old in a file by text of the same length, and returns the number of
-// replacements.
+// overwrite replaces each occurrence of old in a file by text of the same length, and returns the
+// number of replacements.
 func overwrite(path string, old, text []byte) (n int, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

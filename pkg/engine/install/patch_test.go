@@ -65,7 +65,8 @@ func TestEveryWayOutIsRemovedFromTheLibrary(t *testing.T) {
 	require.Equal(t, "SYSTEM\x00PARALLEL\x01WITH\x00ORDER BY\x00RECURS\x01VE\x00CANNOT_CREATE_RECURSIVE_FUNCTION\x00"+closed+"rest", string(text))
 }
 
-// A library has to have each of the instructions once. One whose instructions are not known is not used.
+// A library has to have each of the instructions once. One whose instructions are not known is not
+// used.
 func TestALibraryOfOtherInstructionsIsRefused(t *testing.T) {
 	t.Parallel()
 	const keywords = "PARALLEL WITH\x00RECURSIVE\x00"

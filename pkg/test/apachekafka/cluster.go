@@ -1,5 +1,5 @@
-// Package apachekafka runs the real Apache Kafka for tests and for the lab, on free ports, in child processes. `lodestone
-// up` has an embedded broker instead.
+// Package apachekafka runs the real Apache Kafka for tests and for the lab, on free ports, in child
+// processes. `lodestone up` has an embedded broker instead.
 package apachekafka
 
 import (
@@ -28,26 +28,27 @@ type Config struct {
 	Nodes int
 	// HeapMB is each node's Java heap. Default 512.
 	HeapMB int
-	// AsShipped starts nodes with the heap and the Java options of Kafka's own start scripts, instead of those for a
-	// fast start and little memory: with these, collections of the small heap pause for 5 ms five times a second under
-	// load.
+	// AsShipped starts nodes with the heap and the Java options of Kafka's own start scripts, instead
+	// of those for a fast start and little memory: with these, collections of the small heap pause for
+	// 5 ms five times a second under load.
 	AsShipped bool
 	// Listeners are additional addresses of every node, for tests that put a proxy in between.
 	Listeners []Listener
-	// Between names the listener by which the nodes reach each other as brokers. Default: their own address.
+	// Between names the listener by which the nodes reach each other as brokers. Default: their own
+	// address.
 	Between string
 	// Installer provides the jars. Required.
 	Installer *install.Installer
 }
 
-// Listener is an additional address of every node. Clients that connect there get the addresses that Advertise
-// returns, and use no others.
+// Listener is an additional address of every node. Clients that connect there get the addresses
+// that Advertise returns, and use no others.
 type Listener struct {
 	// Name is a word in capitals.
 	Name string
-	// Advertise returns the address to advertise for a node, counted from 1, that listens on the given address. It is
-	// called for every node at each start, before any runs, and again for all if another process took a port meanwhile;
-	// the last result counts.
+	// Advertise returns the address to advertise for a node, counted from 1, that listens on the given
+	// address. It is called for every node at each start, before any runs, and again for all if
+	// another process took a port meanwhile; the last result counts.
 	Advertise func(node int, listening string) (string, error)
 	// Protocol is how clients connect, such as SASL_SSL. Default: PLAINTEXT.
 	Protocol string
@@ -55,8 +56,9 @@ type Listener struct {
 	Properties map[string]string
 }
 
-// Cluster is an Apache Kafka of one or three nodes; it implements service.Service. With three nodes, topics have three
-// replicas of which two must acknowledge. A node that dies is started again.
+// Cluster is an Apache Kafka of one or three nodes; it implements service.Service. With three
+// nodes, topics have three replicas of which two must acknowledge. A node that dies is started
+// again.
 type Cluster struct {
 	config   Config
 	programs install.ApacheKafka
@@ -75,7 +77,8 @@ func New(c Config) *Cluster {
 	return &Cluster{config: c, failed: make(chan error, c.Nodes)}
 }
 
-// Brokers returns the addresses of all nodes. They stay the same when a node or the cluster is restarted.
+// Brokers returns the addresses of all nodes. They stay the same when a node or the cluster is
+// restarted.
 func (k *Cluster) Brokers() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -141,8 +144,8 @@ func (k *Cluster) Start(ctx context.Context) (err error) {
 	return nil
 }
 
-// lostPort reports whether another process has a port that was chosen for a node. No node runs then: a node binds its
-// port seconds after the choice.
+// lostPort reports whether another process has a port that was chosen for a node. No node runs
+// then: a node binds its port seconds after the choice.
 func (k *Cluster) lostPort() bool {
 	for _, port := range k.ports {
 		l, err := net.Listen("tcp", address(port)) //nolint:noctx // a numeric address: nothing to wait for

@@ -41,8 +41,8 @@ func client(t *testing.T, brokers []string, options ...kgo.Opt) *kgo.Client {
 	return c
 }
 
-// dirLikeAnOption returns a directory that gives a cluster an id with a dash first, as one in 64 does: to Kafka's own programs
-// that looks like an option.
+// dirLikeAnOption returns a directory that gives a cluster an id with a dash first, as one in 64
+// does: to Kafka's own programs that looks like an option.
 func dirLikeAnOption(t *testing.T) string {
 	t.Helper()
 	parent := t.TempDir()

@@ -91,7 +91,8 @@ func (k *Cluster) startNode(ctx context.Context, n *node) error {
 	if err := k.configure(n); err != nil {
 		return err
 	}
-	// A cluster's id is the same in every node and never changes. It may begin with a dash, as no argument of its own may.
+	// A cluster's id is the same in every node and never changes. It may begin with a dash, as no
+	// argument of its own may.
 	format := exec.CommandContext(ctx, k.programs.Java, k.java(javaSmall, "kafka.tools.StorageTool", "format", "--ignore-formatted",
 		"--cluster-id="+clusterID(k.config.Dir), "--config", n.configFile())...)
 	if output, err := format.CombinedOutput(); err != nil {
@@ -139,8 +140,8 @@ func (k *Cluster) configure(n *node) error {
 	return nil
 }
 
-// probe asks one node, and no other, whether every broker is in the cluster, at each of its addresses: a node may
-// answer at one of them shortly before it finds another one taken, and ends.
+// probe asks one node, and no other, whether every broker is in the cluster, at each of its
+// addresses: a node may answer at one of them shortly before it finds another one taken, and ends.
 func (k *Cluster) probe(ctx context.Context, n *node) error {
 	for _, l := range n.more {
 		if l.Protocol != plaintext { // it needs a login

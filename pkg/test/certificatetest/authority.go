@@ -156,13 +156,15 @@ func (a *Authority) write(name string, text ...[]byte) string {
 // Issued names the files of a certificate.
 type Issued struct{ Cert, Key, Both string }
 
-// Issue writes a certificate for servers at 127.0.0.1, and for clients. A name that has one is given another.
+// Issue writes a certificate for servers at 127.0.0.1, and for clients. A name that has one is
+// given another.
 func (a *Authority) Issue(name string) Issued {
 	a.t.Helper()
 	return a.IssueFor(name, time.Now().Add(time.Hour))
 }
 
-// IssueFor is Issue for a certificate that expires at a time, and has other names of DNS if any are given.
+// IssueFor is Issue for a certificate that expires at a time, and has other names of DNS if any are
+// given.
 func (a *Authority) IssueFor(name string, until time.Time, hosts ...string) Issued {
 	a.t.Helper()
 	c := &x509.Certificate{

@@ -1,5 +1,5 @@
-// Package clickhousetest gives tests connections to a server, and tests of SQL known data: a small campaign that the answers in documents, dashboards and
-// models can be checked against by hand.
+// Package clickhousetest gives tests connections to a server, and tests of SQL known data: a small
+// campaign that the answers in documents, dashboards and models can be checked against by hand.
 package clickhousetest
 
 import "fmt"
@@ -16,12 +16,14 @@ const (
 	android = "Mozilla/5.0 (Linux; Android 16) Chrome/140.0 Mobile Safari/537.36"
 )
 
-// ID is the id that ends in a number: those of lead magnets, links, sessions and events are far apart.
+// ID is the id that ends in a number: those of lead magnets, links, sessions and events are far
+// apart.
 func ID(n int) string { return fmt.Sprintf("00000000-0000-0000-0000-%012d", n) }
 
-// Campaign stores two lead magnets, one of them in two versions, three generic links with their views and seven
-// submissions, seven access links of five people, and what happened on them: six sessions of people and one of a bot.
-// Addresses are copied, as by --sql-emails. run executes a statement as a user who may insert, and fails the test.
+// Campaign stores two lead magnets, one of them in two versions, three generic links with their
+// views and seven submissions, seven access links of five people, and what happened on them: six
+// sessions of people and one of a bot. Addresses are copied, as by --sql-emails. run executes a
+// statement as a user who may insert, and fails the test.
 func Campaign(run func(sql string)) {
 	documents(run)
 	genericLinks(run)

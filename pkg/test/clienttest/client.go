@@ -1,4 +1,5 @@
-// Package clienttest adds to the Go client what only tests do: changing and deleting with entity tags, keys and webhooks.
+// Package clienttest adds to the Go client what only tests do: changing and deleting with entity
+// tags, keys and webhooks.
 package clienttest
 
 import (
@@ -45,8 +46,8 @@ func (c Change[T]) IsZero() bool { return !c.given }
 // MarshalJSON implements json.Marshaler.
 func (c Change[T]) MarshalJSON() ([]byte, error) { return json.Marshal(c.value) }
 
-// patch sends changes, without retries. With entity tags, the change applies only in one of these states; in another
-// one the problem has the status 412.
+// patch sends changes, without retries. With entity tags, the change applies only in one of these
+// states; in another one the problem has the status 412.
 func patch[T any](ctx context.Context, c Client, path string, body any, ifMatch []string) (out T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {

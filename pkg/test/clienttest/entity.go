@@ -55,8 +55,8 @@ type GenericLinkChanges struct {
 	AccessDays     Change[int]       `json:"access_expires_after_days,omitzero"`
 }
 
-// UpdateGenericLink changes a generic link. With entity tags it does so in one of these states only,
-// and otherwise returns a problem with the status 412.
+// UpdateGenericLink changes a generic link. With entity tags it does so in one of these states
+// only, and otherwise returns a problem with the status 412.
 func (c Client) UpdateGenericLink(ctx context.Context, id string, n GenericLinkChanges, ifMatch ...string) (client.GenericLink, error) {
 	return patch[client.GenericLink](ctx, c, linksPath+"/"+url.PathEscape(id), n, ifMatch)
 }

@@ -62,7 +62,8 @@ type WebhookChanges struct {
 	IsActive    *bool          `json:"is_active,omitzero"`
 }
 
-// UpdateWebhook changes a webhook, if it is in one of the states named by entity tags, or in any without.
+// UpdateWebhook changes a webhook, if it is in one of the states named by entity tags, or in any
+// without.
 func (c Client) UpdateWebhook(ctx context.Context, id string, n WebhookChanges, ifMatch ...string) (Webhook, error) {
 	return patch[Webhook](ctx, c, webhookPath(id), n, ifMatch)
 }
@@ -72,8 +73,8 @@ func (c Client) DeleteWebhook(ctx context.Context, id string, ifMatch ...string)
 	return c.remove(ctx, webhookPath(id), ifMatch)
 }
 
-// RotateWebhookSecret creates a new secret and returns the webhook with it. Earlier secrets keep signing for keepHours
-// hours, at most 168.
+// RotateWebhookSecret creates a new secret and returns the webhook with it. Earlier secrets keep
+// signing for keepHours hours, at most 168.
 func (c Client) RotateWebhookSecret(ctx context.Context, id string, keepHours int) (Webhook, error) {
 	return client.Post[Webhook](ctx, c.Client, webhookPath(id)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(keepHours), nil)
 }

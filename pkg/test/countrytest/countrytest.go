@@ -31,7 +31,8 @@ func Write(t testing.TB, records map[string]mmdbtype.DataType) string {
 	return path
 }
 
-// Germany returns the path of a database in which the networks are in Germany, with the city and the place as well.
+// Germany returns the path of a database in which the networks are in Germany, with the city and
+// the place as well.
 func Germany(t testing.TB, networks ...string) string {
 	t.Helper()
 	records := map[string]mmdbtype.DataType{}

@@ -12,8 +12,9 @@ var clickhousePages = strings.Fields(`/play /dashboard /binary /merges /jemalloc
 	/metrics /write /read /api/v1/query /api/v1/write /js/uplot.js /js/lz-string.js /keeper /commands /ready /mcp /insert /ping/ /Ping //ping //
 	/%2e/play /play/ /ping/../play /.. /?/../play`)
 
-// CheckClickHouseHTTP checks that an HTTP port of ClickHouse answers queries and health checks, and nothing else: no page, no other
-// method, no page of a browser, no foreign host. address has the name and the password of a user.
+// CheckClickHouseHTTP checks that an HTTP port of ClickHouse answers queries and health checks, and
+// nothing else: no page, no other method, no page of a browser, no foreign host. address has the
+// name and the password of a user.
 func CheckClickHouseHTTP(t *testing.T, address string) {
 	t.Helper()
 	u, err := url.Parse(address)

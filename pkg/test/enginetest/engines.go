@@ -29,8 +29,8 @@ func NewClickHouse(t testing.TB, dir string) *engine.ClickHouse {
 	})
 }
 
-// NewMigratedClickHouse returns a server like NewClickHouse's that has the current schema: clickhouse.Migrate only makes it
-// a shard.
+// NewMigratedClickHouse returns a server like NewClickHouse's that has the current schema:
+// clickhouse.Migrate only makes it a shard.
 func NewMigratedClickHouse(t testing.TB, dir string) *engine.ClickHouse {
 	t.Helper()
 	if err := copyClickHouse(t, dir); err != nil {
@@ -59,7 +59,8 @@ func Server(t testing.TB) *engine.ClickHouse {
 	return get(t, "clickhouse", func(dir string) *engine.ClickHouse { return NewMigratedClickHouse(t, dir) })
 }
 
-// ConfiguredServer returns a server like Server's with more files of configuration, by their names. Tests share it by its name.
+// ConfiguredServer returns a server like Server's with more files of configuration, by their names.
+// Tests share it by its name.
 func ConfiguredServer(t testing.TB, name string, files func() map[string]string) *engine.ClickHouse {
 	t.Helper()
 	return get(t, "clickhouse_"+name, func(dir string) *engine.ClickHouse {
@@ -74,16 +75,17 @@ func ConfiguredServer(t testing.TB, name string, files func() map[string]string)
 	})
 }
 
-// ClickHouse returns the native address of the shared server with the database "lodestone", which the migrations
-// create. Tests share it: give accounts and the like unique ids.
+// ClickHouse returns the native address of the shared server with the database "lodestone", which
+// the migrations create. Tests share it: give accounts and the like unique ids.
 func ClickHouse(t testing.TB) string {
 	t.Helper()
 	return Server(t).URL()
 }
 
-// ClickHouseDatabase returns the native address of the shared server with an empty database of
-// the test's own. The user has all rights, on every database. Databases stay until the server ends, with the tests of
-// its package: dropping them took a third of the time of tests that need one each.
+// ClickHouseDatabase returns the native address of the shared server with an empty database of the
+// test's own. The user has all rights, on every database. Databases stay until the server ends,
+// with the tests of its package: dropping them took a third of the time of tests that need one
+// each.
 func ClickHouseDatabase(t testing.TB) string {
 	t.Helper()
 	server := Server(t)
@@ -114,8 +116,8 @@ func execClickHouse(t testing.TB, server *engine.ClickHouse, query string) {
 	}
 }
 
-// Postgres returns the address of an empty database of the test's own, as its owner, a role like Lodestone's. It stays
-// until the server ends, as ClickHouseDatabase says.
+// Postgres returns the address of an empty database of the test's own, as its owner, a role like
+// Lodestone's. It stays until the server ends, as ClickHouseDatabase says.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	return createDatabase(t, "")
@@ -139,14 +141,15 @@ func createDatabase(t testing.TB, options string) string {
 	return databaseURL(t, server, name)
 }
 
-// CopyPostgres returns the address of a database of the test's own with all that is in another one, to which no process is connected.
+// CopyPostgres returns the address of a database of the test's own with all that is in another one,
+// to which no process is connected.
 func CopyPostgres(t testing.TB, database string) string {
 	t.Helper()
 	return copyDatabase(t, filepath.Base(parse(t, database).Path))
 }
 
-// copyDatabase creates a database that begins with all that is in another one. The other strategy writes each page to the log too,
-// for three times the processor time.
+// copyDatabase creates a database that begins with all that is in another one. The other strategy
+// writes each page to the log too, for three times the processor time.
 func copyDatabase(t testing.TB, template string) string {
 	t.Helper()
 	return createDatabase(t, " STRATEGY file_copy TEMPLATE "+template)
@@ -174,8 +177,8 @@ func execPostgres(t testing.TB, server *engine.Postgres, query string) {
 	}
 }
 
-// execOnceUnused repeats a statement while other connections to its database are closing. PostgreSQL ends them itself
-// and waits for five seconds, which is too short on some machines.
+// execOnceUnused repeats a statement while other connections to its database are closing.
+// PostgreSQL ends them itself and waits for five seconds, which is too short on some machines.
 func execOnceUnused(ctx context.Context, conn *pgx.Conn, query string) error {
 	const objectInUse = "55006"
 	return repeat(2*time.Minute, func() (again bool, err error) {
@@ -185,15 +188,15 @@ func execOnceUnused(ctx context.Context, conn *pgx.Conn, query string) error {
 	})
 }
 
-// Kafka returns the addresses of the shared broker. Topics are not created automatically, and tests share them: give
-// them unique names.
+// Kafka returns the addresses of the shared broker. Topics are not created automatically, and tests
+// share them: give them unique names.
 func Kafka(t testing.TB) []string {
 	t.Helper()
 	return get(t, "kafka", func(dir string) *engine.Kafka { return NewKafka(t, dir) }).Brokers()
 }
 
-// ApacheKafka returns the addresses of a shared, real Apache Kafka of one node, which takes about ten seconds and half
-// a gigabyte. Topics are not created automatically: give them unique names.
+// ApacheKafka returns the addresses of a shared, real Apache Kafka of one node, which takes about
+// ten seconds and half a gigabyte. Topics are not created automatically: give them unique names.
 func ApacheKafka(t testing.TB) []string {
 	t.Helper()
 	return get(t, "apachekafka", func(dir string) *apachekafka.Cluster {

@@ -27,8 +27,8 @@ import (
 	"lodestone/pkg/test/leaktest"
 )
 
-// Timeout bounds the wait for a result that must come. It is generous, for machines under load: a test that
-// exceeds it has failed, and it measures no speed.
+// Timeout bounds the wait for a result that must come. It is generous, for machines under load: a
+// test that exceeds it has failed, and it measures no speed.
 const Timeout = 5 * time.Minute
 
 // ClickHouseMemory limits the memory of a test's ClickHouse: several packages are tested at once.
@@ -39,7 +39,8 @@ const (
 	stopTimeout  = 3 * time.Minute
 )
 
-// shared is the one set of engines of a test process. It is global because all tests of the process share the engines.
+// shared is the one set of engines of a test process. It is global because all tests of the process
+// share the engines.
 var shared = &set{parts: map[string]*part{}}
 
 type set struct {
@@ -83,8 +84,8 @@ type ending struct {
 	fns []func()
 }
 
-// AtEnd runs fn when the tests of the package have run, before the engines stop: it closes what tests share. The last one
-// given runs first.
+// AtEnd runs fn when the tests of the package have run, before the engines stop: it closes what
+// tests share. The last one given runs first.
 func AtEnd(fn func()) {
 	atEnd.mu.Lock()
 	defer atEnd.mu.Unlock()
@@ -156,7 +157,8 @@ func (s *set) part(name string) (_ *part, dir string, err error) {
 	return p, s.dir, nil
 }
 
-// tempDir creates a directory that other users may traverse: PostgreSQL runs as another user if the test runs as root.
+// tempDir creates a directory that other users may traverse: PostgreSQL runs as another user if the
+// test runs as root.
 func tempDir() (string, error) {
 	dir, err := os.MkdirTemp("", "lodestone-test-")
 	if err != nil {
@@ -165,14 +167,15 @@ func tempDir() (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 }
 
-// PackageDir returns a temporary directory that the tests of a package share; it is removed after the last one.
+// PackageDir returns a temporary directory that the tests of a package share; it is removed after
+// the last one.
 func PackageDir() (string, error) {
 	_, dir, err := shared.part("")
 	return dir, err
 }
 
-// Dir returns a temporary directory of the test that PostgreSQL can use. It cannot use t.TempDir() if root runs the
-// test.
+// Dir returns a temporary directory of the test that PostgreSQL can use. It cannot use t.TempDir()
+// if root runs the test.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := tempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Launcher returns the program that runs ClickHouse's library. It builds it from this module unless it was built from
-// the same source before.
+// Launcher returns the program that runs ClickHouse's library. It builds it from this module unless
+// it was built from the same source before.
 func Launcher(t testing.TB) string {
 	t.Helper()
 	path, err := buildLauncher(Installer(t).Cache)

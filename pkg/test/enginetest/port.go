@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// Ports that tests choose for their processes lie below the ephemeral ports of the system and below those of the
-// engines: no other process takes one between the choice and its use, nor during a restart. Each test process owns
-// blocks of ports; it claims a block by listening on its first port.
+// Ports that tests choose for their processes lie below the ephemeral ports of the system and below
+// those of the engines: no other process takes one between the choice and its use, nor during a
+// restart. Each test process owns blocks of ports; it claims a block by listening on its first
+// port.
 const (
 	firstBlock = 10_000
 	lastBlock  = 19_800
@@ -23,8 +24,8 @@ var block struct {
 	next int            // the first port of a block: all of the one before are given out
 }
 
-// FreePort returns a port of the loopback for a process that the test starts, and may restart there. Each port is
-// returned once.
+// FreePort returns a port of the loopback for a process that the test starts, and may restart
+// there. Each port is returned once.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	block.mu.Lock()

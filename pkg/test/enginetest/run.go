@@ -29,7 +29,8 @@ func Run(t testing.TB, s interface {
 	return stop
 }
 
-// Log is a buffer for what a program under test logs. It is safe for concurrent use; its zero value is empty.
+// Log is a buffer for what a program under test logs. It is safe for concurrent use; its zero value
+// is empty.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -49,7 +50,8 @@ func (l *Log) String() string {
 	return l.text.String()
 }
 
-// once does something for all tests of a process, at the first of them that needs it. If it fails, each of them fails.
+// once does something for all tests of a process, at the first of them that needs it. If it fails,
+// each of them fails.
 type once struct {
 	sync.Once
 	err error

@@ -23,8 +23,9 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// Stack is what ingestion runs on: a broker with Lodestone's topics and a Postgres database, both of the test's own, and
-// the ClickHouse that the tests of a package share. All of them have the current schema.
+// Stack is what ingestion runs on: a broker with Lodestone's topics and a Postgres database, both
+// of the test's own, and the ClickHouse that the tests of a package share. All of them have the
+// current schema.
 type Stack struct {
 	Kafka      kafka.Config
 	Broker     *engine.Kafka // nil if the brokers were given
@@ -61,7 +62,8 @@ type Shards struct {
 	Backups string   // where all of them may write backups
 }
 
-// NewShards returns n migrated shards, whose cluster has all of them; the end of the test stops them.
+// NewShards returns n migrated shards, whose cluster has all of them; the end of the test stops
+// them.
 func NewShards(t testing.TB, n int) *Shards {
 	t.Helper()
 	s := &Shards{Backups: Dir(t)}
@@ -171,8 +173,8 @@ func (s *Stack) Link(account, magnet uuid.UUID, submission *uuid.UUID) uuid.UUID
 // migratedClickHouse migrates the shared server once in a test process.
 var migratedClickHouse once
 
-// MigratedClickHouse returns the shared server with the current schema. Tests share it: give accounts and topics unique
-// ids.
+// MigratedClickHouse returns the shared server with the current schema. Tests share it: give
+// accounts and topics unique ids.
 func MigratedClickHouse(t testing.TB) clickhouse.Config {
 	t.Helper()
 	c := clickhouse.Config{URL: ClickHouse(t)}
@@ -186,9 +188,10 @@ func MigratedClickHouse(t testing.TB) clickhouse.Config {
 // alone is held by the test that has the shared ClickHouse to itself.
 var alone sync.Mutex
 
-// EmptyClickHouse is MigratedClickHouse without events and copies, which the test has to itself until it ends: for what works on
-// the rows of all accounts. No other test of the package may use the server beside it. Not for what looks at the parts of tables:
-// TRUNCATE may leave empty ones for a while.
+// EmptyClickHouse is MigratedClickHouse without events and copies, which the test has to itself
+// until it ends: for what works on the rows of all accounts. No other test of the package may use
+// the server beside it. Not for what looks at the parts of tables: TRUNCATE may leave empty ones
+// for a while.
 func EmptyClickHouse(t testing.TB) clickhouse.Config {
 	t.Helper()
 	c := MigratedClickHouse(t)
@@ -223,8 +226,8 @@ func Open(t testing.TB, c clickhouse.Config) driver.Conn {
 	return conn
 }
 
-// MigratedPostgres returns a pool of connections to a database of the test's own with the current schema. It is a copy of
-// one that is migrated once, as copyCluster says.
+// MigratedPostgres returns a pool of connections to a database of the test's own with the current
+// schema. It is a copy of one that is migrated once, as copyCluster says.
 func MigratedPostgres(t testing.TB) *postgres.Pool {
 	t.Helper()
 	return PostgresPool(t, MigratedPostgresURL(t))
@@ -243,8 +246,9 @@ var sharedDatabase struct {
 	pool *postgres.Pool
 }
 
-// SharedPostgres returns a pool of connections to a database with the current schema that the tests of a package share: for
-// tests that look at rows of accounts of their own alone, and start nothing that works on those of all.
+// SharedPostgres returns a pool of connections to a database with the current schema that the tests
+// of a package share: for tests that look at rows of accounts of their own alone, and start nothing
+// that works on those of all.
 func SharedPostgres(t testing.TB) *postgres.Pool {
 	t.Helper()
 	sharedDatabase.do(t, func() (err error) {

@@ -22,8 +22,9 @@ import (
 // templateDatabase has the current schema, in every cluster that copyCluster makes.
 const templateDatabase = "lodestone_template"
 
-// template is the directory of a stopped server with the current schema, made once and kept in the checkout's .cache. A copy
-// of it takes a tenth of the processor time of the migrations, which forty packages would run.
+// template is the directory of a stopped server with the current schema, made once and kept in the
+// checkout's .cache. A copy of it takes a tenth of the processor time of the migrations, which
+// forty packages would run.
 type template struct {
 	name   string // its directory's begins with it
 	engine string // that is installed
@@ -31,8 +32,8 @@ type template struct {
 	make   func(dir string) error
 }
 
-// RunPostgres starts a server of the test's own and returns the address of a database in it with the current schema. The end of
-// the test stops the server, unless the test has called stop.
+// RunPostgres starts a server of the test's own and returns the address of a database in it with
+// the current schema. The end of the test stops the server, unless the test has called stop.
 func RunPostgres(t testing.TB) (server *engine.Postgres, url string, stop func()) {
 	t.Helper()
 	dir := filepath.Join(Dir(t), "postgres")
@@ -60,7 +61,8 @@ func copyCluster(t testing.TB, dir string) error {
 	}}.copy("", dir)
 }
 
-// copyClickHouse makes dir the directory of a stopped ClickHouse with the current schema. It is no shard yet.
+// copyClickHouse makes dir the directory of a stopped ClickHouse with the current schema. It is no
+// shard yet.
 func copyClickHouse(t testing.TB, dir string) error {
 	t.Helper()
 	programs, err := Installer(t).ClickHouse(context.Background())
@@ -189,9 +191,9 @@ func (t template) key(root string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
 }
 
-// CopyDir copies a directory of a stopped engine, or of several, with the owners of its files: a server's belong to another user if
-// root runs the test. The copy has no ports: an engine takes those of its last start, and a test that restarts one would meet another
-// copy there.
+// CopyDir copies a directory of a stopped engine, or of several, with the owners of its files: a
+// server's belong to another user if root runs the test. The copy has no ports: an engine takes
+// those of its last start, and a test that restarts one would meet another copy there.
 func CopyDir(from, to string) error {
 	if out, err := exec.CommandContext(context.Background(), "cp", "-a", from, to).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy %s: %w: %s", from, err, out)

@@ -19,8 +19,8 @@ func Main(m goleak.TestingM, options ...goleak.Option) {
 	goleak.VerifyTestMain(waiter{m, options}, options...)
 }
 
-// waiter looks for goroutines before goleak does, which waits for half a second only; goleak then reports those still
-// left.
+// waiter looks for goroutines before goleak does, which waits for half a second only; goleak then
+// reports those still left.
 type waiter struct {
 	m       goleak.TestingM
 	options []goleak.Option

@@ -1,4 +1,5 @@
-// Package pgbouncer runs a PgBouncer in transaction mode for tests and for the lab, from the program of the system.
+// Package pgbouncer runs a PgBouncer in transaction mode for tests and for the lab, from the
+// program of the system.
 package pgbouncer
 
 import (
@@ -30,7 +31,8 @@ type Config struct {
 	Database string
 	// Port to listen on.
 	Port int
-	// Pool is the number of connections to Postgres. Default 6: so few that clients take turns on each of them.
+	// Pool is the number of connections to Postgres. Default 6: so few that clients take turns on each
+	// of them.
 	Pool int
 }
 

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// agents are user agents as browsers send them, with the versions of about a year; newer ones are more common.
+// agents are user agents as browsers send them, with the versions of about a year; newer ones are
+// more common.
 var agents = makeAgents()
 
 type agentList struct {
@@ -13,7 +14,8 @@ type agentList struct {
 	weights weights
 }
 
-// browsers are the forms of user agents: the weight of the newest version, its number, and how many there are.
+// browsers are the forms of user agents: the weight of the newest version, its number, and how many
+// there are.
 var browsers = []struct {
 	weight           float64
 	newest, versions int

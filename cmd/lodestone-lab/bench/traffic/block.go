@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// Block holds rows of lodestone.events for ch-go, in the columns of the consumer. It is used by one goroutine.
+// Block holds rows of lodestone.events for ch-go, in the columns of the consumer. It is used by one
+// goroutine.
 type Block struct {
 	table    stream.Table
 	decoder  stream.Decoder
@@ -26,8 +27,8 @@ const storedAfter = 600 // ms
 var events = stream.Events()
 
 // NewBlock returns an empty block. If stored is true it has a column stored_at, some 600 ms after
-// received_at: an insert needs the setting insert_allow_materialized_columns=1 for that. Else the server
-// takes its own time.
+// received_at: an insert needs the setting insert_allow_materialized_columns=1 for that. Else the
+// server takes its own time.
 func NewBlock(stored bool) *Block {
 	return &Block{
 		table: events.Tables.Take(), decoder: events.Decoder(), stored: stored,
@@ -35,7 +36,8 @@ func NewBlock(stored bool) *Block {
 	}
 }
 
-// Append adds a row for the event at its place in the log. Events of a generator are sound, so they can be decoded.
+// Append adds a row for the event at its place in the log. Events of a generator are sound, so they
+// can be decoded.
 func (b *Block) Append(e *event.Event, topic uuid.UUID, partition int32, offset int64) {
 	b.record = e.Append(b.record[:0])
 	_, _ = b.decoder.Decode(b.record)
@@ -46,7 +48,8 @@ func (b *Block) Append(e *event.Event, topic uuid.UUID, partition int32, offset 
 // Rows returns how many rows there are since the last reset.
 func (b *Block) Rows() int { return len(b.table.Offsets()) }
 
-// Input returns the columns but for the consumer's fence. They stay valid until the next Append or Reset.
+// Input returns the columns but for the consumer's fence. They stay valid until the next Append or
+// Reset.
 func (b *Block) Input() proto.Input {
 	columns := slices.DeleteFunc(slices.Clone(b.table.Input(time.Time{})), func(c proto.InputColumn) bool { return c.Name == "insert_before" })
 	if b.stored {

@@ -60,7 +60,8 @@ func newWorld(c Config) *world {
 	return w
 }
 
-// pages of documents: the same mixture for every account, so that its share of the events is that of its visits.
+// pages of documents: the same mixture for every account, so that its share of the events is that
+// of its visits.
 var pages = [...]uint32{20, 9, 12, 24, 6, 16, 11, 30, 8, 4, 14, 48}
 
 // link is one access link, with what every event has of it.

@@ -108,7 +108,8 @@ func (g *Generator) advance(s *session) bool {
 	return false
 }
 
-// queue is a heap of sessions by the time of their next event, then by their ids, so that the order is one.
+// queue is a heap of sessions by the time of their next event, then by their ids, so that the order
+// is one.
 type queue []*session
 
 // Len, Less, Swap, Push and Pop are for package heap.

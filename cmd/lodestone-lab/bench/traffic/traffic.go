@@ -3,10 +3,10 @@
 // any clock.
 //
 // What it keeps to, since stores and queries depend on it: few large accounts and many small ones,
-// the largest with 4 % of all events; popular lead magnets and forgotten ones; access links that are
-// read when they are new, some again much later, and a few that many share; sessions of many pages
-// with times like those of readers, downloads, bots, visitors who ask not to be tracked, days and
-// nights, events that arrive hours late; real user agents; identifiers as Lodestone makes them
+// the largest with 4 % of all events; popular lead magnets and forgotten ones; access links that
+// are read when they are new, some again much later, and a few that many share; sessions of many
+// pages with times like those of readers, downloads, bots, visitors who ask not to be tracked, days
+// and nights, events that arrive hours late; real user agents; identifiers as Lodestone makes them
 // (UUID version 7, with the time in it, and some of version 4 from other senders).
 package traffic
 
@@ -29,7 +29,8 @@ type Config struct {
 	Events int64         // in the whole span, about; the numbers of accounts and links follow from it
 	Begin  time.Time     // when the first of them arrives
 	Span   time.Duration // in which they arrive
-	// Largest is the share of the largest account, and Magnets how many lead magnets it has; 0: 4 %, and as many as accounts of its size have.
+	// Largest is the share of the largest account, and Magnets how many lead magnets it has; 0: 4 %,
+	// and as many as accounts of its size have.
 	Largest float64
 	Magnets uint64
 }
@@ -65,8 +66,8 @@ func (g *Generator) Accounts() (ids []uuid.UUID) {
 	return ids
 }
 
-// Next fills in the next event. There is always one: after the span traffic goes on as before. Data and
-// UserAgent are valid until the next call.
+// Next fills in the next event. There is always one: after the span traffic goes on as before. Data
+// and UserAgent are valid until the next call.
 func (g *Generator) Next(e *event.Event) {
 	for len(g.open) == 0 || g.begins <= g.open[0].nextAt {
 		heap.Push(&g.open, g.newSession(g.begins))
@@ -109,7 +110,8 @@ func version7(ms int64, a, b uint64) (id uuid.UUID) {
 	return id
 }
 
-// mix turns numbers into one that looks random: it stands for a table of what would otherwise be stored.
+// mix turns numbers into one that looks random: it stands for a table of what would otherwise be
+// stored.
 func mix(a, b uint64) uint64 {
 	x := a ^ b*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

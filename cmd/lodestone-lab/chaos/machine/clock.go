@@ -42,7 +42,8 @@ func (c *Clocks) Set(name string, ahead time.Duration) error {
 	return file.Set(ahead)
 }
 
-// Names returns the processes whose clocks can be moved and whose names begin with one of the prefixes, sorted.
+// Names returns the processes whose clocks can be moved and whose names begin with one of the
+// prefixes, sorted.
 func (c *Clocks) Names(prefixes ...string) (names []string) {
 	for name := range c.files {
 		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// CutLog makes every copy of a partition in the directory of a cluster of brokers end before the batch that holds an offset, and returns where it ends
-// then. No broker may run.
+// CutLog makes every copy of a partition in the directory of a cluster of brokers end before the
+// batch that holds an offset, and returns where it ends then. No broker may run.
 func CutLog(cluster, topic string, partition int32, at int64) (end int64, err error) {
 	copies, err := filepath.Glob(filepath.Join(cluster, "kafka*", topic+"-"+strconv.Itoa(int(partition))))
 	if err == nil && len(copies) == 0 {
@@ -54,7 +54,8 @@ func cutSegments(dir string, at int64) (end int64, err error) {
 	return end, nil
 }
 
-// cutSegment ends a file of batches before the one that holds the offset, and returns the offset after its last record.
+// cutSegment ends a file of batches before the one that holds the offset, and returns the offset
+// after its last record.
 func cutSegment(path string, end, at int64) (int64, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

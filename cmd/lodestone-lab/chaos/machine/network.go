@@ -14,7 +14,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Network is the connections between processes. Each goes through a proxy of its own, named FROM-TO, that can disturb it.
+// Network is the connections between processes. Each goes through a proxy of its own, named
+// FROM-TO, that can disturb it.
 type Network struct {
 	server *toxiproxy.ApiServer
 

@@ -1,4 +1,5 @@
-// Package machine has what the chaos runner breaks: processes, the connections between them, and disks.
+// Package machine has what the chaos runner breaks: processes, the connections between them, and
+// disks.
 package machine
 
 import (
@@ -133,7 +134,8 @@ func (p *Process) Running() int {
 	return pid
 }
 
-// Status returns the id of the running process, 0 between two, and how often it ended without being asked to.
+// Status returns the id of the running process, 0 between two, and how often it ended without being
+// asked to.
 func (p *Process) Status() (pid, surplus int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

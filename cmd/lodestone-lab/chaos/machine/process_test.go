@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process that was killed for an hour and is started again begins its next life at once if it ends by itself.
+// A process that was killed for an hour and is started again begins its next life at once if it
+// ends by itself.
 func TestStartForgetsHowLongAProcessWasDown(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

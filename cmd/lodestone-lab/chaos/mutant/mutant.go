@@ -1,5 +1,6 @@
-// Package mutant builds programs in which one rule is broken on purpose. The chaos runner, or the test of a package, has to
-// catch each of them: one that does not notice proves nothing about the rule.
+// Package mutant builds programs in which one rule is broken on purpose. The chaos runner, or the
+// test of a package, has to catch each of them: one that does not notice proves nothing about the
+// rule.
 package mutant
 
 import (
@@ -14,7 +15,8 @@ import (
 	"lodestone/cmd/lodestone-lab/overlay"
 )
 
-// Mutant is one rule that is broken, and what catches it: a schedule of faults, or else the tests of a package.
+// Mutant is one rule that is broken, and what catches it: a schedule of faults, or else the tests
+// of a package.
 type Mutant struct {
 	Name  string // says what is broken
 	Edits []Edit
@@ -77,8 +79,8 @@ func (m Mutant) Sources(ctx context.Context) (overlay.Sources, error) {
 // ErrUnnoticed says that tests passed although their rule was broken.
 var ErrUnnoticed = errors.New("the tests do not notice it")
 
-// RunTests runs the tests that are to catch the mutant, and returns nil if one of them fails. The directory is for the changed
-// sources.
+// RunTests runs the tests that are to catch the mutant, and returns nil if one of them fails. The
+// directory is for the changed sources.
 func (m Mutant) RunTests(ctx context.Context, dir string) error {
 	sources, err := m.Sources(ctx)
 	if err != nil {

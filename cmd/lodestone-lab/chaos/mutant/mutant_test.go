@@ -17,7 +17,8 @@ func TestMutantsApply(t *testing.T) {
 	}
 }
 
-// A test that passes although its rule is broken proves nothing. `make chaos CHAOS="--mutants"` tries all of them.
+// A test that passes although its rule is broken proves nothing. `make chaos CHAOS="--mutants"`
+// tries all of them.
 func TestMutantsAreCaught(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutant.All() {

@@ -1,7 +1,8 @@
-// Command provider is the example of an OpenID provider of zitadel/oidc, with everyone as its user. The browser's tests sign in by it.
+// Command provider is the example of an OpenID provider of zitadel/oidc, with everyone as its user.
+// The browser's tests sign in by it.
 //
-// Who signs in types a subject and an address as the user name, with a question mark behind an address that the provider has not verified
-// ("2 ada@example.com?"), and the password "secret".
+// Who signs in types a subject and an address as the user name, with a question mark behind an
+// address that the provider has not verified ("2 ada@example.com?"), and the password "secret".
 package main
 
 import (

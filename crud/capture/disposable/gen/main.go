@@ -1,5 +1,5 @@
-// Command gen writes domains.txt from the npm package that package-lock.json pins. Run it by go generate
-// in the directory above, after raising the version in package.json and renewing the lock
+// Command gen writes domains.txt from the npm package that package-lock.json pins. Run it by go
+// generate in the directory above, after raising the version in package.json and renewing the lock
 // (npm install --package-lock-only --omit-lockfile-registry-resolved=true).
 package main
 
