@@ -35,9 +35,11 @@ type backupStores struct {
 
 // open calls fn with a place of backups.
 func (c backupStores) open(ctx context.Context, at string, fn func(*backup.Backups, *postgres.Pool) error) error {
-	c.Backup.S3 = c.Files.S3
 	return withPool(ctx, c.Postgres, func(pool *postgres.Pool) error {
-		d := backup.Deps{Postgres: pool, ClickHouse: c.ClickHouse, Kafka: c.Kafka, Program: build.Current().Version, Log: c.Process.logger(), Progress: progress}
+		d := backup.Deps{
+			Postgres: pool, ClickHouse: c.ClickHouse, Kafka: c.Kafka, S3: c.Files.S3,
+			Program: build.Current().Version, Log: c.Process.logger(), Progress: progress,
+		}
 		if at, ok := objectstore.ParseLocation(c.Files.Store); ok {
 			client, err := c.Files.S3.Open()
 			if err != nil {
@@ -63,7 +65,7 @@ type backupCreateCommand struct {
 
 // Run makes a backup.
 func (c *backupCreateCommand) Run(ctx context.Context) error {
-	if err := validate(c.Stores.Postgres, c.Stores.ClickHouse, c.Stores.Kafka, c.Stores.Files, placed{c.Stores.Backup, c.Place}); err != nil {
+	if err := validate(c.Stores.Postgres, c.Stores.ClickHouse, c.Stores.Kafka, c.Stores.Files, placed{c.Stores.Files.S3, c.Place}); err != nil {
 		return err
 	}
 	return c.Stores.open(ctx, c.Place, func(b *backup.Backups, pool *postgres.Pool) error {
@@ -83,9 +85,9 @@ func (c *backupCreateCommand) Run(ctx context.Context) error {
 	})
 }
 
-// placed validates the settings for a place.
+// placed is a place of backups, with the settings of buckets.
 type placed struct {
-	backup.Config
+	s3 objectstore.Config
 	at string
 }
 
@@ -94,7 +96,10 @@ func (p placed) Validate() error {
 	if p.at == "" {
 		return config.Invalid("PLACE", "is empty", "name a directory, or s3://bucket/prefix")
 	}
-	return p.Config.Validate(p.at)
+	if _, bucket := objectstore.ParseLocation(p.at); bucket {
+		return p.s3.Validate()
+	}
+	return nil
 }
 
 type backupListCommand struct {
@@ -163,11 +168,10 @@ func (c *backupCheckCommand) Run(ctx context.Context) error {
 }
 
 func withBackups(c backup.Config, s3 objectstore.Config, at string, fn func(*backup.Backups) error) error {
-	c.S3 = s3
-	if err := validate(placed{c, at}); err != nil {
+	if err := validate(placed{s3, at}); err != nil {
 		return err
 	}
-	b, err := backup.Open(c, backup.Deps{Log: slog.New(slog.DiscardHandler)}, at)
+	b, err := backup.Open(c, backup.Deps{S3: s3, Log: slog.New(slog.DiscardHandler)}, at)
 	if err != nil {
 		return err
 	}

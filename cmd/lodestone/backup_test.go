@@ -2,11 +2,13 @@ package main
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -134,6 +136,25 @@ func TestBackupDrill(t *testing.T) {
 	require.Equal(t, 1, u.command("restore", "resume").code)
 	note("revoked links stay revoked; mails and webhooks waited for lodestone restore resume")
 	u.interrupt(enginetest.Timeout)
+}
+
+// A place in a bucket has the settings of the store: each command uses them, and says what is wrong with them.
+func TestBackupsOfABucketUseTheSettingsOfTheStore(t *testing.T) {
+	t.Parallel()
+	gone := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))
+	env := []string{
+		"LODESTONE_POSTGRES_URL=postgres://u:secret@" + gone + "/x", "LODESTONE_CLICKHOUSE_URL=clickhouse://u:secret@" + gone + "/lodestone",
+		"LODESTONE_KAFKA_BROKERS=" + gone, "LODESTONE_S3_REGION=x", "LODESTONE_S3_ACCESS_KEY=a", "LODESTONE_S3_SECRET_KEY=secret",
+	}
+	for _, command := range []string{"backup create", "backup list", "backup check", "restore run"} {
+		args := append(strings.Fields(command), "s3://backups/lodestone")
+		p := launch(t, t.TempDir(), append(env, "LODESTONE_S3_ENDPOINT=http://"+gone), args...)
+		require.Equal(t, exitFailed, p.wait(), "%s: %s", command, p.out)
+		require.Contains(t, p.out.String(), "connect", command)
+		p = launch(t, t.TempDir(), append(env, "LODESTONE_S3_ENDPOINT=host:9000"), args...)
+		require.Equal(t, exitSettings, p.wait(), "%s: %s", command, p.out)
+		require.Contains(t, p.out.String(), "--s3-endpoint (LODESTONE_S3_ENDPOINT) cannot be used", command)
+	}
 }
 
 // mails counts the mails in the mailbox.

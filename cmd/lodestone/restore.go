@@ -63,7 +63,7 @@ func (c *restoreRunCommand) stores() (s backupStores, embedded bool) {
 // Run restores a backup.
 func (c *restoreRunCommand) Run(ctx context.Context) (err error) {
 	s, embedded := c.stores()
-	err = errors.Join(validate(s.Files, placed{s.Backup, c.Place}), c.Erasure.Validate(c.Files.S3))
+	err = errors.Join(validate(s.Files, placed{s.Files.S3, c.Place}), c.Erasure.Validate(c.Files.S3))
 	if !embedded {
 		err = errors.Join(err, validate(s.Postgres, s.ClickHouse, s.Kafka))
 	}

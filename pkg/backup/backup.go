@@ -30,16 +30,7 @@ import (
 
 // Config is the setting of backups.
 type Config struct {
-	ClickHouseDir string             `name:"backup-clickhouse-dir" placeholder:"DIR" help:"Directory of ClickHouse's setting backups.allowed_path, on this machine. A link to the directory of backups is made there. Default: the setting allows the directory of backups itself."`
-	S3            objectstore.Config `kong:"-"` // of backups in a bucket
-}
-
-// Validate returns every problem of the settings, for backups at a place.
-func (c Config) Validate(at string) error {
-	if _, bucket := objectstore.ParseLocation(at); bucket {
-		return c.S3.Validate()
-	}
-	return nil
+	ClickHouseDir string `name:"backup-clickhouse-dir" placeholder:"DIR" help:"Directory of ClickHouse's setting backups.allowed_path, on this machine. A link to the directory of backups is made there. Default: the setting allows the directory of backups itself."`
 }
 
 // Bucket has the files of lead magnets, if Postgres has not.
@@ -54,6 +45,7 @@ type Deps struct {
 	Postgres   *postgres.Pool
 	ClickHouse clickhouse.Config
 	Kafka      kafka.Config
+	S3         objectstore.Config // of a place in a bucket
 	Files      *Bucket
 	Program    string // the version of this program
 	Log        *slog.Logger
@@ -68,7 +60,7 @@ type Backups struct {
 
 // Open returns the place of backups at a directory, or an address such as s3://bucket/prefix.
 func Open(c Config, d Deps, at string) (*Backups, error) {
-	p, err := openPlace(at, c)
+	p, err := openPlace(at, c, d.S3)
 	if err != nil {
 		return nil, err
 	}

@@ -36,13 +36,13 @@ type place interface {
 }
 
 // openPlace returns the place of the settings. It does not connect to a bucket.
-func openPlace(at string, c Config) (place, error) {
+func openPlace(at string, c Config, s3 objectstore.Config) (place, error) {
 	if bucket, ok := objectstore.ParseLocation(at); ok {
-		client, err := c.S3.Open()
+		client, err := s3.Open()
 		if err != nil {
 			return nil, fmt.Errorf("open place of backups: %w", err)
 		}
-		return bucketPlace{client: client, at: bucket, config: c.S3}, nil
+		return bucketPlace{client: client, at: bucket, config: s3}, nil
 	}
 	path, err := filepath.Abs(at)
 	if err != nil {

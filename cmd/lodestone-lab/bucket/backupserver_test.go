@@ -25,12 +25,12 @@ func TestClickHouseRestoresFromABucketByItself(t *testing.T) {
 	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2, ClickHouse: server.URL()})
 	address, _, _ := serveAccounts(t, "backups", "us-east-1", nil) // for which ClickHouse signs if the address names no region
 	s3 := objectstore.Config{Endpoint: address, AccessKey: accessKey, SecretKey: secretKey}
-	deps := backup.Deps{Postgres: enginetest.MigratedPostgres(t), ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, Log: slog.New(slog.DiscardHandler)}
+	deps := backup.Deps{Postgres: enginetest.MigratedPostgres(t), ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, S3: s3, Log: slog.New(slog.DiscardHandler)}
 	require.NoError(t, stack.Conn.Exec(t.Context(), `INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, event_data, created_at, received_at, kafka_topic_id, kafka_offset)
 		SELECT generateUUIDv4(), generateUUIDv4(1), generateUUIDv4(2), 'page_viewed', '{}', now(), now64(), generateUUIDv4(3), number FROM numbers(100)`))
 	open := func(at string) *backup.Backups {
 		t.Helper()
-		b, err := backup.Open(backup.Config{S3: s3}, deps, at)
+		b, err := backup.Open(backup.Config{}, deps, at)
 		require.NoError(t, err)
 		return b
 	}
