@@ -27,7 +27,7 @@ type buildCommand struct {
 	Date     time.Time `required:"" help:"Time of that commit, as RFC 3339. Files in archives have it."`
 	Source   string    `default:"." type:"existingdir" help:"The checkout, with the front-ends built."`
 	Out      string    `required:"" help:"Directory to write to."`
-	Site     string    `default:".cache/site" type:"existingdir" help:"Directory of the site of the documentation."`
+	Site     string    `default:".cache/site" help:"Directory of the site of the documentation."`
 	Platform []string  `default:"linux/amd64,linux/arm64,darwin/amd64,darwin/arm64" help:"Platforms to build for."`
 	Try      bool      `help:"Only check whether the number is that of the commit."`
 	Key      string    `type:"existingfile" help:"Key of minisign that signs. Its password is in LODESTONE_RELEASE_PASSWORD."`
