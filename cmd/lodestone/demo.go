@@ -46,18 +46,12 @@ type demoSetting struct {
 
 // pastSetting is what days that are over are written with, and is checked only if there are some.
 type pastSetting struct {
-	Account   uuid.UUID    `name:"account" env:"-" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
-	Postgres  pastPostgres `embed:""`
-	Kafka     pastKafka    `embed:""`
-	TokenKeys string       `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: those of the data directory. Secret."`
-	SQLURL    string       `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
+	Account   uuid.UUID        `name:"account" env:"-" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
+	Postgres  optionalPostgres `embed:""`
+	Kafka     optionalKafka    `embed:""`
+	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: those of the data directory. Secret."`
+	SQLURL    string           `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. Secret."`
 }
-
-// The settings of the stores without their checks.
-type (
-	pastPostgres postgres.Config
-	pastKafka    kafka.Config
-)
 
 // check returns the problem that settings are missing and the data directory has none.
 func (c *demoCommand) check() error {

@@ -127,9 +127,7 @@ func (p *Producer) awaitTopics(ctx context.Context) error {
 				return nil
 			}
 			p.deps.Log.Warn("Kafka does not answer yet, trying again", "topic", topic, "error", err)
-			select {
-			case <-time.After(retryAfter):
-			case <-ctx.Done():
+			if service.Sleep(ctx, retryAfter) != nil {
 				return fmt.Errorf("start producer: %w", err)
 			}
 		}

@@ -8,14 +8,6 @@ import (
 	"lodestone/pkg/schema"
 )
 
-// Now returns the time of the server.
-func (p *Pool) Now(ctx context.Context) (now time.Time, err error) {
-	if err := p.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
-		return now, fmt.Errorf("ask Postgres for its time: %w", err)
-	}
-	return now, nil
-}
-
 // applied returns the numbers of the migrations that Postgres has, none without a schema.
 func (p *Pool) applied(ctx context.Context) (map[int64]bool, error) {
 	rows, err := p.pool.Query(ctx, "SELECT version_id FROM goose_db_version WHERE is_applied")

@@ -24,6 +24,7 @@ import (
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/client"
 	"lodestone/pkg/event"
+	"lodestone/pkg/service"
 )
 
 const (
@@ -342,10 +343,8 @@ func (b *browser) post(ctx context.Context, path string, elements int, what func
 			return nil
 		}
 		seconds, _ := strconv.Atoi(res.retryAfter) // one second, if it says nothing
-		select {
-		case <-time.After(time.Duration(max(seconds, 1)) * time.Second):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := service.Sleep(ctx, time.Duration(max(seconds, 1))*time.Second); err != nil {
+			return err
 		}
 	}
 }

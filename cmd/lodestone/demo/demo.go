@@ -21,6 +21,7 @@ import (
 	"lodestone/pkg/client"
 	"lodestone/pkg/config"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/service"
 )
 
 // guide is the document that is read, of twelve pages.
@@ -185,10 +186,8 @@ func whileLimited[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 		if !problem.Is(err, problem.RateLimited) {
 			return out, err
 		}
-		select {
-		case <-time.After(2 * time.Second):
-		case <-ctx.Done():
-			return out, ctx.Err()
+		if err := service.Sleep(ctx, 2*time.Second); err != nil {
+			return out, err
 		}
 	}
 }

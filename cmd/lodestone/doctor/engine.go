@@ -13,6 +13,7 @@ import (
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
+	"lodestone/pkg/store"
 )
 
 const askTimeout = 30 * time.Second // for one engine, also one that is busy
@@ -73,7 +74,7 @@ func (e Engines) postgres(ctx context.Context, r *Report) {
 	}
 	defer pool.Close()
 	asked := time.Now()
-	now, err := pool.Now(ctx)
+	now, err := store.New(pool.Unscoped()).Now(ctx)
 	if err != nil {
 		r.add(Fail, "postgres", remedy, "does not answer: %v", err)
 		return
