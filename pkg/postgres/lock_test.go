@@ -26,10 +26,10 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 		_, err := pool.Unscoped().Exec(t.Context(), sql, args...)
 		require.NoError(t, err, sql)
 	}
-	first, err := os.ReadFile("migrations/00202_schema.sql")
+	first, err := os.ReadFile("migrations/00203_schema.sql")
 	require.NoError(t, err)
 	migrations := fstest.MapFS{
-		"migrations/00202_schema.sql": {Data: first},
+		"migrations/00203_schema.sql": {Data: first},
 		"migrations/00203_column.sql": {Data: []byte("-- +goose Up\nALTER TABLE event_usage ADD COLUMN warned boolean NOT NULL DEFAULT false;\n")},
 	}
 	account := uuid.New()
