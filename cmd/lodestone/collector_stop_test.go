@@ -79,7 +79,7 @@ func TestTheSpoolOfACollectorThatIsGoneIsSent(t *testing.T) {
 	volume := filepath.Join(t.TempDir(), "volume")
 	require.NoError(t, os.Rename(filepath.Join(s.dir, "spool"), volume))
 	s.kafka()
-	send := launch(t, t.TempDir(), s.environment(), "spool", "send", volume)
+	send := launch(t, t.TempDir(), s.environment(), "spool", "send", "--spool-dir", volume)
 	require.Zero(t, send.wait(), "%s", send.out)
 	rows, events := s.stored()
 	require.EqualValues(t, len(ids), rows)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"lodestone/ingest/producer"
 	"lodestone/ingest/spool"
+	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 )
@@ -18,21 +20,7 @@ import (
 const producerStart = 30 * time.Second
 
 type spoolCommand struct {
-	Send spoolSendCommand `cmd:"" help:"Send a spool's directory to Kafka, including every intact record of damaged segments, and move the sent segments to its folder sent. No collector may run on it."`
-}
-
-// withSpool calls fn with a directory and its segments.
-func withSpool(dir string, fn func(d *spool.Directory, names []string) error) (err error) {
-	d, err := spool.OpenDirectory(dir)
-	if err != nil {
-		return exitError{err, exitUnfinished}
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	names, err := d.Names()
-	if err != nil {
-		return exitError{err, exitUnfinished}
-	}
-	return fn(d, names)
+	Send spoolSendCommand `cmd:"" help:"Send the spool of a collector that does not run to Kafka, and end when nothing is left."`
 }
 
 type spoolSendCommand struct {
@@ -40,20 +28,39 @@ type spoolSendCommand struct {
 	Kafka    kafka.Config    `embed:""`
 	Postgres postgres.Config `embed:""`
 	Producer producer.Config `embed:""`
-	Dir      string          `arg:"" help:"Directory of the spool (--spool-dir of its collector)."`
+	Spool    spool.Config    `embed:""`
 }
 
-func (c *spoolSendCommand) check() error { return validate(c.Kafka, c.Postgres) }
+func (c *spoolSendCommand) check() error {
+	if info, err := os.Stat(c.Spool.Dir); err != nil || !info.IsDir() {
+		return errors.Join(config.Invalid("--spool-dir", "is no directory", "name that of the collector's spool"), validate(c.Kafka, c.Postgres))
+	}
+	return validate(c.Kafka, c.Postgres, c.Spool)
+}
 
-// Run sends the directory.
+// Run sends the spool.
 func (c *spoolSendCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return withSpool(c.Dir, func(d *spool.Directory, names []string) error {
-		return withProducer(ctx, c.Process, c.Kafka, c.Postgres, c.Producer, func(to *producer.Producer, _ *postgres.Pool) error {
-			return sendSegments(ctx, d, names, to)
-		})
+	return withProducer(ctx, c.Process, c.Kafka, c.Postgres, c.Producer, func(to *producer.Producer, _ *postgres.Pool) error {
+		s, err := spool.New(c.Spool, spool.Deps{Kafka: to, Log: c.Process.logger(), Registerer: prometheus.NewRegistry()})
+		if err != nil {
+			return err
+		}
+		if err := s.Start(ctx); err != nil {
+			return exitError{err, exitUnfinished}
+		}
+		s.Drain(ctx)
+		left := s.Records()
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		err = s.Stop(stop)
+		fmt.Printf("left: %d records\n", left)
+		if left > 0 || err != nil {
+			return exitError{errors.Join(ctx.Err(), err), exitUnfinished}
+		}
+		return nil
 	})
 }
 
@@ -86,35 +93,4 @@ func withProducer(
 		return exitError{err, exitUnfinished}
 	}
 	return fn(writer, pool)
-}
-
-func sendSegments(ctx context.Context, d *spool.Directory, names []string, to spool.Writer) error {
-	rows := [][]string{{"FILE", "SENT", "REFUSED", "DAMAGED BYTES", "NOW"}}
-	var refused int64
-	var failed []error
-	for _, name := range names {
-		f := d.Read(name)
-		if f.Sent() {
-			continue
-		}
-		s := d.Send(ctx, &f, to)
-		rows = append(rows, []string{s.Name, strconv.FormatInt(s.Records, 10), strconv.FormatInt(s.Refused, 10), strconv.FormatInt(f.Damaged, 10), s.Now})
-		refused += s.Refused
-		if s.Err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", name, s.Err))
-		}
-		if errors.Is(s.Err, producer.ErrUnacknowledged) || ctx.Err() != nil {
-			break // the others fare no better
-		}
-	}
-	if err := printTable(os.Stdout, rows); err != nil {
-		return err
-	}
-	if len(failed) > 0 {
-		return exitError{errors.Join(failed...), exitUnfinished}
-	}
-	if refused > 0 {
-		return fmt.Errorf("Kafka refuses %d records for good: correct the topic's settings and send again, or delete the file", refused) //nolint:staticcheck // Kafka is a name
-	}
-	return nil
 }

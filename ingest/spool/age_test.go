@@ -33,10 +33,10 @@ func TestOldRecordsAreDropped(t *testing.T) {
 		large.Value = append(large.Value, make([]byte, 600)...)
 		require.NoError(t, r.Write(t.Context(), []producer.Record{large}))
 		<-time.After(23 * time.Hour)
-		require.InDelta(t, 1, r.metric(t, "lodestone_spool_refused_records"), 0)
+		require.InDelta(t, 1, r.metric(t, "lodestone_spool_records"), 0)
 		require.Zero(t, r.metric(t, "lodestone_spool_expired_records_total"))
 		<-time.After(2 * time.Hour)
-		require.Zero(t, r.metric(t, "lodestone_spool_refused_records"))
+		require.Zero(t, r.metric(t, "lodestone_spool_records"))
 		require.InDelta(t, 1, r.metric(t, "lodestone_spool_expired_records_total"), 0)
 
 		kafka.mu.Lock()
@@ -59,10 +59,9 @@ func TestOldRecordsAreDropped(t *testing.T) {
 	})
 }
 
-// Files that lie aside, since they were sent or are damaged, are deleted when they are too old:
-// while the collector runs, and when it starts. Files of others stay, and so does everything if
-// there is no limit.
-func TestOldFilesThatLieAsideAreDeleted(t *testing.T) {
+// Damaged files are deleted when they are too old: while the collector runs, and when it starts.
+// Files of others stay, and so does everything if there is no limit.
+func TestOldDamagedFilesAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const day = 24 * time.Hour
 		c := settings(t.TempDir())
@@ -74,33 +73,26 @@ func TestOldFilesThatLieAsideAreDeleted(t *testing.T) {
 			require.NoError(t, r.Start(t.Context()))
 			return r, func() { require.NoError(t, r.Stop(t.Context())) }
 		}
-		old := []string{
-			"sent/" + segmentName(1), "damaged/" + segmentName(2), "damaged/0000000000000003.1" + segmentExtension,
-			"damaged/" + segmentName(4) + ".16.tail", "refused/damaged/" + segmentName(5),
-		}
+		old := []string{segmentName(2), "0000000000000003.1" + segmentExtension, segmentName(4) + ".16.tail"}
 		write := func(name string, age time.Duration) {
-			path := filepath.Join(c.Dir, name)
+			path := filepath.Join(c.Dir, damagedDir, name)
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
 			require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
 		}
 		left := func() (names []string) {
-			for _, pattern := range []string{"sent/*", "damaged/*", "refused/damaged/*"} {
-				paths, err := filepath.Glob(filepath.Join(c.Dir, pattern))
-				require.NoError(t, err)
-				for _, path := range paths {
-					name, err := filepath.Rel(c.Dir, path)
-					require.NoError(t, err)
-					names = append(names, filepath.ToSlash(name))
-				}
+			entries, err := os.ReadDir(filepath.Join(c.Dir, damagedDir))
+			require.NoError(t, err)
+			for _, e := range entries {
+				names = append(names, e.Name())
 			}
 			return names
 		}
 		for _, name := range old {
 			write(name, 6*day)
 		}
-		write("damaged/notes", 90*day)
-		write("sent/"+segmentName(6), 5*day)
+		write("notes", 90*day)
+		write(segmentName(6), 5*day)
 		_, stop := run() // without a limit
 		<-time.After(2 * day)
 		require.Len(t, left(), len(old)+2)
@@ -112,14 +104,14 @@ func TestOldFilesThatLieAsideAreDeleted(t *testing.T) {
 		require.Len(t, left(), len(old)+2)
 		require.InDelta(t, 3, r.metric(t, "lodestone_spool_damaged_segments"), 0)
 		<-time.After(3 * sweepEvery)
-		require.Equal(t, []string{"sent/" + segmentName(6), "damaged/notes"}, left())
-		require.Zero(t, r.metric(t, "lodestone_spool_damaged_segments"))
+		require.Equal(t, []string{segmentName(6), "notes"}, left())
+		require.InDelta(t, 1, r.metric(t, "lodestone_spool_damaged_segments"), 0)
 		stop()
 
 		<-time.After(day)
 		_, stop = run()
 		synctest.Wait()
-		require.Equal(t, []string{"damaged/notes"}, left())
+		require.Equal(t, []string{"notes"}, left())
 		stop()
 	})
 }

@@ -13,27 +13,22 @@ import (
 // tailExtension is that of files with the end of a write that was never acknowledged.
 const tailExtension = ".tail"
 
-// sweepEvery is the time between two looks at what lies aside.
+// sweepEvery is how often the folder of damaged segments is searched for what is too old.
 const sweepEvery = 10 * time.Minute
 
-// sweep deletes what lies aside for longer than the maximum age, now and then, until ctx ends:
-// files that an operator has sent, and damaged ones. The newest record of a file was written when
-// the file was changed last, also if it was moved since.
-func (s *Spool) sweep(ctx context.Context) {
+// sweep deletes damaged segments when they are older than --spool-max-age, until ctx ends: they may
+// have personal data, which is kept no longer than that.
+func (s *Spool) sweep(ctx context.Context, q *queue) {
 	if s.config.MaxAge == 0 {
 		return
 	}
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		for _, q := range []*queue{s.queue.Load(), s.refused.Load()} {
-			for _, folder := range []string{sentDir, damagedDir} {
-				if err := s.sweepFolder(filepath.Join(q.dir, folder)); err != nil {
-					s.deps.Log.Warn("cannot delete old files of the spool, will try again", "error", err)
-				}
-			}
-			q.countDamaged()
+		if err := s.sweepFolder(filepath.Join(q.dir, damagedDir)); err != nil {
+			s.deps.Log.Warn("cannot delete old files of the spool, will try again", "error", err)
 		}
+		q.countDamaged()
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -42,18 +37,13 @@ func (s *Spool) sweep(ctx context.Context) {
 	}
 }
 
-// sweepFolder deletes the files of a folder that are too old. A folder that does not exist has
-// none.
+// sweepFolder deletes the files of a folder whose last write is older than that.
 func (s *Spool) sweepFolder(dir string) error {
 	entries, err := s.disk.list(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return fmt.Errorf("list %s: %w", dir, err)
 	}
 	var errs []error
-	removed := false
 	for _, e := range entries {
 		if name := e.Name(); !strings.HasSuffix(name, segmentExtension) && !strings.HasSuffix(name, tailExtension) {
 			continue // not ours
@@ -70,16 +60,8 @@ func (s *Spool) sweepFolder(dir string) error {
 			errs = append(errs, fmt.Errorf("delete %s: %w", path, err))
 			continue
 		}
-		removed = true
-		logged := s.deps.Log.Info
-		if filepath.Base(dir) == damagedDir {
-			logged = s.deps.Log.Error // it may have had events that are nowhere else
-		}
-		logged("a file that lay aside in the spool for --spool-max-age is deleted",
-			"file", path, "bytes", info.Size(), "max_age", s.config.MaxAge)
+		s.deps.Log.Error("a damaged file that lay in the spool for --spool-max-age is deleted",
+			"file", path, "bytes", info.Size(), "max_age", s.config.MaxAge) // it may have had events that are nowhere else
 	}
-	if removed {
-		errs = append(errs, s.disk.syncDir(dir))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.disk.syncDir(dir))...)
 }

@@ -11,7 +11,7 @@ import (
 // Age is how long the spool keeps a record. The consumer states it in receipts of erasures, so both
 // take the setting.
 type Age struct {
-	MaxAge time.Duration `name:"spool-max-age" default:"168h" help:"How long a collector's spool keeps events that Kafka does not take. Older ones are dropped, counted and logged, and files in its folders damaged and sent are deleted: set it far above any outage. Consumers and collectors take the same value, since receipts of erasures state it. 0: forever."`
+	MaxAge time.Duration `name:"spool-max-age" default:"168h" help:"How long a collector's spool keeps events that Kafka does not take. Older ones are dropped, counted and logged, and files in its folder damaged are deleted: set it far above any outage. Consumers and collectors take the same value, since receipts of erasures state it. 0: forever."`
 }
 
 const (

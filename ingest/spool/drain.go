@@ -3,9 +3,13 @@ package spool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
 
 	"lodestone/ingest/producer"
 )
@@ -42,7 +46,6 @@ const (
 type drain struct {
 	*Spool
 	queue   *queue
-	refused *refused
 	next    position  // of the reading; behind all flights
 	flights []*flight // under way, oldest first
 	settled chan struct{}
@@ -51,11 +54,8 @@ type drain struct {
 	limit   int64 // records of the next batch
 }
 
-func newDrain(s *Spool, q, refusals *queue) *drain {
-	return &drain{
-		Spool: s, queue: q, refused: &refused{Spool: s, queue: refusals, wait: firstRefusal},
-		settled: make(chan struct{}, 1), retry: firstRetry, limit: maxBatchRecords,
-	}
+func newDrain(s *Spool, q *queue) *drain {
+	return &drain{Spool: s, queue: q, settled: make(chan struct{}, 1), retry: firstRetry, limit: maxBatchRecords}
 }
 
 // flight is a batch in flight, or several adjacent ones that are complete and wait for an earlier
@@ -66,13 +66,11 @@ type flight struct {
 	newest    int64 // when the last record was spooled
 	end       position
 	count     int64             // records
-	refused   int64             // of these, for good
 	expired   int64             // of these, too old to be sent
 	bytes     int64             // of the payloads
 	records   []producer.Record // nil once they are not needed any more
 	errors    []error           // by record, nil: acknowledged; read when left is 0
 	left      atomic.Int64
-	failed    atomic.Bool
 	took      atomic.Int64 // nanoseconds until the last record was settled
 }
 
@@ -90,9 +88,6 @@ func (d *drain) run(ctx context.Context) {
 			continue
 		}
 		stopping := d.isStopping() // asked before the queue is: once it is, nothing is written any more
-		if !stopping {
-			d.refused.retry(ctx)
-		}
 		launched, err := d.launch(ctx)
 		switch {
 		case err != nil:
@@ -167,36 +162,41 @@ func (d *drain) launch(ctx context.Context) (bool, error) {
 		f.bytes += int64(len(p))
 	}
 	f.count = int64(len(f.records)) + f.expired
-	f.errors = make([]error, len(f.records))
-	f.left.Store(int64(len(f.records)))
 	if len(d.flights) == 0 {
 		d.queue.oldest.Store(f.spooledAt)
 	}
-	if len(f.records) == 0 {
-		d.next = b.end
-		d.flights = append(d.flights, f)
-		return true, nil
-	}
-	err = d.deps.Kafka.Send(ctx, f.records, func(i int, err error) {
-		if err != nil {
-			f.errors[i] = err
-			f.failed.Store(true)
+	if len(f.records) > 0 {
+		err := d.send(ctx, f)
+		if errors.Is(err, producer.ErrFull) {
+			d.limit = max(minBatchRecords, min(d.limit, b.records)/2)
 		}
+		if err != nil {
+			return false, err
+		}
+		d.due = f.began.Add(time.Duration(float64(f.bytes) / float64(d.config.DrainBytes) * float64(time.Second)))
+	}
+	d.next = b.end
+	d.flights = append(d.flights, f)
+	return true, nil
+}
+
+// send sends the records of a flight. After an error none of them is in flight.
+func (d *drain) send(ctx context.Context, f *flight) error {
+	before := f.errors
+	f.errors = make([]error, len(f.records))
+	f.left.Store(int64(len(f.records)))
+	err := d.deps.Kafka.Send(ctx, f.records, func(i int, err error) {
+		f.errors[i] = err
 		f.took.Store(int64(time.Since(f.began)))
 		if f.left.Add(-1) == 0 {
 			notify(d.settled)
 		}
 	})
-	if errors.Is(err, producer.ErrFull) {
-		d.limit = max(minBatchRecords, min(d.limit, b.records)/2)
-	}
 	if err != nil {
-		return false, err
+		f.errors = before
+		f.left.Store(0)
 	}
-	d.due = f.began.Add(time.Duration(float64(f.bytes) / float64(d.config.DrainBytes) * float64(time.Second)))
-	d.next = b.end
-	d.flights = append(d.flights, f)
-	return true, nil
+	return err
 }
 
 // expire counts and logs records that are dropped, since they are too old.
@@ -208,12 +208,13 @@ func (s *Spool) expire(records int64) {
 	s.deps.Log.Error("acknowledged events are lost: Kafka did not take them for --spool-max-age", "records", records, "max_age", s.config.MaxAge)
 }
 
-// land acknowledges to the queue the flights that are complete, up to the first that is not.
+// land acknowledges to the queue the flights that are complete, up to the first that is not. Of a
+// flight that failed, it sends again what Kafka did not take, and returns the cause.
 func (d *drain) land(ctx context.Context) error {
 	for len(d.flights) > 0 && d.flights[0].over() {
 		f := d.flights[0]
-		if err := d.settle(ctx, f); err != nil {
-			return err
+		if err := f.reduce(d.config.Age); err != nil {
+			return errors.Join(err, d.send(ctx, f))
 		}
 		d.queue.ack(f.end, f.count)
 		d.expire(f.expired)
@@ -222,7 +223,7 @@ func (d *drain) land(ctx context.Context) error {
 			d.queue.oldest.Store(d.flights[0].spooledAt)
 		}
 		d.retry, d.limit = firstRetry, maxBatchRecords
-		if sent := f.count - f.refused - f.expired; sent > 0 || f.expired == 0 { // else Kafka was not asked
+		if sent := f.count - f.expired; sent > 0 || f.expired == 0 { // else Kafka was not asked
 			d.sent(sent, time.Duration(f.took.Load()))
 		}
 	}
@@ -230,29 +231,39 @@ func (d *drain) land(ctx context.Context) error {
 	return nil
 }
 
-// settle sends what Kafka did not accept of a flight again, unless it is too old by now.
-func (d *drain) settle(ctx context.Context, f *flight) error {
-	if !f.failed.Load() {
-		return nil
-	}
-	if !d.config.isOver(f.newest, time.Now()) {
-		return d.again(ctx, f)
-	}
-	for _, err := range f.errors {
+// reduce leaves the records that Kafka did not take in a flight that is over, and returns the cause,
+// nil if there are none. Records that are too old by now are dropped.
+func (f *flight) reduce(age Age) (cause error) {
+	var rest []producer.Record
+	var errs []error
+	for i, err := range f.errors {
 		if err != nil {
-			f.expired++
+			rest, errs, cause = append(rest, f.records[i]), append(errs, err), err
 		}
 	}
+	if cause != nil && age.isOver(f.newest, time.Now()) {
+		f.expired += int64(len(rest))
+		rest, errs, cause = nil, nil, nil
+	}
+	f.records, f.errors = rest, errs
+	if cause != nil {
+		return fmt.Errorf("%d records of the spool: %w", len(rest), cause)
+	}
 	return nil
+}
+
+// failed reports whether a flight that is over has records that Kafka did not take.
+func (f *flight) failed() bool {
+	return slices.ContainsFunc(f.errors, func(err error) bool { return err != nil })
 }
 
 // merge joins adjacent flights that are complete, and frees their memory.
 func (d *drain) merge() {
 	rest := d.flights[:0]
 	for _, f := range d.flights {
-		if f.over() && !f.failed.Load() {
+		if f.over() && !f.failed() {
 			f.records, f.errors = nil, nil
-			if n := len(rest); n > 0 && rest[n-1].over() && !rest[n-1].failed.Load() {
+			if n := len(rest); n > 0 && rest[n-1].over() && !rest[n-1].failed() {
 				before := rest[n-1]
 				before.end, before.count, before.bytes = f.end, before.count+f.count, before.bytes+f.bytes
 				before.expired += f.expired
@@ -271,9 +282,9 @@ func (d *drain) trouble(ctx context.Context, err error) {
 		return
 	}
 	d.deps.Log.Warn("cannot drain the spool, trying again", "error", err, "retry_in", d.retry)
-	if d.retry >= probeAfter && (errors.Is(err, errUnreadable) || errors.Is(err, errPayload)) {
-		// The drain cannot find out whether Kafka accepts events, so live requests have to: otherwise
-		// they would fill a spool that is never drained.
+	if d.retry >= probeAfter && (errors.Is(err, errUnreadable) || errors.Is(err, errPayload) || isRefusedForGood(err)) {
+		// The drain cannot find out whether Kafka accepts other events, so live requests have to:
+		// otherwise they would fill a spool that is never drained.
 		d.close("the spool cannot be drained for another reason than Kafka: events try Kafka first")
 	}
 	if d.isStopping() { // for which there is little time
@@ -281,6 +292,12 @@ func (d *drain) trouble(ctx context.Context, err error) {
 	}
 	d.pause(ctx, d.retry/2+rand.N(d.retry)) // the next step sees that ctx ended
 	d.retry = min(2*d.retry, lastRetry)
+}
+
+// isRefusedForGood reports whether Kafka takes a record only after the topic's settings are
+// corrected. Until then it, and everything that was spooled after it, waits.
+func isRefusedForGood(err error) bool {
+	return errors.Is(err, kerr.MessageTooLarge) || errors.Is(err, kerr.InvalidRecord) || errors.Is(err, kerr.RecordListTooLarge)
 }
 
 // isStopping reports whether what is left is to be sent without regard to others, before the
@@ -356,14 +373,12 @@ func (s *Spool) close(why string) {
 
 // idle waits for entries to drain, and frees disk space when none come.
 func (d *drain) idle(ctx context.Context) {
-	d.refused.queue.release() // what an earlier tidy gave free; that of d.queue went with an acknowledgement
 	timer := time.NewTimer(tidyAfter)
 	defer timer.Stop()
 	select {
 	case <-d.queue.readable:
 	case <-timer.C:
 		d.queue.tidy()
-		d.refused.queue.tidy()
 	case <-d.stopping:
 	case <-ctx.Done():
 	}

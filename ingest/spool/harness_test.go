@@ -252,3 +252,8 @@ func eventOf(t testing.TB, value []byte) event.Event {
 	require.NoError(t, e.Decode(value))
 	return e
 }
+
+// read reads from the oldest entry that is not acknowledged.
+func (q *queue) read(maxBytes, maxRecords int64) (batch, error) {
+	return q.readAt(position{}, maxBytes, maxRecords)
+}

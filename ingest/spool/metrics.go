@@ -13,7 +13,6 @@ type metrics struct {
 	full     prometheus.Counter // records refused for lack of space
 	spooled  prometheus.Counter
 	drained  prometheus.Counter
-	refused  prometheus.Counter // records that Kafka would not take, set aside
 	unread   prometheus.Counter // tries to read that the disk refused
 	damage   prometheus.Counter
 	open     prometheus.Gauge
@@ -23,7 +22,7 @@ type metrics struct {
 
 // gauges are the values that are read on request.
 type gauges struct {
-	bytes, records, refused, damaged, oldest func() float64
+	bytes, records, damaged, oldest func() float64
 }
 
 func newMetrics(r prometheus.Registerer, g gauges) (*metrics, error) {
@@ -42,7 +41,6 @@ func newMetrics(r prometheus.Registerer, g gauges) (*metrics, error) {
 		full:     counter("lodestone_spool_refused_full_records_total", "Records that were answered with 503 because the spool was full."),
 		spooled:  counter("lodestone_spool_spooled_records_total", "Records that were stored durably in the spool."),
 		drained:  counter("lodestone_spool_drained_records_total", "Records of the spool that Kafka has acknowledged."),
-		refused:  counter("lodestone_spool_requeued_records_total", "Times that Kafka refused a record for good. The record is set aside and tried again now and then."),
 		unread:   counter("lodestone_spool_read_failures_total", "Tries to read the spool that the disk refused. While it rises, nothing is sent, and nothing is given up."),
 		damage:   counter("lodestone_spool_damage_total", "Damaged places found in the spool. Above zero: look into its folder damaged."),
 		open:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_spool_circuit_open", Help: "1 while events go to the spool without trying Kafka first."}),
@@ -50,11 +48,10 @@ func newMetrics(r prometheus.Registerer, g gauges) (*metrics, error) {
 		expired:  counter("lodestone_spool_expired_records_total", "Records that were acknowledged and dropped, since Kafka had not taken them for --spool-max-age. Anything but 0 is an alarm: events are lost."),
 	}
 	err := errors.Join(r.Register(m.fsync), r.Register(m.failures), r.Register(m.full), r.Register(m.spooled), r.Register(m.drained),
-		r.Register(m.refused), r.Register(m.unread), r.Register(m.damage), r.Register(m.open), r.Register(m.drops), r.Register(m.expired),
+		r.Register(m.unread), r.Register(m.damage), r.Register(m.open), r.Register(m.drops), r.Register(m.expired),
 		r.Register(fn("lodestone_spool_bytes", "Bytes of the spool on the disk.", g.bytes)),
-		r.Register(fn("lodestone_spool_records", "Records in the spool that Kafka has not acknowledged, without those that it refused for good.", g.records)),
-		r.Register(fn("lodestone_spool_refused_records", "Records that Kafka refuses for good, which wait for a person. See lodestone spool.", g.refused)),
-		r.Register(fn("lodestone_spool_damaged_segments", "Segments in the folder damaged, which wait for a person. See lodestone spool.", g.damaged)),
+		r.Register(fn("lodestone_spool_records", "Records in the spool that Kafka has not acknowledged.", g.records)),
+		r.Register(fn("lodestone_spool_damaged_segments", "Segments in the folder damaged, whose intact records were sent.", g.damaged)),
 		r.Register(fn("lodestone_spool_oldest_seconds", "Age of the oldest record in the spool; 0 if there is none.", g.oldest)))
 	if err != nil {
 		return nil, fmt.Errorf("register spool metrics: %w", err)

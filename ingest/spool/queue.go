@@ -121,18 +121,13 @@ func lock(dir string) (*flock.Flock, error) {
 
 // append stores a payload durably. If ctx ends first, it may or may not be stored.
 func (q *queue) append(ctx context.Context, payload []byte, records int) error {
-	return q.add(ctx, payload, records, q.maxBytes)
-}
-
-// add appends a payload if the queue then has no more bytes than a limit.
-func (q *queue) add(ctx context.Context, payload []byte, records int, limit int64) error {
 	size := int64(entryHeader + len(payload))
 	q.mu.Lock()
 	switch {
 	case q.closed:
 		q.mu.Unlock()
 		return errClosed
-	case len(payload) > maxPayloadBytes, q.used+size+segmentHeader > limit,
+	case len(payload) > maxPayloadBytes, q.used+size+segmentHeader > q.maxBytes,
 		q.next != nil && int64(len(q.next.entries))+size > maxGroupBytes:
 		q.mu.Unlock()
 		return ErrFull

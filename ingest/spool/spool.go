@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,7 +47,6 @@ type Spool struct {
 	disk    disk
 	metrics *metrics
 	queue   atomic.Pointer[queue]
-	refused atomic.Pointer[queue] // of what Kafka refuses for good
 	circuit circuit
 
 	stopOnce sync.Once
@@ -89,12 +87,9 @@ func newSpool(c Config, d Deps, on disk) (*Spool, error) {
 	s := &Spool{config: c, deps: d, disk: on, stopping: make(chan struct{}), sentAll: make(chan struct{}), ended: make(chan struct{})}
 	var err error
 	if s.metrics, err = newMetrics(d.Registerer, gauges{
-		bytes: func() float64 { return s.sum(func(q *queue) int64 { used, _ := q.state(); return used }) },
-		damaged: func() float64 {
-			return s.sum(func(q *queue) int64 { return q.aside.Load() })
-		},
-		records: func() float64 { return waiting(s.queue.Load()) },
-		refused: func() float64 { return waiting(s.refused.Load()) },
+		bytes:   s.gauge(func(q *queue) int64 { used, _ := q.state(); return used }),
+		damaged: s.gauge(func(q *queue) int64 { return q.aside.Load() }),
+		records: s.gauge(func(q *queue) int64 { _, records := q.state(); return records }),
 		oldest:  s.oldest,
 	}); err != nil {
 		return nil, err
@@ -103,22 +98,14 @@ func newSpool(c Config, d Deps, on disk) (*Spool, error) {
 	return s, nil
 }
 
-// sum adds up a number of the spool and of what was set aside in it.
-func (s *Spool) sum(of func(*queue) int64) (sum float64) {
-	for _, q := range []*queue{s.queue.Load(), s.refused.Load()} {
-		if q != nil {
-			sum += float64(of(q))
+// gauge returns a number of the queue, 0 before the start.
+func (s *Spool) gauge(of func(*queue) int64) func() float64 {
+	return func() float64 {
+		if q := s.queue.Load(); q != nil {
+			return float64(of(q))
 		}
-	}
-	return sum
-}
-
-func waiting(q *queue) float64 {
-	if q == nil {
 		return 0
 	}
-	_, records := q.state()
-	return float64(records)
 }
 
 func (s *Spool) oldest() float64 {
@@ -177,33 +164,44 @@ func (s *Spool) Write(ctx context.Context, records []producer.Record) error {
 // ctx, and ends. What is left then stays on the disk and is logged. Stop the callers of Write
 // first.
 func (s *Spool) Stop(ctx context.Context) error {
-	s.stopOnce.Do(func() { close(s.stopping) })
 	if s.queue.Load() != nil {
 		limit := s.config.SendTimeout
 		if end, ok := ctx.Deadline(); ok {
 			limit = min(limit, time.Until(end)*3/4)
 		}
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		select {
-		case <-s.sentAll:
-		case <-s.ended:
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+		drain, cancel := context.WithTimeout(ctx, limit)
+		s.Drain(drain)
+		cancel()
 	}
 	return s.Loop.Stop(ctx)
 }
 
+// Drain sends what the spool holds to Kafka. It returns when nothing is left, or ctx or the spool
+// ends. Stop the callers of Write first.
+func (s *Spool) Drain(ctx context.Context) {
+	s.stopOnce.Do(func() { close(s.stopping) })
+	select {
+	case <-s.sentAll:
+	case <-s.ended:
+	case <-ctx.Done():
+	}
+}
+
+// Records returns how many records wait in the spool. It is for a spool that was started.
+func (s *Spool) Records() int64 {
+	_, records := s.queue.Load().state()
+	return records
+}
+
 // report logs what stays on the disk after the end.
 func (s *Spool) report() {
-	records, refused := waiting(s.queue.Load()), waiting(s.refused.Load())
-	if records == 0 && refused == 0 {
+	records := s.Records()
+	if records == 0 {
 		s.deps.Log.Info("the spool is empty: Kafka has every event")
 		return
 	}
 	s.deps.Log.Warn("events stay in the spool: start a collector on its directory, or run lodestone spool send",
-		"records", int64(records), "refused_records", int64(refused), "directory", s.config.Dir)
+		"records", records, "directory", s.config.Dir)
 }
 
 // straight reports whether to spool without trying Kafka.
@@ -217,36 +215,25 @@ func (s *Spool) straight(q *queue) bool {
 	return s.circuit.slows()
 }
 
-// run opens the queues and drains them until it is stopped.
+// run opens the queue and drains it until it is stopped.
 func (s *Spool) run(ctx context.Context, ready func()) (err error) {
 	defer close(s.ended)
-	share := s.config.MaxBytes / refusedShare
-	q, err := s.open(s.config.Dir, s.config.MaxBytes-share, s.config.SegmentBytes)
+	q, err := openQueue(s.config.Dir, s.config.MaxBytes, s.config.SegmentBytes, s.disk, s.deps.Log, s.metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, q.close()) }()
-	refusals, err := s.open(filepath.Join(s.config.Dir, refusedDir), share, min(share/4, s.config.SegmentBytes))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, refusals.close()) }()
 	if _, records := q.state(); records > 0 {
 		// What an earlier process left says that Kafka was away. The drain finds out.
 		s.circuit.open.Store(true)
 		s.metrics.open.Set(1)
 	}
-	s.refused.Store(refusals)
 	s.queue.Store(q)
 	ready()
 	var sweeper sync.WaitGroup
-	sweeper.Go(func() { s.sweep(ctx) })
-	newDrain(s, q, refusals).run(ctx)
+	sweeper.Go(func() { s.sweep(ctx, q) })
+	newDrain(s, q).run(ctx)
 	sweeper.Wait() // it ends with ctx, as the drain did
 	s.report()
 	return ctx.Err()
-}
-
-func (s *Spool) open(dir string, maxBytes, segmentBytes int64) (*queue, error) {
-	return openQueue(dir, maxBytes, segmentBytes, s.disk, s.deps.Log, s.metrics)
 }

@@ -73,7 +73,6 @@ var faults = map[string][]string{
 	"LodestoneAcknowledgementSlow":    {`lodestone_collector_ack_seconds_bucket{le="1.002833832589467",instance="a"} 0+57xN`},
 	"LodestoneSpoolDamaged":           {`lodestone_spool_damaged_segments{instance="a"} 1`},
 	"LodestoneSpoolExpired":           {`lodestone_spool_expired_records_total{instance="a"} 0x5 1xN`},
-	"LodestoneRecordsRefused":         {`lodestone_spool_refused_records{instance="a"} 3`},
 	"LodestoneCollectorOverload":      {`lodestone_collector_overload_refusals_total{limit="bytes",instance="a"} 0+600xN`},
 	"LodestoneNoDescriptors":          {`lodestone_collector_accept_failures_total{instance="a"} 0+1xN`},
 	"LodestoneSaltsMissing":           {`lodestone_collector_salt_horizon_days{instance="a"} 0`},
