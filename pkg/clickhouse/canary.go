@@ -43,9 +43,6 @@ type CanaryConfig struct {
 type CanaryDeps struct {
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
-	// Repair is called while queries stay unanswered, at most once in a Wait, with the attempts since
-	// the last answer, from 1. Nil means that only an operator can repair the server.
-	Repair func(ctx context.Context, attempt int) error
 }
 
 // Canary sends a cheap query at intervals as an SQL user, because ClickHouse can answer all other
@@ -58,7 +55,6 @@ type Canary struct {
 	client  *http.Client
 
 	answering, answered prometheus.Gauge
-	repairs             prometheus.Counter
 
 	mu   sync.Mutex
 	last time.Time // of the last answer, or of the start
@@ -80,10 +76,7 @@ func NewCanary(settings CanaryConfig, d CanaryDeps) (*Canary, error) {
 	c.answered = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_sql_last_answer_timestamp_seconds", Help: "When the last query of the SQL canary was answered.",
 	})
-	c.repairs = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "lodestone_sql_repairs_total", Help: "Attempts to repair a ClickHouse that does not answer SQL users.",
-	})
-	for _, metric := range []prometheus.Collector{c.answering, c.answered, c.repairs} {
+	for _, metric := range []prometheus.Collector{c.answering, c.answered} {
 		if err := d.Registerer.Register(metric); err != nil {
 			return nil, fmt.Errorf("register the SQL canary's metrics: %w", err)
 		}
@@ -110,27 +103,20 @@ func (c *Canary) run(ctx context.Context, ready func()) error {
 	c.last, c.err = time.Now(), errors.New("none has been asked for")
 	c.mu.Unlock()
 	ready()
-	attempt, next := 0, time.Time{}
 	for {
-		if err := c.ask(ctx); ctx.Err() != nil {
+		err := c.ask(ctx)
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		} else if c.note(err) {
-			attempt, next = 0, time.Time{}
-		} else if c.Ready(ctx) != nil && c.deps.Repair != nil && time.Now().After(next) {
-			attempt, next = attempt+1, time.Now().Add(c.config.Wait)
-			c.repairs.Inc()
-			if err := c.deps.Repair(ctx, attempt); err != nil {
-				c.deps.Log.Error("cannot repair ClickHouse for SQL users", "error", err)
-			}
 		}
+		c.note(err)
 		if err := service.Sleep(ctx, c.config.Interval); err != nil {
 			return err
 		}
 	}
 }
 
-// note records the outcome of a query, and reports whether it was answered.
-func (c *Canary) note(err error) bool {
+// note records the outcome of a query.
+func (c *Canary) note(err error) {
 	c.mu.Lock()
 	c.err = err
 	if err == nil {
@@ -146,7 +132,6 @@ func (c *Canary) note(err error) bool {
 		c.answering.Set(0)
 		c.deps.Log.Error("SQL users are not answered", "silent_for", silent.Round(time.Second), "error", err)
 	}
-	return err == nil
 }
 
 // canaryAnswers are the codes of exceptions that do not indicate a fault of the server:

@@ -1,8 +1,6 @@
 package clickhouse_test
 
 import (
-	"context"
-	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -18,16 +16,9 @@ func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
 	t.Parallel()
 	a := newAnalytics(t, hurried)
 	a.queue(1)
-	metrics, repairs := prometheus.NewRegistry(), make(chan int, 100)
+	metrics := prometheus.NewRegistry()
 	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: a.all, Interval: 10 * time.Millisecond, Wait: time.Second}, clickhouse.CanaryDeps{
 		Log: slog.New(slog.DiscardHandler), Registerer: metrics,
-		Repair: func(_ context.Context, attempt int) error {
-			select {
-			case repairs <- attempt:
-			default:
-			}
-			return errors.New("not this time")
-		},
 	})
 	require.NoError(t, err)
 	enginetest.Run(t, canary)
@@ -45,10 +36,6 @@ func TestCanaryNoticesThatSQLUsersAreNotAnswered(t *testing.T) {
 	require.Eventually(t, func() bool { return canary.Ready(t.Context()) == nil && answering(1) }, testTimeout, 10*time.Millisecond)
 
 	held := a.hold(a.scoped, far)
-	require.Equal(t, 1, <-repairs)
-	for attempt := 1; attempt != 2; attempt = <-repairs { // the next attempt is another one
-		require.Equal(t, 1, attempt)
-	}
 	require.Eventually(t, func() bool { err = canary.Ready(t.Context()); return err != nil && answering(0) }, testTimeout, 10*time.Millisecond)
 	require.ErrorContains(t, err, "SQL users have had no answer for")
 	require.NotContains(t, err.Error(), "analyst:", "no password")

@@ -57,15 +57,13 @@ type ClickHouse struct {
 	ports     map[string]int
 	passwords map[string]string
 	library   bool          // the server is the library, in which keywords are removed
-	overdue   time.Duration // of a query of SQL users
 	hangAfter time.Duration // 0: the supervisor's default
 	client    *http.Client
-	repairing sync.Mutex // held while the limits of SQL users are lifted
 }
 
 // NewClickHouse returns a server that is not started yet.
 func NewClickHouse(c ClickHouseConfig) *ClickHouse {
-	return &ClickHouse{config: c, overdue: overdue, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
+	return &ClickHouse{config: c, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}}
 }
 
 // URL returns the native address of Lodestone's own user, with its password and the database

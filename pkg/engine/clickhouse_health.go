@@ -15,30 +15,26 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine/blockgroup"
-	"lodestone/pkg/service"
 )
 
 // probe asks both ports for an answer as Lodestone's own user: with a wrong configuration the
 // server may run, and even end with status 0, without serving, and one port can be closed while the
 // other answers. It creates the workload of SQL users if there is none, as the library forgets it
-// with each process, or if RepairSQL did not put its limits back. Tables that were created since
-// the last probe get their files spread over the disk.
+// with each process. Tables that were created since the last probe get their files spread over the
+// disk.
 func (c *ClickHouse) probe(ctx context.Context) error {
 	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping", ""); err != nil || text != "Ok." {
 		return fmt.Errorf("ping: %q: %w", text, cmpErr(err))
 	}
-	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), fmt.Sprintf(
-		"SELECT count() FROM system.workloads WHERE name = 'analyst' AND NOT endsWith(create_query, '%s')", clickhouse.WorkloadSettings(unlimited, unlimited)))
+	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), "SELECT count() FROM system.workloads WHERE name = 'analyst'")
 	if err != nil || text != "0" && text != "1" {
 		return fmt.Errorf("select: %q: %w", text, cmpErr(err))
 	}
 	if err := c.pingNative(ctx); err != nil {
 		return fmt.Errorf("ping the native port: %w", err)
 	}
-	if text == "0" && c.repairing.TryLock() {
-		err := c.makeWorkload(ctx, c.workload())
-		c.repairing.Unlock()
-		if err != nil {
+	if text == "0" {
+		if err := c.makeWorkload(ctx); err != nil {
 			c.config.Log.Warn("queries of SQL users do not wait their turn", "error", err)
 		}
 	}
@@ -80,61 +76,15 @@ func (c *ClickHouse) workload() []string {
 	return clickhouse.Workload(queries, queries+1)
 }
 
-func (c *ClickHouse) makeWorkload(ctx context.Context, statements []string) error {
+func (c *ClickHouse) makeWorkload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), workloadTimeout)
 	defer cancel()
-	for _, statement := range statements {
+	for _, statement := range c.workload() {
 		if text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), statement); err != nil || text != "" {
 			return fmt.Errorf("%s: %q: %w", statement, text, cmpErr(err))
 		}
 	}
 	return nil
-}
-
-// overdue is longer than the profile lets a query of SQL users run. ClickHouse cannot end a query
-// that still runs then, such as one that waits for a thread.
-const overdue = 150 * time.Second
-
-// unlimited is the number of queries and threads of a workload while its limits are lifted.
-const unlimited = 1000
-
-// RepairSQL recovers SQL users whose queries are stuck: it lifts the limits of their workload
-// briefly, so that queries that wait for each other end, and restarts the server on later attempts.
-// It does nothing while queries are only slow.
-func (c *ClickHouse) RepairSQL(ctx context.Context, attempt int) error {
-	text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), fmt.Sprintf(
-		"SELECT countIf(elapsed > %d) > 0 OR count() = 0 FROM system.processes WHERE Settings['workload'] = 'analyst'", int(c.overdue.Seconds())))
-	if err == nil && text == "0" {
-		c.config.Log.Warn("SQL users wait for one another's queries, none of which runs for too long")
-		return nil
-	}
-	if attempt > 1 || err != nil {
-		c.config.Log.Error("restarting ClickHouse, which does not answer SQL users", "error", err)
-		return c.restart()
-	}
-	c.repairing.Lock()
-	defer c.repairing.Unlock()
-	c.config.Log.Error("lifting the limits of SQL users' workload briefly: their queries are stuck")
-	err = c.makeWorkload(ctx, clickhouse.Workload(unlimited, unlimited))
-	if err == nil {
-		err = c.awaitNoneWaiting(ctx)
-	}
-	return errors.Join(err, c.makeWorkload(ctx, c.workload()))
-}
-
-// awaitNoneWaiting returns when no query waits in a workload.
-func (c *ClickHouse) awaitNoneWaiting(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, workloadTimeout)
-	defer cancel()
-	for {
-		text, err := c.request(ctx, http.MethodPost, c.HTTPURL(), "SELECT sum(queue_length) FROM system.scheduler")
-		if err == nil && text == "0" {
-			return nil
-		}
-		if err := service.Sleep(ctx, 50*time.Millisecond); err != nil {
-			return fmt.Errorf("wait until no query waits (%s do): %w", text, err)
-		}
-	}
 }
 
 func cmpErr(err error) error {

@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// SetOverdue lowers how long a query of SQL users has to run until it counts as stuck.
-func (c *ClickHouse) SetOverdue(d time.Duration) { c.overdue = d }
-
 // Probe is what is done every few seconds to see whether the server serves.
 func (c *ClickHouse) Probe(ctx context.Context) error { return c.probe(ctx) }
 

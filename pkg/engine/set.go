@@ -261,12 +261,3 @@ func (s *Set) SQLURL() string {
 	}
 	return s.clickhouse.SQLURL()
 }
-
-// RepairSQL returns the function that recovers SQL users of the embedded ClickHouse (see
-// ClickHouse.RepairSQL); nil if ClickHouse was given by address.
-func (s *Set) RepairSQL() func(ctx context.Context, attempt int) error {
-	if s.clickhouse == nil {
-		return nil
-	}
-	return s.clickhouse.RepairSQL
-}

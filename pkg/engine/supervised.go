@@ -60,18 +60,6 @@ func (s *supervised) PID() int {
 	return s.process.PID()
 }
 
-// restart kills the child; it is started again, as after any other end.
-func (s *supervised) restart() error {
-	pid := s.PID()
-	if pid == 0 {
-		return nil // it is on its way already
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("end process %d: %w", pid, err)
-	}
-	return nil
-}
-
 const portAttempts = 5
 
 // startOnPorts calls start until it no longer fails for a port that was taken between its choice
