@@ -60,9 +60,7 @@ func (c *crudCommand) Run(ctx context.Context) error {
 	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: crudGrace}); err != nil {
 		return err
 	}
-	if err := p.addSite(c.Site, c.Crud.Addresses, site); err != nil {
-		return err
-	}
+	p.addSite(c.Site, site)
 	return p.run(ctx)
 }
 

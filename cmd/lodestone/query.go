@@ -76,22 +76,20 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if err := p.addQuery(site, c.Query, c.ClickHouse, c.HTTPURL, pool); err != nil {
 		return err
 	}
-	if err := p.addCanary(clickhouse.CanaryConfig{URL: c.SQLURL}, nil); err != nil {
+	if err := p.addCanary(c.SQLURL); err != nil {
 		return err
 	}
-	if err := p.addSite(c.Site, c.Addresses, site); err != nil {
-		return err
-	}
+	p.addSite(c.Site, site)
 	return p.run(ctx)
 }
 
 // addCanary watches whether the SQL user with an address is answered, if there is one. The API does
 // not depend on it, so the process stays ready.
-func (p *process) addCanary(c clickhouse.CanaryConfig, repair func(context.Context, int) error) error {
-	if c.URL == "" {
+func (p *process) addCanary(address string) error {
+	if address == "" {
 		return nil
 	}
-	canary, err := clickhouse.NewCanary(c, clickhouse.CanaryDeps{Log: p.log, Registerer: p.metrics, Repair: repair})
+	canary, err := clickhouse.NewCanary(clickhouse.CanaryConfig{URL: address}, clickhouse.CanaryDeps{Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}
@@ -153,16 +151,10 @@ func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, h
 }
 
 // addSite puts the server of the API, with everything that was registered on it, onto the stack.
-func (p *process) addSite(c siteConfig, addresses clientaddr.Config, site *api.API) error {
-	finder, err := addresses.Finder()
-	if err != nil {
-		return err
-	}
+func (p *process) addSite(c siteConfig, site *api.API) {
 	server := httpserver.New(httpserver.Config{Name: "site", Setting: "--listen", Address: c.Listen, TLS: c.TLS},
 		httpserver.Deps{Handler: site, Log: p.log, Registerer: p.metrics})
-	server.TrustProxies(finder.Trusts)
 	p.leave = append(p.leave, server.Leave)
 	p.stack.Add("site", server)
 	p.stack.Add("streams", closing(func() error { site.EndStreams(); return nil })) // first: the server waits for them
-	return nil
 }

@@ -280,7 +280,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err := p.addQuery(site, c.Query, s, engines.ClickHouseHTTPURL(), pool); err != nil {
 		return nil, err
 	}
-	if err := p.addCanary(clickhouse.CanaryConfig{URL: engines.SQLURL()}, engines.RepairSQL()); err != nil {
+	if err := p.addCanary(engines.SQLURL()); err != nil {
 		return nil, err
 	}
 	p.as("crud")
@@ -303,9 +303,9 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err := p.addCrud(site, c.Crud, crud.Deps{Postgres: pool, Tokens: ring, Grace: upGrace, Mailbox: box, Collector: c.ownCollector}); err != nil {
 		return nil, err
 	}
-	err = p.addSite(c.Site, c.Crud.Addresses, site)
+	p.addSite(c.Site, site)
 	p.as("up")
-	return w, err
+	return w, nil
 }
 
 // tokens returns the keys of tracking tokens: those given, else those of the data directory.

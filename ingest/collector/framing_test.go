@@ -13,14 +13,13 @@ import (
 
 	"lodestone/ingest/collector"
 	"lodestone/pkg/bot"
-	"lodestone/pkg/httpserver"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 
-// Both kinds of listeners refuse with 400 what two servers can read differently, and end the
-// connection. What has one meaning is answered, and so is the request after it.
-func TestFramingOfAllListeners(t *testing.T) {
+// The collector refuses with 400 what two servers can read differently, and ends the connection. What
+// has one meaning is answered, and so is the request after it.
+func TestDoubtfulFramingIsRefused(t *testing.T) {
 	t.Parallel()
 	ring, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
@@ -31,10 +30,6 @@ func TestFramingOfAllListeners(t *testing.T) {
 	})
 	require.NoError(t, err)
 	enginetest.Run(t, events)
-	site := httpserver.New(httpserver.Config{Name: "site", Setting: "--listen", Address: "127.0.0.1:0"}, httpserver.Deps{
-		Log: slog.New(slog.DiscardHandler), Handler: http.HandlerFunc(answerEmpty),
-	})
-	enginetest.Run(t, site)
 	const (
 		line    = "POST /v1/events HTTP/1.1\r\n"
 		h       = line + "Host: x\r\nContent-Type: text/plain\r\n"
@@ -124,27 +119,12 @@ func TestFramingOfAllListeners(t *testing.T) {
 		"POST /v1/events HTTP/1.1\r\n X: y\r\nHost: x\r\nContent-Type: text/plain\r\n" + length,
 		"POST /v1/events\r\n\r\n",
 	}
-	for name, addr := range map[string]net.Addr{"collector": events.Addr(), "site": site.Addr()} {
-		for _, request := range good {
-			require.Equal(t, []int{422, 404}, statuses(t, addr, request), "%s: %q", name, request)
-		}
-		for _, request := range bad {
-			require.Equal(t, []int{400}, statuses(t, addr, request), "%s: %q", name, request)
-		}
+	for _, request := range good {
+		require.Equal(t, []int{422, 404}, statuses(t, events.Addr(), request), "%q", request)
 	}
-}
-
-// answerEmpty answers as the collector does to an empty list.
-func answerEmpty(w http.ResponseWriter, r *http.Request) {
-	if _, err := io.Copy(io.Discard, r.Body); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+	for _, request := range bad {
+		require.Equal(t, []int{400}, statuses(t, events.Addr(), request), "%q", request)
 	}
-	if r.Method == http.MethodPost {
-		w.WriteHeader(http.StatusUnprocessableEntity)
-		return
-	}
-	http.NotFound(w, r)
 }
 
 // statuses sends a request and another one, and returns how they are answered.

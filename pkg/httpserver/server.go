@@ -9,17 +9,16 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
 
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/config"
 	"lodestone/pkg/service"
-	"lodestone/pkg/slot"
 )
 
 // Limits of every server. A handler that needs longer, for a large file, moves the deadlines of
@@ -30,7 +29,8 @@ const (
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 75 * time.Second // longer than usual proxies keep theirs (60 s), so that they are the ones to close
 	maxHeaderBytes    = 32 << 10
-	maxStreams        = 64 // requests at a time over one connection of HTTP/2
+	maxStreams        = 64   // requests at a time over one connection of HTTP/2
+	maxConnections    = 4096 // further ones wait
 	// Drain is how long a stop waits for requests in flight, if its context allows as much;
 	// after that their connections are closed.
 	Drain = 20 * time.Second
@@ -42,8 +42,6 @@ type Server struct {
 	handler http.Handler
 	log     *slog.Logger
 	metrics prometheus.Registerer
-	trusted func(netip.Addr) bool // nil: no address is a proxy
-	open    *slot.Slots[netip.Addr]
 
 	leaving  atomic.Bool // connections end with their next answer
 	listener net.Listener
@@ -75,8 +73,7 @@ type Deps struct {
 
 // New returns a server that is not started.
 func New(c Config, d Deps) *Server {
-	return &Server{config: c, handler: d.Handler, log: d.Log, metrics: d.Registerer, failed: make(chan error, 1),
-		open: slot.New[netip.Addr](maxConnections, maxClientConnections)}
+	return &Server{config: c, handler: d.Handler, log: d.Log, metrics: d.Registerer, failed: make(chan error, 1)}
 }
 
 // Listen takes the address without serving yet, so that Addr is known. Start does it if need be.
@@ -122,20 +119,18 @@ func (s *Server) Start(ctx context.Context) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 		// OPTIONS * is the handler's, as every other request.
 		DisableGeneralOptionsHandler: true,
-		ConnContext:                  remember,
-		ConnState:                    changed,
 		// What net/http has to say is about connections of strangers: broken handshakes and
 		// the like. It tells nothing that the access log does not.
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	var accepting net.Listener = listener{s.listener, s}
+	serve := s.server.Serve
 	if s.secure != nil {
 		s.server.TLSConfig = s.secure.TLS()
 		s.server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
-		accepting = newSecureListener(listener{s.listener, s}, s.secure.TLS()) // net/http changes its own
+		serve = func(l net.Listener) error { return s.server.ServeTLS(l, "", "") }
 	}
 	go func() {
-		if err := s.server.Serve(accepting); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(netutil.LimitListener(s.listener, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("serve %s: %w", s.config.Name, err)
 		}
 	}()
@@ -143,8 +138,9 @@ func (s *Server) Start(ctx context.Context) error {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	reached(r.Context())
-	if s.leaving.Load() {
+	// A server before this one may have seen a request with a coding end elsewhere, by a length beside
+	// it, which net/http ignores: what follows must not count as the next request.
+	if s.leaving.Load() || len(r.TransferEncoding) > 0 {
 		w.Header().Set("Connection", "close")
 	}
 	s.handler.ServeHTTP(w, r)

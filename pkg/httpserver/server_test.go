@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,26 @@ func TestALeavingServerEndsItsConnections(t *testing.T) {
 	}
 	require.NoError(t, s.Stop(t.Context()))
 	transport.CloseIdleConnections()
+}
+
+// A server before this one may see the end of such a request elsewhere: what follows on the
+// connection is not taken for another request.
+func TestARequestWithTwoEndsEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	s := newServer("test", "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(w, r.Body)
+	}))
+	require.NoError(t, s.Start(t.Context()))
+	c, err := net.Dial("tcp", s.Addr().String())
+	require.NoError(t, err)
+	_, err = io.WriteString(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"+
+		"5\r\nwhole\r\n0\r\n\r\nGET /second HTTP/1.1\r\nHost: a\r\n\r\n")
+	require.NoError(t, err)
+	answers, err := io.ReadAll(c)
+	require.NoError(t, errors.Join(err, c.Close()))
+	require.Contains(t, string(answers), "whole")
+	require.Equal(t, 1, strings.Count(string(answers), "HTTP/1.1 "))
+	require.NoError(t, s.Stop(t.Context()))
 }
 
 func TestStopFinishesWhatIsInFlight(t *testing.T) {

@@ -46,7 +46,7 @@ var explanations = map[Code]explanation{
 		"Check the body with a JSON parser. The detail gives the position of the error.",
 	},
 	InvalidParameter: {
-		"A query parameter is unknown, empty, given twice, or has a value that is not allowed; or a header has; or the request is not valid HTTP, or two servers could see its end at different places.",
+		"A query parameter is unknown, empty, given twice, or has a value that is not allowed; or a header has; or the request is not valid HTTP.",
 		"Correct the parameters listed in errors. Unknown parameters are errors, so that a misspelt filter is noticed. Without errors, the detail says what is wrong with the request.",
 	},
 	PayloadTooLarge: {
