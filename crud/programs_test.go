@@ -59,7 +59,7 @@ func TestProgramsFireNoNotice(t *testing.T) {
 		require.NoError(t, f.db.Unscoped().QueryRow(t.Context(), sql).Scan(&n))
 		return n
 	}
-	exec("INSERT INTO counter_state (caught_up_at) VALUES (now() + interval '1 hour')")
+	exec("INSERT INTO rounds (service, finished_at) VALUES ('counters', now() + interval '1 hour')")
 	exec("UPDATE accounts SET notify = 'each', reading_notices = 'each', notify_email = 'owner@example.com', notify_confirmed_at = now()")
 	r.post(t, linksPath, `{"lead_magnet_id":"`+r.magnet.ID+`","slug":"guide","allowed_origins":["`+origin+`"]}`).object(t)
 	visit := func(agent, name string) {

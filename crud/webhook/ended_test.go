@@ -50,11 +50,11 @@ func TestSessionEnds(t *testing.T) {
 	open, _ := r.session(time.Now().Add(-15*time.Minute), []int32{}, 0)
 
 	// No one knows what happened since the counters stopped.
-	r.exec("INSERT INTO counter_state (caught_up_at) VALUES (now() - interval '2 minutes')")
+	r.exec("INSERT INTO rounds (service, finished_at) VALUES ('counters', now() - interval '2 minutes')")
 	require.NoError(t, r.closer().Close(t.Context()))
 	require.Empty(t, deliveries(t, r.db, r.owner))
 
-	r.exec("UPDATE counter_state SET caught_up_at = now()")
+	r.exec("UPDATE rounds SET finished_at = now() WHERE service = 'counters'")
 	for range 3 {
 		e := r.closer()
 		enginetest.Run(t, e)

@@ -44,7 +44,7 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 
 	// As docs/operations.md says.
 	stopBlue()
-	const change = "UPDATE topic_groups SET consumer_group = 'green'"
+	const change = "UPDATE topics SET consumer_group = 'green'"
 	page, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
 	require.Contains(t, string(page), change+";")
@@ -68,7 +68,7 @@ func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
 	enginetest.Run(t, c)
 	r.produce(0, r.events(10)...)
 	r.awaitCommit(0, 10)
-	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topic_groups SET consumer_group = 'other' WHERE topic_id = $1", r.TopicID)
+	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topics SET consumer_group = 'other' WHERE topic_id = $1", r.TopicID)
 	require.NoError(t, err)
 	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1}) // it joins again
 	select {

@@ -73,7 +73,7 @@ func TestCaughtUp(t *testing.T) {
 	r := newRig(t)
 	link := r.link(nil)
 	caughtUp := func() (at time.Time) {
-		if r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT caught_up_at FROM counter_state").Scan(&at) != nil {
+		if r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT finished_at FROM rounds WHERE service = 'counters'").Scan(&at) != nil {
 			return time.Time{}
 		}
 		return at
@@ -108,7 +108,7 @@ func TestCaughtUpWithARecreatedTopic(t *testing.T) {
 	}
 	caughtUp := func() (is bool) {
 		t.Helper()
-		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM counter_state)").Scan(&is))
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM rounds WHERE service = 'counters')").Scan(&is))
 		return is
 	}
 	pass() // sets a mark

@@ -272,7 +272,7 @@ func TestACommitForAnotherTopicIsNoProgress(t *testing.T) {
 	r.start()
 	require.Eventually(t, func() bool { // it has looked
 		var caughtUp bool
-		err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT EXISTS (SELECT FROM counter_state)").Scan(&caughtUp)
+		err := r.Postgres.Unscoped().QueryRow(context.Background(), "SELECT EXISTS (SELECT FROM rounds WHERE service = 'counters')").Scan(&caughtUp)
 		return err == nil && caughtUp
 	}, waitLimit, 20*time.Millisecond)
 	topicID, _, err := kafka.Topic(t.Context(), r.Client, event.Topic)

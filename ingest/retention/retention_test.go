@@ -328,7 +328,7 @@ func TestALargeMonthIsWrittenDownInParts(t *testing.T) {
 	}
 	r.Exec("INSERT INTO counted_sessions SELECT id, gen_random_uuid(), $1 FROM access_link_counts", r.yyyymm(5))
 	require.Positive(t, left())
-	r.Exec("INSERT INTO counter_state (caught_up_at) VALUES (now()) ON CONFLICT (single) DO UPDATE SET caught_up_at = now()")
+	r.Exec("INSERT INTO rounds (service, finished_at) VALUES ('counters', now()) ON CONFLICT (service) DO UPDATE SET finished_at = now()")
 	_, err = r.job(0).Expire(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, left())

@@ -169,7 +169,7 @@ type fataler interface {
 
 func newTestMetrics(t fataler) *metrics {
 	zero := func() float64 { return 0 }
-	m, err := newMetrics(prometheus.NewRegistry(), gauges{zero, zero, zero, zero, zero})
+	m, err := newMetrics(prometheus.NewRegistry(), gauges{zero, zero, zero, zero})
 	require.NoError(t, err)
 	return m
 }

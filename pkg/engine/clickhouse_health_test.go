@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"context"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
 	"lodestone/pkg/test/enginetest"

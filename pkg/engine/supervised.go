@@ -3,9 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
-	"syscall"
 
 	"lodestone/pkg/engine/child"
 )

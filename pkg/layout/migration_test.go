@@ -28,11 +28,11 @@ var growingTables = []string{
 // smallTables are all others: they have a row for each account, user, partition or month, or a
 // single one.
 var smallTables = []string{
-	"accounts", "api_keys", "chat_channels", "counted_partitions", "counter_state", "embeds", "entity_copy",
-	"erasure_look", "event_usage", "event_usage_rounds", "invitations", "ip_salts", "lost_ranges", "memberships",
+	"accounts", "api_keys", "chat_channels", "counted_partitions", "embeds", "entity_copy",
+	"erasure_look", "event_usage", "invitations", "ip_salts", "lost_ranges", "memberships",
 	"openid_identities", "openid_requests", "partition_placements", "report_keys", "restored", "retention_progress",
-	"retention_setting", "revocation_log", "river_leader", "river_migration", "river_notification", "river_queue", "running_check",
-	"session_expiry", "shares", "store_pulse", "topic_groups", "topic_partitions", "users", "utm_templates", "webhook_endpoints",
+	"retention_setting", "revocation_log", "river_leader", "river_migration", "river_notification", "river_queue",
+	"rounds", "session_expiry", "shares", "store_pulse", "topics", "users", "utm_templates", "webhook_endpoints",
 	"webhook_secrets",
 }
 

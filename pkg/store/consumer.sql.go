@@ -39,11 +39,11 @@ func (q *Queries) AddLostRange(ctx context.Context, arg AddLostRangeParams) erro
 }
 
 const claimTopic = `-- name: ClaimTopic :one
-INSERT INTO topic_groups (topic_id, topic, consumer_group) VALUES ($1, $2, $3)
-ON CONFLICT (topic_id) DO UPDATE SET topic = excluded.topic
-RETURNING consumer_group, EXISTS (
-    SELECT FROM topic_groups AS other WHERE other.topic = topic_groups.topic AND other.topic_id <> topic_groups.topic_id
-        AND other.consumer_group = topic_groups.consumer_group
+INSERT INTO topics (topic_id, topic, consumer_group) VALUES ($1, $2, $3::text)
+ON CONFLICT (topic_id) DO UPDATE SET consumer_group = coalesce(topics.consumer_group, excluded.consumer_group)
+RETURNING consumer_group::text AS consumer_group, EXISTS (
+    SELECT FROM topics AS other WHERE other.topic = topics.topic AND other.topic_id <> topics.topic_id
+        AND other.consumer_group = topics.consumer_group
 ) AS successor
 `
 

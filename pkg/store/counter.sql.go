@@ -511,8 +511,8 @@ func (q *Queries) ResetGenericLinkCounts(ctx context.Context, arg ResetGenericLi
 }
 
 const setCaughtUp = `-- name: SetCaughtUp :exec
-INSERT INTO counter_state (caught_up_at) VALUES ($1)
-ON CONFLICT (single) DO UPDATE SET caught_up_at = greatest(counter_state.caught_up_at, excluded.caught_up_at)
+INSERT INTO rounds (service, finished_at) VALUES ('counters', $1)
+ON CONFLICT (service) DO UPDATE SET finished_at = greatest(rounds.finished_at, excluded.finished_at)
 `
 
 func (q *Queries) SetCaughtUp(ctx context.Context, at time.Time) error {

@@ -211,7 +211,7 @@ func (q *Queries) BackdateMagnet(ctx context.Context, arg BackdateMagnetParams) 
 }
 
 const knowsTopic = `-- name: KnowsTopic :one
-SELECT EXISTS (SELECT FROM topic_partitions WHERE topic_id = $1)
+SELECT EXISTS (SELECT FROM topics WHERE topic_id = $1)
 `
 
 // Whether the topic is one of this installation's.

@@ -76,7 +76,7 @@ func (q *Queries) Placement(ctx context.Context, arg PlacementParams) (int32, er
 
 const placementsOfName = `-- name: PlacementsOfName :many
 SELECT p.topic_id, p.partition, p.shard, coalesce(t.partitions, 0)::integer AS partitions
-FROM partition_placements p LEFT JOIN topic_partitions t ON t.topic_id = p.topic_id
+FROM partition_placements p LEFT JOIN topics t ON t.topic_id = p.topic_id
 WHERE p.topic = $1 ORDER BY p.placed_at, p.topic_id, p.partition
 `
 

@@ -50,7 +50,7 @@ func (q *Queries) AccountsBeyondPlan(ctx context.Context) ([]AccountsBeyondPlanR
 }
 
 const endUsageRound = `-- name: EndUsageRound :exec
-INSERT INTO event_usage_rounds (done_at) VALUES (now()) ON CONFLICT (single) DO UPDATE SET done_at = excluded.done_at
+INSERT INTO rounds (service, finished_at) VALUES ('usage', now()) ON CONFLICT (service) DO UPDATE SET finished_at = excluded.finished_at
 `
 
 func (q *Queries) EndUsageRound(ctx context.Context) error {
@@ -91,7 +91,7 @@ func (q *Queries) SetUsage(ctx context.Context, arg SetUsageParams) error {
 
 const usageRound = `-- name: UsageRound :one
 SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date AS month,
-    NOT EXISTS (SELECT FROM event_usage_rounds WHERE done_at > now() - make_interval(secs => $1::float8)) AS due
+    NOT EXISTS (SELECT FROM rounds WHERE service = 'usage' AND finished_at > now() - make_interval(secs => $1::float8)) AS due
 `
 
 type UsageRoundRow struct {

@@ -139,7 +139,7 @@ func (q *Queries) FilesInBucket(ctx context.Context) ([]FilesInBucketRow, error)
 }
 
 const forgetCaughtUp = `-- name: ForgetCaughtUp :exec
-DELETE FROM counter_state
+DELETE FROM rounds WHERE service = 'counters'
 `
 
 // Sessions are not over before what a restored ClickHouse lacks is stored again.
@@ -149,7 +149,7 @@ func (q *Queries) ForgetCaughtUp(ctx context.Context) error {
 }
 
 const groupsOnRecord = `-- name: GroupsOnRecord :many
-SELECT topic_id, topic, consumer_group FROM topic_groups
+SELECT topic_id, topic, consumer_group::text AS consumer_group FROM topics WHERE consumer_group IS NOT NULL
 `
 
 type GroupsOnRecordRow struct {

@@ -136,7 +136,7 @@ func (q *Queries) LockRetentionSetting(ctx context.Context) (RetentionSetting, e
 
 const nextExpiry = `-- name: NextExpiry :one
 SELECT e.month, e.after_link, e.after_session FROM session_expiry e
-WHERE NOT e.finished AND e.noted_at < (SELECT max(s.caught_up_at) FROM counter_state s) FOR UPDATE SKIP LOCKED
+WHERE NOT e.finished AND e.noted_at < (SELECT max(r.finished_at) FROM rounds r WHERE r.service = 'counters') FOR UPDATE SKIP LOCKED
 `
 
 type NextExpiryRow struct {

@@ -13,15 +13,15 @@ import (
 )
 
 const countersCaughtUp = `-- name: CountersCaughtUp :one
-SELECT caught_up_at FROM counter_state
+SELECT finished_at FROM rounds WHERE service = 'counters'
 `
 
 // Until when everything that happened is counted. There is no row before the counters ever were.
 func (q *Queries) CountersCaughtUp(ctx context.Context) (time.Time, error) {
 	row := q.db.QueryRow(ctx, countersCaughtUp)
-	var caught_up_at time.Time
-	err := row.Scan(&caught_up_at)
-	return caught_up_at, err
+	var finished_at time.Time
+	err := row.Scan(&finished_at)
+	return finished_at, err
 }
 
 const endSessions = `-- name: EndSessions :many

@@ -12,11 +12,9 @@ import (
 )
 
 const recordPartitions = `-- name: RecordPartitions :one
-WITH inserted AS (
-    INSERT INTO topic_partitions (topic_id, topic, partitions) VALUES ($1, $2, $3)
-    ON CONFLICT (topic_id) DO NOTHING RETURNING partitions
-)
-SELECT partitions FROM inserted UNION ALL SELECT t.partitions FROM topic_partitions t WHERE t.topic_id = $1 LIMIT 1
+INSERT INTO topics (topic_id, topic, partitions) VALUES ($1, $2, $3::integer)
+ON CONFLICT (topic_id) DO UPDATE SET partitions = coalesce(topics.partitions, excluded.partitions)
+RETURNING partitions::integer AS partitions
 `
 
 type RecordPartitionsParams struct {
@@ -25,8 +23,7 @@ type RecordPartitionsParams struct {
 	Partitions int32
 }
 
-// Records the number of partitions of a topic, unless there is a record, and returns the one recorded. It returns no
-// row if another process recorded it at the same time.
+// Records the number of partitions of a topic, unless there is a record, and returns the one recorded.
 func (q *Queries) RecordPartitions(ctx context.Context, arg RecordPartitionsParams) (int32, error) {
 	row := q.db.QueryRow(ctx, recordPartitions, arg.TopicID, arg.Topic, arg.Partitions)
 	var partitions int32

@@ -54,7 +54,7 @@ func (q *Queries) LinkCounters(ctx context.Context, ids []uuid.UUID) ([]LinkCoun
 }
 
 const runningCheck = `-- name: RunningCheck :one
-SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 AS age FROM running_check
+SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 AS age FROM rounds WHERE service = 'verify'
 `
 
 type RunningCheckRow struct {
@@ -71,8 +71,8 @@ func (q *Queries) RunningCheck(ctx context.Context) (RunningCheckRow, error) {
 }
 
 const setRunningCheck = `-- name: SetRunningCheck :exec
-INSERT INTO running_check (began_at, finished_at, state) VALUES (now(), clock_timestamp(), $1)
-ON CONFLICT (single) DO UPDATE SET began_at = excluded.began_at, finished_at = excluded.finished_at, state = excluded.state
+INSERT INTO rounds (service, began_at, finished_at, state) VALUES ('verify', now(), clock_timestamp(), $1)
+ON CONFLICT (service) DO UPDATE SET began_at = excluded.began_at, finished_at = excluded.finished_at, state = excluded.state
 `
 
 // The check began with the transaction.

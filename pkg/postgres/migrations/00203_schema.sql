@@ -272,13 +272,15 @@ CREATE TABLE idempotency_keys (
 ALTER TABLE idempotency_keys ALTER COLUMN key SET STATISTICS 0;
 CREATE INDEX idempotency_keys_oldest ON idempotency_keys (claimed_at);
 
--- Over how many partitions the keys of each topic are distributed: as many as it had when a process first met it. Kafka may get more, which are
--- not used: repeats of an event that lie in two partitions are not recognised.
-CREATE TABLE topic_partitions (
-    topic_id    uuid PRIMARY KEY, -- a topic made anew under the same name has another
-    topic       text NOT NULL,
-    partitions  integer NOT NULL,
-    recorded_at timestamptz(3) NOT NULL DEFAULT now()
+-- What is on record of each topic. Keys are distributed over as many partitions as it had when a process first met it. Kafka may get more,
+-- which are not used: repeats of an event that lie in two partitions are not recognised. One consumer group stores its records: two would
+-- store every event twice.
+CREATE TABLE topics (
+    topic_id       uuid PRIMARY KEY, -- a topic that was recreated under the same name has another
+    topic          text NOT NULL,
+    partitions     integer,
+    consumer_group text,
+    recorded_at    timestamptz(3) NOT NULL DEFAULT now()
 );
 
 -- An access link whose generic link or submission is deleted shows null in its place, so that is a change
@@ -559,11 +561,13 @@ CREATE UNIQUE INDEX pictures_file ON pictures (lead_magnet_id, version, kind) WH
 CREATE UNIQUE INDEX pictures_link ON pictures (generic_link_id, kind) WHERE generic_link_id IS NOT NULL;
 CREATE UNIQUE INDEX pictures_logo ON pictures (account_id) WHERE kind = 'logo';
 
--- One row: everything that Kafka had at that moment is counted. As long as it is behind, nobody can
--- tell that a session is over.
-CREATE TABLE counter_state (
-    single       boolean PRIMARY KEY DEFAULT true CHECK (single),
-    caught_up_at timestamptz(3) NOT NULL
+-- The last round of services of which one runs at a time, over all processes, and what it passes to the next. Of the counters:
+-- everything that Kafka had at finished_at is counted; as long as that is behind, nobody can tell that a session is over.
+CREATE TABLE rounds (
+    service     text PRIMARY KEY,
+    began_at    timestamptz(3),
+    finished_at timestamptz(3) NOT NULL,
+    state       jsonb
 );
 
 CREATE SEQUENCE entity_version;
@@ -616,14 +620,6 @@ CREATE UNLOGGED TABLE ip_salts (
     sealed bytea NOT NULL CHECK (octet_length(sealed) = 60)
 );
 
--- Which consumer group stores a topic's records (package ingest/consumer). Two groups would store every event twice.
-CREATE TABLE topic_groups (
-    topic_id       uuid PRIMARY KEY, -- a topic that was recreated under the same name has another
-    topic          text NOT NULL,
-    consumer_group text NOT NULL,
-    recorded_at    timestamptz(3) NOT NULL DEFAULT now()
-);
-
 -- Offsets that Kafka deleted before a consumer stored them (package ingest/consumer).
 CREATE TABLE lost_ranges (
     topic_id  uuid NOT NULL,
@@ -642,14 +638,6 @@ CREATE TABLE retention_setting (
     next_at     timestamptz(3),
     changed_at  timestamptz(3) NOT NULL DEFAULT now(),
     CHECK ((next_months IS NULL) = (next_at IS NULL))
-);
-
--- One row: the last round.
-CREATE TABLE running_check (
-    single      boolean PRIMARY KEY DEFAULT true CHECK (single),
-    began_at    timestamptz(3) NOT NULL,
-    finished_at timestamptz(3) NOT NULL,
-    state       jsonb NOT NULL
 );
 
 -- +goose StatementBegin
@@ -682,12 +670,6 @@ CREATE TABLE event_usage (
     exceeded    boolean NOT NULL GENERATED ALWAYS AS (coalesce(events >= event_limit, false)) STORED
 ) WITH (fillfactor = 70);
 CREATE INDEX event_usage_exceeded ON event_usage (month) WHERE exceeded;
-
--- When all accounts were counted last, by whichever process did it.
-CREATE TABLE event_usage_rounds (
-    single  boolean PRIMARY KEY DEFAULT true CHECK (single), -- there is one row
-    done_at timestamptz NOT NULL
-);
 
 -- +goose StatementBegin
 CREATE FUNCTION take_source() RETURNS trigger LANGUAGE plpgsql

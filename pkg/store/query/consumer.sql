@@ -1,10 +1,10 @@
 -- name: ClaimTopic :one
 -- Records the group of a topic that has none, and tells whether the group stored another topic of the name.
-INSERT INTO topic_groups (topic_id, topic, consumer_group) VALUES (sqlc.arg(topic_id), sqlc.arg(topic), sqlc.arg(consumer_group))
-ON CONFLICT (topic_id) DO UPDATE SET topic = excluded.topic
-RETURNING consumer_group, EXISTS (
-    SELECT FROM topic_groups AS other WHERE other.topic = topic_groups.topic AND other.topic_id <> topic_groups.topic_id
-        AND other.consumer_group = topic_groups.consumer_group
+INSERT INTO topics (topic_id, topic, consumer_group) VALUES (sqlc.arg(topic_id), sqlc.arg(topic), sqlc.arg(consumer_group)::text)
+ON CONFLICT (topic_id) DO UPDATE SET consumer_group = coalesce(topics.consumer_group, excluded.consumer_group)
+RETURNING consumer_group::text AS consumer_group, EXISTS (
+    SELECT FROM topics AS other WHERE other.topic = topics.topic AND other.topic_id <> topics.topic_id
+        AND other.consumer_group = topics.consumer_group
 ) AS successor;
 
 -- name: AddLostRange :exec

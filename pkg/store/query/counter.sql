@@ -1,6 +1,6 @@
 -- name: SetCaughtUp :exec
-INSERT INTO counter_state (caught_up_at) VALUES (sqlc.arg(at))
-ON CONFLICT (single) DO UPDATE SET caught_up_at = greatest(counter_state.caught_up_at, excluded.caught_up_at);
+INSERT INTO rounds (service, finished_at) VALUES ('counters', sqlc.arg(at))
+ON CONFLICT (service) DO UPDATE SET finished_at = greatest(rounds.finished_at, excluded.finished_at);
 
 -- name: CounterProgress :many
 SELECT partition, next_offset FROM counted_partitions WHERE topic_id = sqlc.arg(topic_id);

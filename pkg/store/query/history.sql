@@ -51,4 +51,4 @@ WHERE id = sqlc.arg(id);
 
 -- name: KnowsTopic :one
 -- Whether the topic is one of this installation's.
-SELECT EXISTS (SELECT FROM topic_partitions WHERE topic_id = sqlc.arg(topic_id));
+SELECT EXISTS (SELECT FROM topics WHERE topic_id = sqlc.arg(topic_id));

@@ -5,7 +5,7 @@ SELECT coalesce(max(shard), 0)::integer FROM partition_placements WHERE topic_id
 -- name: PlacementsOfName :many
 -- Those of every topic that has or had a name, the newest last, with the number of partitions of the topic; 0 if that is not on record.
 SELECT p.topic_id, p.partition, p.shard, coalesce(t.partitions, 0)::integer AS partitions
-FROM partition_placements p LEFT JOIN topic_partitions t ON t.topic_id = p.topic_id
+FROM partition_placements p LEFT JOIN topics t ON t.topic_id = p.topic_id
 WHERE p.topic = sqlc.arg(topic) ORDER BY p.placed_at, p.topic_id, p.partition;
 
 -- name: AddPlacement :exec

@@ -1,7 +1,7 @@
 -- name: UsageRound :one
 -- The present month, and whether its events are to be counted again.
 SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date AS month,
-    NOT EXISTS (SELECT FROM event_usage_rounds WHERE done_at > now() - make_interval(secs => sqlc.arg(seconds)::float8)) AS due;
+    NOT EXISTS (SELECT FROM rounds WHERE service = 'usage' AND finished_at > now() - make_interval(secs => sqlc.arg(seconds)::float8)) AS due;
 
 -- name: SetUsage :exec
 -- The ids and counts are parallel. A limit of 0 is none.
@@ -13,7 +13,7 @@ ON CONFLICT (account_id) DO UPDATE SET month = excluded.month, events = excluded
 WHERE (event_usage.month, event_usage.events, event_usage.event_limit) IS DISTINCT FROM (excluded.month, excluded.events, excluded.event_limit);
 
 -- name: EndUsageRound :exec
-INSERT INTO event_usage_rounds (done_at) VALUES (now()) ON CONFLICT (single) DO UPDATE SET done_at = excluded.done_at;
+INSERT INTO rounds (service, finished_at) VALUES ('usage', now()) ON CONFLICT (service) DO UPDATE SET finished_at = excluded.finished_at;
 
 -- name: AccountsBeyondPlan :many
 SELECT u.account_id, a.plan, u.event_limit::bigint AS event_limit, u.month FROM event_usage u JOIN accounts a ON a.id = u.account_id

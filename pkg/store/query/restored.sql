@@ -47,10 +47,10 @@ UPDATE entity_copy SET compared_at = '-infinity';
 
 -- name: ForgetCaughtUp :exec
 -- Sessions are not over before what a restored ClickHouse lacks is stored again.
-DELETE FROM counter_state;
+DELETE FROM rounds WHERE service = 'counters';
 
 -- name: GroupsOnRecord :many
-SELECT topic_id, topic, consumer_group FROM topic_groups;
+SELECT topic_id, topic, consumer_group::text AS consumer_group FROM topics WHERE consumer_group IS NOT NULL;
 
 -- name: FilesInBucket :many
 SELECT f.lead_magnet_id, f.version, f.object_id, f.file_size, f.sha256, m.title FROM lead_magnet_files f JOIN lead_magnets m ON m.id = f.lead_magnet_id

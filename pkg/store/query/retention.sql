@@ -44,7 +44,7 @@ WHERE e.month < excluded.month;
 -- name: NextExpiry :one
 -- What is to be deleted next, unless another process is at it, or events from before the month was deleted are not counted yet.
 SELECT e.month, e.after_link, e.after_session FROM session_expiry e
-WHERE NOT e.finished AND e.noted_at < (SELECT max(s.caught_up_at) FROM counter_state s) FOR UPDATE SKIP LOCKED;
+WHERE NOT e.finished AND e.noted_at < (SELECT max(r.finished_at) FROM rounds r WHERE r.service = 'counters') FOR UPDATE SKIP LOCKED;
 
 -- name: ExpireSessions :one
 -- Looks at the next sessions, in the order of links, and deletes those whose month left. It returns the last one that it looked at.

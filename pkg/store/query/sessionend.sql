@@ -11,4 +11,4 @@ RETURNING sqlc.embed(s), a.lead_magnet_id, a.generic_link_id, a.submission_id, a
 
 -- name: CountersCaughtUp :one
 -- Until when everything that happened is counted. There is no row before the counters ever were.
-SELECT caught_up_at FROM counter_state;
+SELECT finished_at FROM rounds WHERE service = 'counters';
