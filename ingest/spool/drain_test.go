@@ -178,7 +178,7 @@ func TestDrainAgainstModel(t *testing.T) {
 				}
 				d.queue.disk.(*brokenDisk).set(func(d *brokenDisk) { d.reading = nil })
 			},
-			"land": func(t *rapid.T) {
+			"land": func(*rapid.T) {
 				_ = d.land(ctx) // it sends again what failed, and says so
 			},
 			"": func(t *rapid.T) {
