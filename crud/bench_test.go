@@ -19,7 +19,7 @@ func BenchmarkAccessLinks(b *testing.B) {
 		SELECT gen_random_uuid(), '` + u.account.String() + `', CASE WHEN n % 10 = 0 THEN '` + small.ID + `' ELSE '` + big.ID + `' END::uuid,
 			n || '@example.com', n || '@example.com', sha256(gen_random_uuid()::text::bytea), '', 0, n % 5 <> 0, now() - n * interval '1 second'
 		FROM generate_series(1, 500000) AS n`,
-		"VACUUM (ANALYZE) access_links", //nolint:misspell // SQL's own word; autovacuum does so a minute later
+		"VACUUM (ANALYZE) access_links",
 	} {
 		_, err := f.db.Unscoped().Exec(b.Context(), sql)
 		require.NoError(b, err)
@@ -68,7 +68,7 @@ func BenchmarkDelete(b *testing.B) {
 					SELECT gen_random_uuid(), '` + u.account.String() + `', '` + link.ID + `', n || '@example.com', n || '@example.com' FROM generate_series(1, 100000) AS n`,
 					`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key)
 					SELECT gen_random_uuid(), account_id, '` + m.ID + `', generic_link_id, id, email, email_key, sha256(gen_random_uuid()::text::bytea), '', 0 FROM submissions`,
-					"VACUUM (ANALYZE)", //nolint:misspell // SQL's own word; autovacuum does so a minute later
+					"VACUUM (ANALYZE)",
 				} {
 					_, err := f.db.Unscoped().Exec(b.Context(), sql)
 					require.NoError(b, err)

@@ -82,7 +82,7 @@ func TestStatisticsOfAnAccountThatIsDeletedAgain(t *testing.T) {
 	f.user(t, account.Team).magnet(t) // of an empty table, Postgres keeps the statistics that it has
 	_, err := f.db.Unscoped().Exec(t.Context(), "UPDATE lead_magnets SET title = 'The old title' WHERE account_id = $1", u.account)
 	require.NoError(t, err)
-	_, err = f.db.Unscoped().Exec(t.Context(), "ANALYZE lead_magnets") //nolint:misspell // the database spells it
+	_, err = f.db.Unscoped().Exec(t.Context(), "ANALYZE lead_magnets")
 	require.NoError(t, err)
 	const known = "pg_stats WHERE tablename = 'lead_magnets' AND concat(most_common_vals::text, histogram_bounds::text) LIKE '%The old title%'"
 	require.Equal(t, 1, f.count(t, known))

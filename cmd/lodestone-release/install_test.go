@@ -266,7 +266,7 @@ func TestTheDebianPackage(t *testing.T) {
 // requireUnits lets systemd check the units that are installed below a root.
 func requireUnits(t *testing.T, root string) {
 	t.Helper()
-	tool, err := exec.LookPath("systemd-analyze") //nolint:misspell // its name
+	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Log("systemd is not on this machine: the units are not checked")
 		return

@@ -205,7 +205,7 @@ func TestDeletingAnAccount(t *testing.T) {
 	kept, err := other.CreateGenericLink(t.Context(), client.NewGenericLink{LeadMagnetID: u.newGuide("Guide").ID})
 	require.NoError(t, err)
 	v.submit(kept.URL, url.Values{"email": {"bob@example.com"}, "utm_source": {"letter"}})
-	_, err = s.pool.Unscoped().Exec(t.Context(), "ANALYZE") //nolint:misspell // it is SQL
+	_, err = s.pool.Unscoped().Exec(t.Context(), "ANALYZE")
 	require.NoError(t, err)
 	answer = u.command("account", "delete", id, "--name", "Demo")
 	require.Equal(t, exitSettings, answer.code, answer.out)

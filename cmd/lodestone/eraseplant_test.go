@@ -83,7 +83,7 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	u.download(t, made[0], markedAgent)
 	p.spooled = s.event(t, made[0])
 	u.bury(t, s.event(t, made[0]))
-	_, err = s.pool.Unscoped().Exec(t.Context(), "ANALYZE") //nolint:misspell // it is SQL: Postgres does so by itself now and then
+	_, err = s.pool.Unscoped().Exec(t.Context(), "ANALYZE")
 	require.NoError(t, err)
 	return p
 }

@@ -236,7 +236,7 @@ func (u *up) compact(t *testing.T, s stores) {
 
 	execute, leave := u.administer(t)
 	defer leave()
-	execute("VACUUM (FULL, ANALYZE)") //nolint:misspell // it is SQL
+	execute("VACUUM (FULL, ANALYZE)")
 	require.Eventually(t, func() bool {
 		execute("SELECT pg_logical_emit_message(true, '', '')", "SELECT pg_switch_wal()", "CHECKPOINT")
 		return len(u.marked(t, "postgres")) == 0

@@ -195,7 +195,7 @@ func wordsOfHTML(source string) (found []string) {
 	z := html.NewTokenizer(strings.NewReader(strings.NewReplacer("<noscript>", "", "</noscript>", "").Replace(source)))
 	raw := ""
 	for {
-		switch z.Next() { //nolint:exhaustive // no one sees the others
+		switch z.Next() {
 		case html.ErrorToken:
 			return found
 		case html.StartTagToken, html.SelfClosingTagToken:

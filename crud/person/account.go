@@ -44,7 +44,7 @@ func DeleteAccount(ctx context.Context, db *postgres.Pool, log *Log, account uui
 // values of rows.
 func vacuumAll(ctx context.Context, db *postgres.Pool) error {
 	if err := store.New(db.Unscoped()).VacuumAll(ctx); err != nil {
-		return fmt.Errorf("the account is deleted, and the files of Postgres still have its rows (run VACUUM (ANALYZE) in its database): %w", err) //nolint:misspell // likewise
+		return fmt.Errorf("the account is deleted, and the files of Postgres still have its rows (run VACUUM (ANALYZE) in its database): %w", err)
 	}
 	return nil
 }

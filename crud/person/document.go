@@ -10,7 +10,7 @@ import (
 )
 
 // PersonDocument is everything that an account stores about an address.
-type PersonDocument struct { //nolint:revive // the API's schemas have these names
+type PersonDocument struct {
 	Email         string               `json:"email" doc:"Address that was asked for."`
 	PersonID      uuid.UUID            `json:"person_id" format:"uuid" doc:"The person in reports, in SQL, and in the audit log: a keyed hash of the address."`
 	ExportedAt    api.Time             `json:"exported_at" doc:"When the document was created."`
@@ -24,7 +24,7 @@ type PersonDocument struct { //nolint:revive // the API's schemas have these nam
 }
 
 // PersonSubmission is a form that was sent with an address.
-type PersonSubmission struct { //nolint:revive // the API's schemas have these names
+type PersonSubmission struct {
 	ID            uuid.UUID          `json:"id" format:"uuid"`
 	GenericLinkID uuid.UUID          `json:"generic_link_id" format:"uuid" doc:"Generic link that it was submitted through."`
 	Email         string             `json:"email" doc:"Address, as typed."`
@@ -42,7 +42,7 @@ type PersonSubmission struct { //nolint:revive // the API's schemas have these n
 }
 
 // PersonVerification is a mail that asks to confirm an address.
-type PersonVerification struct { //nolint:revive // the API's schemas have these names
+type PersonVerification struct {
 	SubmissionID uuid.UUID `json:"submission_id" format:"uuid"`
 	Email        string    `json:"email" doc:"Address, as typed that time."`
 	Language     string    `json:"language" doc:"Language of the page and the mail."`
@@ -52,7 +52,7 @@ type PersonVerification struct { //nolint:revive // the API's schemas have these
 }
 
 // PersonAccessLink is a personal link.
-type PersonAccessLink struct { //nolint:revive // the API's schemas have these names
+type PersonAccessLink struct {
 	ID            uuid.UUID          `json:"id" format:"uuid"`
 	LeadMagnetID  uuid.UUID          `json:"lead_magnet_id" format:"uuid" doc:"Document that it opens."`
 	GenericLinkID *uuid.UUID         `json:"generic_link_id" format:"uuid"`
@@ -73,7 +73,7 @@ type PersonAccessLink struct { //nolint:revive // the API's schemas have these n
 }
 
 // PersonSession is an opening of a link.
-type PersonSession struct { //nolint:revive // the API's schemas have these names
+type PersonSession struct {
 	ID            uuid.UUID `json:"id" format:"uuid" doc:"session_id of its events."`
 	AccessLinkID  uuid.UUID `json:"access_link_id" format:"uuid"`
 	MagnetVersion int32     `json:"magnet_version" doc:"Version of the document."`
@@ -85,7 +85,7 @@ type PersonSession struct { //nolint:revive // the API's schemas have these name
 }
 
 // PersonDownload is a click on download.
-type PersonDownload struct { //nolint:revive // the API's schemas have these names
+type PersonDownload struct {
 	ID          uuid.UUID `json:"id" format:"uuid"`
 	SessionID   uuid.UUID `json:"session_id" format:"uuid"`
 	StartedAt   api.Time  `json:"started_at"`
@@ -102,4 +102,4 @@ func (o personObject) MarshalJSON() ([]byte, error) { return o, nil }
 func (personObject) JSONSchema(*jsonschema.Set) *jsonschema.Schema { return jsonschema.AnyObject() }
 
 // PersonEvent is a line of the export of events.
-type PersonEvent = personObject //nolint:revive // the API's schemas have these names
+type PersonEvent = personObject

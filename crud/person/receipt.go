@@ -28,7 +28,7 @@ const blankWithin = 7 * 24 * time.Hour
 const receiptKeys = "receipts of erasures"
 
 // PersonErasure is an erasure, as the API shows it.
-type PersonErasure struct { //nolint:revive // the API's schemas have these names
+type PersonErasure struct {
 	ID           uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	AccountID    uuid.UUID `json:"account_id" format:"uuid" doc:"Account that stored the data."`
 	PersonID     uuid.UUID `json:"person_id" format:"uuid" doc:"The person in reports and in SQL: a keyed hash of the address, which is not kept."`

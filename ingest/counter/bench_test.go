@@ -64,7 +64,7 @@ func newBenchHistory(b *testing.B) *benchHistory {
 		fmt.Sprintf(`INSERT INTO counted_sessions (link_id, session, month)
 			SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(s %% %d), 12, '0'))::uuid, ('00000000-0000-7000-8002-' || lpad(to_hex(s), 12, '0'))::uuid, 202611
 			FROM generate_series(0, %d) AS s`, h.links, h.events/benchSession-1),
-		"ANALYZE", //nolint:misspell // SQL has it so
+		"ANALYZE",
 	} {
 		_, err := h.pool.Unscoped().Exec(b.Context(), sql)
 		require.NoError(b, err)

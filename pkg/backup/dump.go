@@ -80,7 +80,7 @@ func dumpTable(ctx context.Context, tx pgx.Tx, to place, folder string, t *Table
 	return err
 }
 
-func quoted(name string) string { return pgx.Identifier{name}.Sanitize() } //nolint:misspell // the name is pgx's
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 func columns(names []string) string {
 	list := make([]string, len(names))

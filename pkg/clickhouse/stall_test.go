@@ -75,7 +75,7 @@ var stalls = map[string]string{
 	"explain":                       "EXPLAIN SELECT (SELECT count() FROM numbers(100000))",
 	"explain pipeline":              "EXPLAIN PIPELINE SELECT number FROM numbers_mt(1000) GROUP BY number",
 	"explain estimate":              "EXPLAIN ESTIMATE SELECT count() FROM events",
-	"explain analyze":               "EXPLAIN ANALYZE SELECT count() FROM numbers(100000)", //nolint:misspell // ClickHouse has it so
+	"explain analyze":               "EXPLAIN ANALYZE SELECT count() FROM numbers(100000)",
 	"explain query tree":            "EXPLAIN QUERY TREE SELECT (SELECT 1)",
 	"explain in a subquery":         "SELECT * FROM (EXPLAIN SELECT (SELECT 1))",
 	"parquet":                       "SELECT number, toString(number) FROM numbers(100000) FORMAT Parquet",

@@ -194,7 +194,7 @@ func (set *Set) of(t reflect.Type, hint string) *Schema {
 	case zero.Type().Implements(unmarshalerType):
 		return &Schema{Type: String}
 	}
-	switch t.Kind() { //nolint:exhaustive // the kinds that JSON has and Lodestone uses
+	switch t.Kind() {
 	case reflect.Bool:
 		return &Schema{Type: Boolean}
 	case reflect.Int, reflect.Int64:

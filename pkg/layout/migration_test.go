@@ -203,13 +203,13 @@ func TestUnboundedMigrationsAreFound(t *testing.T) {
 		require.Empty(t, unboundedPostgres(text), text)
 	}
 	for _, text := range []string{
-		"ALTER TABLE lodestone.events MATERIALIZE COLUMN a;", //nolint:misspell // the server spells it
+		"ALTER TABLE lodestone.events MATERIALIZE COLUMN a;",
 		"ALTER TABLE lodestone.events UPDATE a = 1 WHERE 1 SETTINGS mutations_sync = 2;",
 		"OPTIMIZE TABLE lodestone.events FINAL;",
 	} {
 		require.NotEmpty(t, unboundedClickHouse(text), text)
 	}
-	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;")) //nolint:misspell // the server spells it
+	require.Empty(t, unboundedClickHouse("ALTER TABLE lodestone.events ADD COLUMN a UInt8;\nALTER TABLE lodestone.events MATERIALIZE COLUMN a SETTINGS alter_sync = 0, mutations_sync = 0;"))
 }
 
 func TestBreakingMigrationsAreFound(t *testing.T) {

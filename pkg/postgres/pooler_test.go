@@ -130,7 +130,7 @@ func TestStatementsArePlannedForTheirValues(t *testing.T) {
 	database := enginetest.Postgres(t)
 	for name, pool := range map[string]*postgres.Pool{"direct": connect(t, database), "pooled": behind(t, database)} {
 		require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
-			_, err := tx.Exec(t.Context(), "CREATE TABLE "+name+" AS SELECT i AS id, 'x' AS filler FROM generate_series(1, 20000) i; CREATE INDEX ON "+name+" (id); ANALYZE "+name) //nolint:misspell // the server spells it
+			_, err := tx.Exec(t.Context(), "CREATE TABLE "+name+" AS SELECT i AS id, 'x' AS filler FROM generate_series(1, 20000) i; CREATE INDEX ON "+name+" (id); ANALYZE "+name)
 			require.NoError(t, err)
 			query := "SELECT count(filler) FROM " + name + " WHERE ($1::int IS NULL OR id = $1)"
 			for range 10 { // more than the calls after which Postgres may choose a plan for any values

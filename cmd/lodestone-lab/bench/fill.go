@@ -269,7 +269,7 @@ func (q *queried) addLinks(ctx context.Context, e *Engines, emails, links int) e
 			LATERAL (SELECT 'reader' || (n - 1) / $4::bigint || '@example.com') AS a (email)`, []any{q.account, ids, magnets, links}},
 		{`INSERT INTO access_links (id, account_id, lead_magnet_id, email, email_key, token_hash, token_sealed, token_key)
 			SELECT gen_random_uuid(), $1::uuid, $2::uuid, a.email, lower(a.email), sha256(gen_random_uuid()::text::bytea), '', 0 FROM (SELECT 'r' || generate_series(1, 100000) || '@example.com') AS a (email)`, []any{q.account, magnets[0]}},
-		{"ANALYZE access_links", nil}, //nolint:misspell // SQL has it so
+		{"ANALYZE access_links", nil},
 	} {
 		if _, err := pool.Unscoped().Exec(ctx, s.sql, s.args...); err != nil {
 			return fmt.Errorf("add access links: %w", err)
