@@ -19,7 +19,7 @@ import (
 
 // The collector refuses with 400 what two servers can read differently, and ends the connection. What
 // has one meaning is answered, and so is the request after it.
-func TestDoubtfulFramingIsRefused(t *testing.T) {
+func TestAmbiguousFramingIsRefused(t *testing.T) {
 	t.Parallel()
 	ring, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
