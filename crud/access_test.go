@@ -48,8 +48,6 @@ func operations(t *testing.T, u *user) []operation {
 	hook := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["link.created"]}`).object(t)["id"].(string)
 	other := u.post(t, "/api/v1/webhooks", `{"url":"http://127.0.0.1:9/","kinds":["form.verified"]}`).object(t)["id"].(string)
 	sent := u.send(t, "POST", "/api/v1/webhooks/"+hook+"/test", http.NoBody).object(t)["id"].(string)
-	channel := u.post(t, "/api/v1/chat-channels", `{"kind":"slack","name":"sales","url":"http://127.0.0.1:9/"}`).object(t)["id"].(string)
-	closed := u.post(t, "/api/v1/chat-channels", `{"kind":"slack","name":"old","url":"http://127.0.0.1:9/"}`).object(t)["id"].(string)
 	picture := string(flag(t, 40, 30, color.White))
 	person := func() string {
 		id, err := people.NewUsers(u.fixture.db).Add(t.Context(), u.account, uuid.NewString()+"@example.com", auth.Analyst)
@@ -147,12 +145,6 @@ func operations(t *testing.T, u *user) []operation {
 		{"create-share", "POST", magnets + "/" + m.ID + "/shares", `{"name":"team"}`, jsonType, auth.Write},
 		{"list-shares", "GET", magnets + "/" + m.ID + "/shares", "", "", auth.Read},
 		{"revoke-share", "DELETE", magnets + "/" + m.ID + "/shares/" + share, "", "", auth.Write},
-		{"create-chat-channel", "POST", chatsPath, `{"kind":"teams","name":"sales","url":"https://example.com/"}`, jsonType, auth.Webhooks},
-		{"list-chat-channels", "GET", chatsPath, "", "", auth.Webhooks},
-		{"get-chat-channel", "GET", chatsPath + "/" + channel, "", "", auth.Webhooks},
-		{"update-chat-channel", "PATCH", chatsPath + "/" + channel, `{"name":"leads"}`, jsonType, auth.Webhooks},
-		{"delete-chat-channel", "DELETE", chatsPath + "/" + closed, "", "", auth.Webhooks},
-		{"test-chat-channel", "POST", chatsPath + "/" + channel + "/test", "", "", auth.Webhooks},
 		{"create-utm-template", "POST", templates, `{"name":"webinar","source":"webinar"}`, jsonType, auth.Write},
 		{"list-utm-templates", "GET", templates, "", "", auth.Read},
 		{"get-utm-template", "GET", templates + "/" + template, "", "", auth.Read},

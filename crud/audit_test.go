@@ -101,7 +101,7 @@ func (u *user) namesObjects(t *testing.T, stranger *user) {
 	for action, want := range map[string]map[string]any{
 		"create-lead-magnet": of("lead_magnet", "x"), "update-lead-magnet": of("lead_magnet", "y"), "upload-lead-magnet-file": of("lead_magnet", "y"),
 		"create-access-link": of("access_link", "jo@example.com"), "create-share": of("share", "team"), "create-utm-template": of("utm_template", "webinar"),
-		"create-webhook": of("webhook", "https://example.com/"), "test-webhook": of("webhook", "http://127.0.0.1:9/"), "create-chat-channel": of("chat_channel", "sales"),
+		"create-webhook": of("webhook", "https://example.com/"), "test-webhook": of("webhook", "http://127.0.0.1:9/"),
 		"create-invitation": of("invitation", "eve@example.com"), "update-account": nil, "export-person": nil,
 		"delete-lead-magnet": nil, "delete-submission": nil, "delete-webhook": nil, "remove-user": nil, "revoke-share": nil,
 	} {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -307,4 +308,16 @@ func fields(p problem.Problem) string {
 		names[i] = e.Field
 	}
 	return strings.Join(names, " ")
+}
+
+// fillIn sends the form of a landing page.
+func (f *fixture) fillIn(t *testing.T, slug, email string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/l/"+slug, strings.NewReader(url.Values{"email": {email}}.Encode()))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := f.http.Transport.RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusSeeOther, res.StatusCode)
 }

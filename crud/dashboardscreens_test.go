@@ -37,8 +37,6 @@ var doneAt = map[string]string{
 	"create-webhook": "POST /dashboard/settings/webhooks", "list-webhooks": "GET /dashboard/settings/webhooks", "get-webhook": "GET /dashboard/settings/webhooks/{}", "update-webhook": "POST /dashboard/settings/webhooks/{}",
 	"delete-webhook": "POST /dashboard/settings/webhooks/{}/delete", "rotate-webhook-secret": "POST /dashboard/settings/webhooks/{}/secret", "test-webhook": "POST /dashboard/settings/webhooks/{}/test",
 	"list-webhook-deliveries": "GET /dashboard/settings/webhooks/{}", "get-webhook-delivery": "GET /dashboard/settings/webhooks/{}", "replay-webhook-delivery": "POST /dashboard/settings/webhooks/{}/deliveries/{}/replay",
-	"create-chat-channel": "POST /dashboard/settings/chat", "list-chat-channels": "GET /dashboard/settings/chat", "get-chat-channel": "GET /dashboard/settings/chat", "update-chat-channel": "POST /dashboard/settings/chat/{}",
-	"delete-chat-channel": "POST /dashboard/settings/chat/{}/delete", "test-chat-channel": "POST /dashboard/settings/chat/{}/test",
 }
 
 // Everything that the API can do with entities can be done in the dashboard. The screens about what

@@ -45,7 +45,7 @@ func TestGrantsAreBounded(t *testing.T) {
 	for id, gives := range map[string]auth.Scope{
 		"create-share": auth.Read, "preview-access-link": auth.Leads, "create-webhook": auth.Leads, "update-webhook": auth.Leads,
 		"replay-webhook-delivery": auth.Leads, "get-webhook-delivery": auth.Leads, "list-webhook-deliveries": auth.Leads,
-		"create-chat-channel": auth.Leads, "update-chat-channel": auth.Leads, "export-person": auth.Read,
+		"export-person": auth.Read,
 	} {
 		grants = append(grants, grant{all[id], []auth.Scope{gives}})
 	}

@@ -27,7 +27,7 @@ func withLog(dir string) func(*crud.Config) {
 	return func(c *crud.Config) { c.Erasure.Log, c.Erasure.BackupDays = dir, 35 }
 }
 
-// waiting returns what waits to be sent, opened: mails and messages to chat channels.
+// waiting returns the mails that wait to be sent, opened.
 func (f *fixture) waiting(t *testing.T) string {
 	t.Helper()
 	rows, err := f.db.Unscoped().Query(t.Context(), `SELECT args FROM river_job ORDER BY id`)
@@ -45,9 +45,6 @@ func (f *fixture) waiting(t *testing.T) string {
 			continue
 		}
 		text, err := f.tokens.Open("mails", j.Sealed, j.ID[:])
-		if err != nil {
-			text, err = f.tokens.Open("chat messages", j.Sealed, j.ID[:])
-		}
 		require.NoError(t, err)
 		all.Write(append(text, '\n'))
 	}
@@ -76,8 +73,8 @@ func (f *fixture) prune(t *testing.T) {
 }
 
 // Submissions, links and what belongs to them are gone at once, of this account alone. Queues have
-// nothing of the person when the time on the receipt has come: mails, messages to chat channels and
-// webhooks, downloads to be reported, and answers to repeated requests.
+// nothing of the person when the time on the receipt has come: mails, downloads to be
+// reported, and answers to repeated requests.
 func TestErasing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -85,7 +82,6 @@ func TestErasing(t *testing.T) {
 	u, other := f.user(t, account.Team).at(t, f.service), f.user(t, account.Team)
 	f = u.fixture
 	u.echo(t)
-	u.channel(t, "slack", "https://example.com/services/x")
 	_, err := f.db.Unscoped().Exec(t.Context(), `UPDATE accounts SET notify_email = 'owner@example.com', notify = 'each', notify_confirmed_at = now(), notify_asked_at = now()`)
 	require.NoError(t, err)
 	m := u.file(t)
@@ -100,7 +96,7 @@ func TestErasing(t *testing.T) {
 			SELECT gen_random_uuid(), account_id, id, 1 FROM access_links WHERE id = $1 RETURNING id, account_id, access_link_id)
 		INSERT INTO reading_notices (session_id, account_id, access_link_id, news, send) SELECT id, account_id, access_link_id, '{finished}', 'daily' FROM begun`, made["id"])
 	require.NoError(t, err)
-	for _, what := range []string{"the document", "the notice", "the chat"} {
+	for _, what := range []string{"the document", "the notice"} {
 		require.Contains(t, strings.ToLower(f.waiting(t)), "ada@", what)
 	}
 

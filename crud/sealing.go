@@ -19,6 +19,6 @@ const (
 // first. So a key is needed no longer once every process has run with the next one as the first.
 func (s *Service) Sealing() service.Service {
 	return service.Every("sealing", sealEvery, sealRetry, s.log, func(ctx context.Context) error {
-		return errors.Join(s.webhooks.Seal(ctx), s.access.Seal(ctx), s.chats.Seal(ctx, s.postgres))
+		return errors.Join(s.webhooks.Seal(ctx), s.access.Seal(ctx))
 	})
 }

@@ -16,7 +16,6 @@ import (
 	"lodestone/crud/accesslink"
 	"lodestone/crud/account"
 	"lodestone/crud/capture"
-	"lodestone/crud/chat"
 	"lodestone/crud/file"
 	"lodestone/crud/landing"
 	"lodestone/crud/link"
@@ -129,7 +128,6 @@ type Service struct {
 	images      *picture.ImageStore
 	notices     *notice.Notices
 	reports     *weekly.Reports
-	chats       *chat.Channels
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
 	people      peopleAPI
@@ -172,15 +170,11 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	chats, err := chat.New(chat.Deps{Postgres: d.Postgres, Queue: jobs, Tokens: d.Tokens, Log: d.Log, Registerer: d.Registerer})
-	if err != nil {
-		return nil, err
-	}
 	bots, err := bot.NewRules()
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Bots: bots, Tellers: []notice.Teller{chats}, Reports: reports, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
+	notices, err := notice.New(notice.Deps{Postgres: d.Postgres, Bots: bots, Reports: reports, Queue: jobs, Mail: mails, Tokens: d.Tokens, Pages: pages, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +202,6 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	chats.SendBy(webhooks)
 	eraser, err := newEraser(c, d)
 	if err != nil {
 		return nil, err
@@ -237,7 +230,6 @@ func New(c Config, d Deps) (*Service, error) {
 		images:      picture.NewImageStore(picture.StoreDeps{Postgres: d.Postgres, Thumbnailer: thumbnailer, Site: site}),
 		notices:     notices,
 		reports:     reports,
-		chats:       chats,
 		log:         d.Log,
 		pages:       pages,
 		account:     account.NewSelf(c.Plans.Plans, account.Deps{Postgres: d.Postgres, Confirmer: notices}),
@@ -295,7 +287,6 @@ func (s *Service) Register(a *api.API) error {
 	s.viewer.Register(a)
 	s.access.Register(a)
 	s.webhooks.Register(a)
-	s.chats.Register(a)
 	s.notices.Register(a)
 	s.reports.Serve(a)
 	s.people.register(a)

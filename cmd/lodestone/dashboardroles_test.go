@@ -115,12 +115,6 @@ func routes() []route {
 		{pattern: "POST /dashboard/settings/webhooks/{id}/secret", needs: scopes(auth.Webhooks), seen: scopes(auth.Leads)},
 		{pattern: "POST /dashboard/settings/webhooks/{id}/delete", needs: scopes(auth.Webhooks), seen: scopes(auth.Leads), form: url.Values{"confirm": {"127.0.0.1:9"}}},
 		{pattern: "POST /dashboard/settings/webhooks/{id}/deliveries/{delivery}/replay", needs: scopes(auth.Webhooks, auth.Leads)},
-		{pattern: "GET /dashboard/settings/chat", needs: scopes(auth.Webhooks)},
-		{pattern: "POST /dashboard/settings/chat", needs: scopes(auth.Webhooks, auth.Leads), form: url.Values{"kind": {"slack"}, "name": {"planted"}, "url": {"https://hooks.slack.com/services/T0/B0/x"}, "about": {"leads"}}},
-		{pattern: "POST /dashboard/settings/chat/{id}", needs: scopes(auth.Webhooks, auth.Leads), form: url.Values{"name": {"planted"}}},
-		{pattern: "POST /dashboard/settings/chat/{id}/active", needs: scopes(auth.Webhooks, auth.Leads)},
-		{pattern: "POST /dashboard/settings/chat/{id}/test", needs: scopes(auth.Webhooks)},
-		{pattern: "POST /dashboard/settings/chat/{id}/delete", needs: scopes(auth.Webhooks)},
 		{pattern: "GET /dashboard/settings/usage", needs: scopes(auth.Read)},
 		{pattern: "GET /dashboard/settings/audit", needs: scopes(auth.People)},
 		// Of the session itself.
@@ -191,7 +185,6 @@ func newWorld(t *testing.T, u *up) *world {
 	made("campaigns/{template}", "/api/v1/utm-templates", object{"name": "letter", "source": "newsletter"})
 	hook := made("webhooks/{id}", "/api/v1/webhooks", object{"url": "http://127.0.0.1:9/", "kinds": []string{"link.created"}})
 	made("deliveries/{delivery}", "/api/v1/webhooks/"+hook+"/test", nil)
-	made("chat/{id}", "/api/v1/chat-channels", object{"kind": "slack", "name": "Sales", "url": "https://hooks.slack.com/services/T0/B0/x", "about": []string{"leads"}})
 	made("invitations/{id}", "/api/v1/invitations", object{"email": "ada@example.com", "role": "editor"})
 	made("erasures/{id}", "/api/v1/people/erase", object{"email": "gone@example.com"})
 	made("keys/{id}", "/api/v1/keys", object{"name": "spare", "scopes": []string{"read"}})

@@ -345,45 +345,31 @@ func (v *owner) auditLog(t *testing.T) {
 	v.open(settings + "/audit?action=of-a-release-before").has("of-a-release-before")
 }
 
-// chats adds a chat channel, tries it, and deletes it. Its address is not shown again.
+// chats adds a chat channel, changes it, and deletes it. Its address is not shown again.
 func (v *owner) chats(t *testing.T) {
 	t.Helper()
-	const path = settings + "/chat"
-	got := make(chan string, 10)
-	status := http.StatusOK
-	to := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, _ := io.ReadAll(r.Body)
-		got <- string(text)
-		w.WriteHeader(status)
-	}))
-	t.Cleanup(to.Close)
-	v.open(path).has("No chat channels")
-	s := v.send(v.open(path), path, url.Values{"url": {"ftp://example.com"}, "name": {"Kept"}})
+	const path = settings + "/webhooks"
+	s := v.send(v.open(path), path, url.Values{"format": {"discord"}, "url": {"ftp://example.com"}, "description": {"Kept"}, "kinds": {"notice.leads"}})
 	require.Equal(t, http.StatusUnprocessableEntity, s.status)
 	require.Len(t, s.wrong(), 1)
 	s.has("Kept")
-	s = v.send(s, path, url.Values{"kind": {"discord"}, "url": {to.URL + "/api/webhooks/1/averysecrettoken"}, "name": {evil}, "about": {"leads", "weekly"}})
-	s.has("Saved.")
+	s = v.send(s, path, url.Values{"format": {"discord"}, "url": {"https://discord.com/api/webhooks/1/averysecrettoken"}, "description": {evil}, "kinds": {"notice.leads"}})
+	require.Equal(t, http.StatusCreated, s.status)
+	s.lacks("averysecrettoken")
+	s.lacks("Make a new secret")
+	_, list := v.api("GET", "/api/v1/webhooks", nil)
+	hook := list["data"].([]any)[0].(object)
+	require.Equal(t, object{"format": "discord", "url": "https://discord.com/…", "description": evil, "kinds": []any{"notice.leads"}}, pick(hook, "format", "url", "description", "kinds"))
+	one := path + "/" + hook["id"].(string)
+	v.open(one).harmless()
+	s = v.open(path)
 	s.harmless()
 	s.lacks("averysecrettoken")
-	_, list := v.api("GET", "/api/v1/chat-channels", nil)
-	channel := list["data"].([]any)[0].(object)
-	require.Equal(t, object{"kind": "discord", "name": evil, "about": []any{"leads", "weekly"}}, pick(channel, "kind", "name", "about"))
-	one := path + "/" + channel["id"].(string)
-	v.send(v.open(path), one+"/test", nil).has("took the test message")
-	require.Contains(t, <-got, "allowed_mentions")
-	status = http.StatusNotFound
-	v.send(v.open(path), one+"/test", nil).has("did not take the test message")
-	<-got
-	v.open(path).has("there is no such webhook any more")
-	v.send(v.open(path), one+"/active", nil).has("Saved.")
-	_, channel = v.api("GET", "/api/v1/chat-channels/"+channel["id"].(string), nil)
-	require.Equal(t, true, channel["is_active"])
-	v.send(v.open(path), one, url.Values{"name": {"Sales"}, "about": {"leads"}}).has("Saved.")
-	_, channel = v.api("GET", "/api/v1/chat-channels/"+channel["id"].(string), nil)
-	require.Equal(t, object{"name": "Sales", "about": []any{"leads"}}, pick(channel, "name", "about"))
-	v.send(v.open(path), one+"/delete", nil)
-	v.open(path).has("No chat channels")
+	v.send(v.open(one), one, url.Values{"description": {"Sales"}, "kinds": {"notice.leads", "notice.weekly"}}).has("Saved.")
+	_, hook = v.api("GET", "/api/v1/webhooks/"+hook["id"].(string), nil)
+	require.Equal(t, object{"url": "https://discord.com/…", "description": "Sales", "kinds": []any{"notice.leads", "notice.weekly"}}, pick(hook, "url", "description", "kinds"))
+	v.send(v.open(one), one+"/delete", url.Values{"confirm": {"discord.com"}})
+	v.open(path).has("No webhooks yet")
 }
 
 // needs are the scopes that the forms of the settings need, by their paths.
@@ -393,7 +379,6 @@ var needs = map[string]string{
 	"/keys": "keys", "/keys/ID/revoke": "keys",
 	"/webhooks": "webhooks", "/webhooks/ID": "webhooks", "/webhooks/ID/active": "webhooks", "/webhooks/ID/test": "webhooks", "/webhooks/ID/secret": "webhooks",
 	"/webhooks/ID/delete": "webhooks", "/webhooks/ID/deliveries/ID/replay": "webhooks",
-	"/chat": "webhooks", "/chat/ID": "webhooks", "/chat/ID/active": "webhooks", "/chat/ID/test": "webhooks", "/chat/ID/delete": "webhooks",
 	"/sessions/ID/end": "read",
 }
 
@@ -401,7 +386,7 @@ var needs = map[string]string{
 // and the page for any other says why. A session of a key never has the scopes people and keys.
 func (v *owner) roles(t *testing.T) {
 	t.Helper()
-	sections := map[string]string{"": "read", "/notices": "read", "/people": "people", "/keys": "keys", "/chat": "webhooks", "/webhooks": "webhooks", "/sessions": "read", "/audit": "people", "/usage": "read"}
+	sections := map[string]string{"": "read", "/notices": "read", "/people": "people", "/keys": "keys", "/webhooks": "webhooks", "/sessions": "read", "/audit": "people", "/usage": "read"}
 	id := regexp.MustCompile(`[0-9a-f-]{36}`)
 	for _, scopes := range [][]string{{"read"}, {"read", "leads"}, {"read", "write"}, {"read", "webhooks"}, {"read", "write", "leads", "webhooks"}, {"read", "people", "keys"}} {
 		other := v.signInWithKey(scopes...)

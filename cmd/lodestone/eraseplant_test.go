@@ -88,7 +88,7 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	return p
 }
 
-// listen has webhooks and a chat channel whose answers repeat what they were sent: one takes it,
+// listen has webhooks, one of a chat program, whose answers repeat what they were sent: one takes it,
 // the others refuse, so that it waits.
 func (u *up) listen(t *testing.T, owner asker) {
 	t.Helper()
@@ -103,7 +103,7 @@ func (u *up) listen(t *testing.T, owner asker) {
 	for _, path := range []string{"/take", "/refuse"} {
 		owner.must(t, "POST", "/api/v1/webhooks", `{"url":"`+echo.URL+path+`","kinds":["link.created","link.accessed","form.submitted","download.completed"]}`)
 	}
-	owner.must(t, "POST", "/api/v1/chat-channels", `{"kind":"slack","name":"Leads","url":"`+echo.URL+`/refuse","about":["leads","readers"]}`)
+	owner.must(t, "POST", "/api/v1/webhooks", `{"format":"slack","url":"`+echo.URL+`/refuse","kinds":["notice.leads","notice.readers"]}`)
 }
 
 // download opens a link in the viewer and downloads the document, by a browser that calls itself

@@ -74,7 +74,7 @@ var (
 	inHex    = regexp.MustCompile(`\\\\x([0-9a-f]+)`)
 	inBase64 = regexp.MustCompile(`"([A-Za-z0-9+/]{38,}={0,2})"`)
 	// sealed are the purposes for which text about people is sealed, with an id of the row.
-	sealed = []string{"mails", "chat messages", "webhook messages", "answers"}
+	sealed = []string{"mails", "webhook messages", "answers"}
 )
 
 // marked reports whether a value of a row in JSON has the marker: as text, as bytes, or sealed.

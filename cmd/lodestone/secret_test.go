@@ -62,7 +62,7 @@ func give(t *testing.T, u *up) *secrets {
 	s.texts["key of a webhook"] = string(raw)
 	s.texts["API key"] = s.owner.must(t, "POST", "/api/v1/keys", `{"name":"marker","scopes":["read"]}`)["key"].(string)
 	chat := uuid.NewString()
-	s.owner.must(t, "POST", "/api/v1/chat-channels", `{"kind":"slack","name":"Leads","url":"https://hooks.slack.com/services/T0000/B0000/`+chat+`"}`)
+	s.owner.must(t, "POST", "/api/v1/webhooks", `{"format":"slack","url":"https://hooks.slack.com/services/T0000/B0000/`+chat+`","kinds":["notice.leads"]}`)
 	s.texts["URL of a chat channel"] = chat
 	shared := s.owner.must(t, "POST", "/api/v1/lead-magnets/"+m.ID+"/shares", `{"name":"Board"}`)["url"].(string)
 	s.texts["share"], s.visited["share"] = last(shared), shared

@@ -324,7 +324,7 @@ func TestFormThatArrivesTooSlowly(t *testing.T) {
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	f := start(t)
-	f.exec(t, `INSERT INTO webhook_endpoints (id, account_id, url, url_sealed, kinds) VALUES ($1, $2, 'https://hooks.example', '', '{form.submitted,form.verified,link.created}')`, uuid.New(), f.account)
+	f.exec(t, `INSERT INTO webhook_endpoints (id, account_id, format, url, url_sealed, kinds) VALUES ($1, $2, 'json', 'https://hooks.example', '', '{form.submitted,form.verified,link.created}')`, uuid.New(), f.account)
 	bodies := func() (out []string) {
 		rows, err := f.db.Unscoped().Query(t.Context(), `SELECT id, body_sealed FROM webhook_deliveries ORDER BY id`)
 		require.NoError(t, err)

@@ -135,7 +135,7 @@ type Webhook struct {
 	Reason      string    `json:"reason"` // a sentence
 	DisabledAt  time.Time `json:"disabled_at"`
 
-	Gone         bool      `json:"gone,omitempty"`     // it answered with 410
+	Gone         int       `json:"gone,omitempty"`     // status by which it wants no more messages
 	Failures     int       `json:"failures,omitempty"` // in a row
 	FailingSince time.Time `json:"failing_since,omitzero"`
 }

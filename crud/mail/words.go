@@ -26,14 +26,6 @@ func (q *Queue) Words(m Message) (Words, error) {
 	t := q.texts.In(m.Language)
 	l, err := write(m, t, Brand{Accent: page.Token("accent")}, q.site, time.Now())
 	if err != nil {
-		if l.Report != nil {
-			for _, n := range l.Report.Tiles {
-				if n.Change != "" {
-					n.Value += " (" + n.Change + ")"
-				}
-				l.Facts = append(l.Facts, Fact{n.Label, n.Value})
-			}
-		}
 		return Words{}, err
 	}
 	if l.Report != nil {

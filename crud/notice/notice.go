@@ -47,7 +47,7 @@ type Mailer interface {
 	Reaches(ctx context.Context, address string) bool
 }
 
-// Deps is what notices work with. Tellers and Now may be nil; all else is required.
+// Deps is what notices work with. Now may be nil; all else is required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Queue    *queue.Queue
@@ -57,7 +57,6 @@ type Deps struct {
 	Bots     *bot.Rules
 	Log      *slog.Logger
 	Reports  Reporter
-	Tellers  []Teller
 	Now      func() time.Time // the clock; nil: time.Now
 }
 

@@ -3,6 +3,7 @@ package notice_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -163,6 +164,35 @@ func TestEachLead(t *testing.T) {
 	require.Equal(t, "Europe/Berlin", m.Timezone)
 	require.True(t, strings.HasPrefix(m.Unsubscribe, site+"/notices/"))
 	require.Equal(t, []mail.Lead{{Email: "jo@example.com", Name: "Jo", Link: "The Guide", Source: "news / mail", Campaign: "autumn", Verified: true, SubmittedAt: at("2026-11-02 09:05")}}, m.Leads.List)
+}
+
+// Notices go to chat programs as well, also without an address for mails, and not if the
+// transaction is rolled back.
+func TestNoticesOfChatPrograms(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.exec("INSERT INTO webhook_endpoints (id, account_id, format, url, url_sealed, kinds) VALUES ($1, $2, 'slack', '', '', '{notice.leads}')", uuid.New(), f.account)
+	f.set(notice.Each, nil)
+	lead := f.submit("jo@example.com", "2026-11-02 09:05", false, "")
+	f.exec(`INSERT INTO access_links (id, account_id, lead_magnet_id, generic_link_id, submission_id, email, email_key, token_hash, token_sealed, token_key, source)
+		SELECT gen_random_uuid(), account_id, lead_magnet_id, id, $1, 'jo@example.com', 'jo@example.com', sha256('x'), '\x01', 1, 'mail' FROM generic_links WHERE id = $2`, lead, f.link)
+	require.ErrorIs(t, f.db.Account(t.Context(), f.account, func(tx pgx.Tx) error {
+		return errors.Join(f.notices.NewLead(t.Context(), tx, lead), io.EOF)
+	}), io.EOF)
+	f.newLead(lead)
+	require.Empty(t, f.mails())
+	rows, err := f.db.Unscoped().Query(t.Context(), "SELECT id, body_sealed FROM webhook_deliveries WHERE kind = 'notice.leads'")
+	require.NoError(t, err)
+	type message struct {
+		ID   uuid.UUID
+		Body []byte
+	}
+	m, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[message])
+	require.NoError(t, err)
+	text, err := f.tokens.Open("webhook messages", m.Body, m.ID[:])
+	require.NoError(t, err)
+	require.Contains(t, string(text), "jo@example.com")
+	require.Contains(t, string(text), "/dashboard/readers/")
 }
 
 // A flood of submissions is no flood of mails, and the last one says so.

@@ -40,13 +40,49 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 	if hook.DisabledReason != nil && hook.DisabledAt != nil { // they are set together
 		w.Reason, w.DisabledAt = *hook.DisabledReason, *hook.DisabledAt
 	}
-	w.Gone = w.Reason == webhook.ReasonGone
+	_, _ = fmt.Sscanf(w.Reason, webhook.ReasonGone, &w.Gone) // it is 0 for any other reason
 	if w.Failures = int(hook.Failures); hook.FailingSince != nil {
 		w.FailingSince = *hook.FailingSince
 	}
 	return n.send(ctx, tx, mail.Message{
 		Kind: mail.KindWebhook, AccountID: hook.AccountID, Webhook: w, Timezone: row.Timezone, Language: locale.Or(row.Language, ""),
 	}, to)
+}
+
+// kinds are the kinds of notices, as chat programs get them.
+var kinds = map[mail.Kind]webhook.Kind{
+	mail.KindLead: webhook.KindLeads, mail.KindDigest: webhook.KindLeads, mail.KindReading: webhook.KindReaders, mail.KindReadings: webhook.KindReaders,
+	mail.KindWeekly: webhook.KindWeekly, mail.KindWebhook: webhook.KindWebhooks,
+}
+
+// send mails a notice if there is an address, and sends it to the account's chat programs, once the
+// transaction commits. The transaction is the account's or of no scope.
+func (n *Notices) send(ctx context.Context, tx pgx.Tx, m mail.Message, to *string) error {
+	if to != nil {
+		m.To, m.Unsubscribe = *to, n.unsubscribeURL(m.AccountID, *to)
+		if m.Kind == mail.KindReading || m.Kind == mail.KindReadings {
+			m.Unsubscribe += aboutReaders
+		}
+		if m.Kind == mail.KindWeekly {
+			m.Unsubscribe += aboutWeeks
+		}
+		if err := n.deps.Mail.Send(ctx, tx, m); err != nil {
+			return err
+		}
+	}
+	words, err := n.deps.Mail.Words(m)
+	if err != nil {
+		return err
+	}
+	return webhook.Emit(ctx, tx, n.deps.Tokens, m.AccountID, webhook.Notice{About: kinds[m.Kind], Words: words})
+}
+
+// optional returns an address, nil for "".
+func optional(address string) *string {
+	if address == "" {
+		return nil
+	}
+	return &address
 }
 
 func hostOf(address string) string {

@@ -47,8 +47,8 @@ func (p *Persons) Register(a *api.API) {
 		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Also: []auth.Scope{auth.Read}, Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,
 		Summary: "Export everything that is stored about an address",
 		Description: "One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, and entries of the " +
-			"audit log. Secrets that open documents or confirm addresses are left out. So is what queues hold for at most seven days: mails, notices, messages to chat channels " +
-			"and webhooks, downloads to be reported, and answers to repeated requests. It tells of the same submissions and links.",
+			"audit log. Secrets that open documents or confirm addresses are left out. So is what queues hold for at most seven days: mails, notices, messages to " +
+			"webhooks, downloads to be reported, and answers to repeated requests. It tells of the same submissions and links.",
 		BodyExample: map[string]any{"email": "ada@example.com"},
 		Errors:      []problem.Code{problem.ValidationError, problem.RateLimited, problem.Conflict},
 	}, func(ctx context.Context, in *exportInput) (*api.Answer[PersonDocument], error) {
@@ -57,9 +57,9 @@ func (p *Persons) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "erase-person", Method: "POST", Path: path + "/erase", Scope: auth.Privacy, Tag: tag, Status: http.StatusCreated, Timeout: eraseTimeout,
 		Summary: "Erase everything that is stored about an address",
-		Description: "Removes the submissions, access links and sessions of the address. Queues (mails, messages to webhooks and chat channels, answers to repeated requests) " +
+		Description: "Removes the submissions, access links and sessions of the address. Queues (mails, messages to webhooks, answers to repeated requests) " +
 			"have nothing of it from queues_until on. Events stay, with their page and time, and lose everything else within seven days; records in Kafka go with their retention time. " +
-			"What was delivered to webhooks and chat channels is with its receiver. The answer has a receipt, and get-erasure has one again when the events are blank. " +
+			"What was delivered to webhooks and chat programs is with its receiver. The answer has a receipt, and get-erasure has one again when the events are blank. " +
 			"An address about which nothing is stored is no error. It cannot be undone.",
 		BodyExample: map[string]any{"email": "ada@example.com"},
 		Errors:      []problem.Code{problem.ValidationError, problem.Conflict},

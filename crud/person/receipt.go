@@ -37,7 +37,7 @@ type PersonErasure struct {
 	Blanked      bool      `json:"events_blanked" doc:"Whether the events and the copies for SQL hold nothing of the person any more."`
 	BlankedAt    *api.Time `json:"events_blanked_at" doc:"When that was so; null: not yet."`
 	DueAt        api.Time  `json:"events_due_at" doc:"When it is so at the latest."`
-	QueuesUntil  api.Time  `json:"queues_until" doc:"When queues have dropped what they had of the person: mails, messages to webhooks and chat channels, downloads to be reported, and answers to repeated requests."`
+	QueuesUntil  api.Time  `json:"queues_until" doc:"When queues have dropped what they had of the person: mails, messages to webhooks, downloads to be reported, and answers to repeated requests."`
 	RecordsUntil *api.Time `json:"records_until" doc:"When Kafka and the spools of collectors have dropped the records of these events and their dead letters; null: not known until the events are blanked, or if one of them keeps records forever."`
 	BackupsUntil *api.Time `json:"backups_until" doc:"When the last backup that holds the person is deleted, as the installation states it (--backup-days): so many days after the events were blanked, since a backup until then has them; null: not known until the events are blanked, or it states nothing."`
 	Receipt      string    `json:"receipt" doc:"The fields above, as a JSON Web Signature."`

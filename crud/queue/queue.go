@@ -47,7 +47,7 @@ const (
 
 const (
 	// Keep is the longest time for which a queue holds anything about a person, whatever becomes of
-	// it: a mail, a message to a webhook or a chat channel, a download to be reported.
+	// it: a mail, a message to a webhook, a download to be reported.
 	Keep = 7 * 24 * time.Hour
 	// PruneAt is the age at which it is removed: what looks for it every hour may be late.
 	PruneAt = Keep - 3*time.Hour

@@ -84,7 +84,6 @@ func revoke(ctx context.Context, q *store.Queries, all []Revocation) error {
 		{off["access_links"], q.RevokeAccessLinks},
 		{off["lead_magnets"], q.RevokeLeadMagnets},
 		{off["generic_links"], q.RevokeGenericLinks},
-		{off["chat_channels"], q.RevokeChatChannels},
 		{off["api_keys"], q.RevokeKeys},
 		{off["webhook_endpoints"], func(ctx context.Context, ids []uuid.UUID) error {
 			return q.RevokeWebhooks(ctx, store.RevokeWebhooksParams{Reason: reason, IDs: ids})
@@ -95,7 +94,6 @@ func revoke(ctx context.Context, q *store.Queries, all []Revocation) error {
 		{gone["lead_magnets"], q.DeleteGenericLinksOfRevoked},
 		{gone["lead_magnets"], q.DeleteRevokedLeadMagnets},
 		{gone["webhook_endpoints"], q.DeleteRevokedWebhooks},
-		{gone["chat_channels"], q.DeleteRevokedChatChannels},
 		{gone["shares"], q.DeleteRevokedShares},
 		{gone["invitations"], q.DeleteRevokedInvitations},
 		{users, func(ctx context.Context, ids []uuid.UUID) error {

@@ -28,7 +28,7 @@ func TestEndpoints(t *testing.T) {
 	require.Equal(t, 200, code)
 	require.Equal(t, made, got)
 	require.ElementsMatch(t, []string{
-		"id", "url", "description", "kinds", "is_active", "disabled_reason", "disabled_at", "failing_since", "created_at", "updated_at",
+		"id", "format", "url", "description", "kinds", "is_active", "disabled_reason", "disabled_at", "failing_since", "created_at", "updated_at",
 	}, keys(got))
 	require.Equal(t, []any{"form.submitted", "link.created"}, got["kinds"])
 	require.Equal(t, true, got["is_active"])

@@ -1,12 +1,12 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,9 +30,10 @@ type createInput struct {
 }
 
 type newWebhook struct {
-	URL         string  `json:"url" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to."`
+	Format      Format  `json:"format" required:"false" default:"json" doc:"What it takes: json for events, which your program reads; slack, teams or discord for the account's notices in a channel."`
+	URL         string  `json:"url" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to. That of a chat program is not shown again."`
 	Description *string `json:"description" required:"false" maxLength:"500" doc:"Purpose of the webhook."`
-	Kinds       []Kind  `json:"kinds" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of events to send."`
+	Kinds       []Kind  `json:"kinds" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of messages to send: of events for the format json, of notices for the others."`
 }
 
 type updateInput struct {
@@ -49,16 +50,11 @@ type changedWebhook struct {
 }
 
 // check returns what the schema cannot tell.
-func (w *Webhooks) check(address *string, kinds []Kind) error {
-	var wrong []problem.Field
+func (w *Webhooks) check(f Format, address *string, kinds []Kind) error {
+	wrong := f.check(kinds)
 	if address != nil {
-		if message := w.CheckURL(*address); message != "" {
+		if message := w.checkURL(*address); message != "" {
 			wrong = append(wrong, problem.Field{Field: "url", Message: message})
-		}
-	}
-	for i, k := range kinds {
-		if first := slices.Index(kinds, k); first < i {
-			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("kinds[%d]", i), Message: fmt.Sprintf("is the same as kinds[%d]", first)})
 		}
 	}
 	if wrong != nil {
@@ -67,10 +63,10 @@ func (w *Webhooks) check(address *string, kinds []Kind) error {
 	return nil
 }
 
-// CheckURL returns what is wrong with the URL of an endpoint, or "". What its host resolves to is
+// checkURL returns what is wrong with the URL of an endpoint, or "". What its host resolves to is
 // judged each time that it is dialled; an address in the URL is judged now as well, to spare its
 // owner the search.
-func (w *Webhooks) CheckURL(text string) string {
+func (w *Webhooks) checkURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "" {
 		return "must be a full https URL, such as https://example.com/hooks"
@@ -104,7 +100,8 @@ func (w *Webhooks) CheckURL(text string) string {
 
 func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[FullWebhook], error) {
 	b := in.Body
-	if err := w.check(&b.URL, b.Kinds); err != nil {
+	b.Format = cmp.Or(b.Format, JSON)
+	if err := w.check(b.Format, &b.URL, b.Kinds); err != nil {
 		return nil, err
 	}
 	owner := auth.From(ctx).AccountID
@@ -133,10 +130,13 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d webhooks: delete some that are not used.", w.config.MaxEndpoints))
 		}
 		row, err = q.InsertWebhook(ctx, store.InsertWebhookParams{
-			ID: id, AccountID: owner, Url: to.hint, UrlSealed: to.sealed, Description: b.Description, Kinds: names(b.Kinds),
+			ID: id, AccountID: owner, Format: string(b.Format), Url: to.hint, UrlSealed: to.sealed, Description: b.Description, Kinds: names(b.Kinds),
 		})
 		if err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
+		}
+		if b.Format != JSON {
+			return nil
 		}
 		created, err = w.addSecret(ctx, q, owner, id)
 		return err
@@ -149,9 +149,6 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 
 func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Webhook], error) {
 	b := in.Body
-	if err := w.check(b.URL, b.Kinds); err != nil {
-		return nil, err
-	}
 	revisions, err := in.Revisions()
 	if err != nil {
 		return nil, err
@@ -169,9 +166,14 @@ func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Web
 	}
 	var row store.WebhookEndpoint
 	err = w.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
+		if row, err = read(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		if err := w.check(Format(row.Format), b.URL, b.Kinds); err != nil {
+			return err
+		}
 		if b.URL == nil && b.Kinds == nil && b.IsActive == nil && !b.Description.Given {
-			row, err = read(ctx, tx, in.ID)
-			if err == nil && !api.Matches(row.Revision, revisions) {
+			if !api.Matches(row.Revision, revisions) {
 				err = problem.Stale("webhook")
 			}
 			return err
@@ -242,8 +244,11 @@ func (w *Webhooks) rotate(ctx context.Context, in *rotateInput) (*api.Answer[Ful
 	var row store.WebhookEndpoint
 	var created secret
 	err := w.db.Account(ctx, account, func(tx pgx.Tx) (err error) {
-		if _, err := read(ctx, tx, in.ID); err != nil {
+		if row, err = read(ctx, tx, in.ID); err != nil {
 			return err
+		}
+		if Format(row.Format) != JSON {
+			return problem.New(problem.Conflict, "The webhook has no secret: messages to a chat program are not signed.")
 		}
 		q := store.New(tx)
 		if row, err = q.TouchWebhook(ctx, in.ID); err != nil { // one rotation at a time

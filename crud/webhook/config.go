@@ -23,7 +23,7 @@ type Config struct {
 // BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
 // have others.
 func (c *Config) BeforeApply() error {
-	c.MaxEndpoints = 20
+	c.MaxEndpoints = 40
 	c.Concurrency = 128
 	c.PerEndpoint = 4
 	c.Timeout = 15 * time.Second

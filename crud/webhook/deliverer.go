@@ -46,6 +46,7 @@ func (w *Webhooks) Deliverer() *Deliverer {
 
 type job struct {
 	delivery store.WebhookDelivery
+	format   Format
 	to       address
 }
 
@@ -112,7 +113,7 @@ func (w *Webhooks) claim(ctx context.Context, most int) (jobs []job, err error) 
 			MaxClaims: int64(w.config.PerEndpoint), RowLimit: int64(most),
 		})
 		for _, row := range rows {
-			jobs = append(jobs, job{row.WebhookDelivery, address{row.Url, row.UrlSealed}})
+			jobs = append(jobs, job{row.WebhookDelivery, Format(row.Format), address{row.Url, row.UrlSealed}})
 		}
 		return err
 	})
@@ -152,7 +153,7 @@ func (w *Webhooks) attempt(ctx context.Context, j job) (store.WebhookDelivery, e
 	to, unknown := w.url(j.delivery.EndpointID, j.to)
 	a := &Attempt{AttemptedAt: api.TimeOf(w.now()), URL: to}
 	switch {
-	case len(secrets) == 0:
+	case j.format == JSON && len(secrets) == 0:
 		a.fail("Its secret cannot be read by this installation: make a new one with rotate-secret.")
 	case unknown != nil:
 		a.fail("Its URL cannot be read by this installation: set it again.")
@@ -162,6 +163,9 @@ func (w *Webhooks) attempt(ctx context.Context, j job) (store.WebhookDelivery, e
 		if a, err = w.send(ctx, to, j.delivery.EventID, text, secrets); err != nil {
 			return j.delivery, err
 		}
+	}
+	if j.format != JSON { // whoever has the URL can post
+		a.URL = j.to.hint
 	}
 	// What was sent is written down even when the process is stopped now.
 	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)

@@ -1,5 +1,5 @@
 // Package webhook tells an account's endpoints what happens, by the Standard Webhooks
-// specification.
+// specification, and sends the account's notices to chat programs.
 //
 // An event is written down, once for each endpoint that asked for its kind, in the transaction of
 // what it tells of (Emit): so no endpoint hears of what was rolled back, and none misses what was
@@ -12,30 +12,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/pkg/api"
 	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
-
-// message is the body of a delivery.
-type message struct {
-	Type      Kind     `json:"type"`
-	Timestamp api.Time `json:"timestamp"`
-	Data      Event    `json:"data"`
-}
-
-// encode returns the bytes of a message.
-func encode(e Event, at time.Time) (string, error) {
-	body, err := json.Marshal(message{e.kind(), api.TimeOf(at), e}, json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false))
-	if err != nil {
-		return "", fmt.Errorf("encode %s: %w", e.kind(), err)
-	}
-	return string(body), nil
-}
 
 // Emit writes down that events happened, for every endpoint of the account that asked for their
 // kind. tx is the transaction of what happened, within the account's scope or outside of any; its
@@ -56,15 +38,15 @@ func Emit[E Event](ctx context.Context, tx pgx.Tx, tokens *token.Ring, account u
 	rows := store.InsertWebhookDeliveriesParams{AccountID: account, Kind: string(kind)}
 	now := time.Now()
 	for _, e := range events {
-		body, err := encode(e, now)
-		if err != nil {
-			return err
-		}
 		event, err := uuid.NewV7()
 		if err != nil {
 			return fmt.Errorf("make id: %w", err)
 		}
 		for _, endpoint := range endpoints {
+			body, err := Format(endpoint.Format).encode(e, now)
+			if err != nil {
+				return err
+			}
 			id, err := uuid.NewV7()
 			if err != nil {
 				return fmt.Errorf("make id: %w", err)
@@ -73,7 +55,7 @@ func Emit[E Event](ctx context.Context, tx pgx.Tx, tokens *token.Ring, account u
 			if err != nil {
 				return fmt.Errorf("seal %s: %w", kind, err)
 			}
-			rows.IDs, rows.EndpointIDs = append(rows.IDs, id), append(rows.EndpointIDs, endpoint)
+			rows.IDs, rows.EndpointIDs = append(rows.IDs, id), append(rows.EndpointIDs, endpoint.ID)
 			rows.EventIDs, rows.BodiesSealed = append(rows.EventIDs, event), append(rows.BodiesSealed, sealed)
 		}
 	}

@@ -32,7 +32,7 @@ func endpoint(t *testing.T, db *postgres.Pool, owner uuid.UUID, kinds ...webhook
 	t.Helper()
 	id := uuid.New()
 	require.NoError(t, db.Account(t.Context(), owner, func(tx pgx.Tx) error {
-		_, err := tx.Exec(t.Context(), "INSERT INTO webhook_endpoints (id, account_id, url, url_sealed, kinds) VALUES ($1, $2, 'https://example.com/', '', $3)",
+		_, err := tx.Exec(t.Context(), "INSERT INTO webhook_endpoints (id, account_id, format, url, url_sealed, kinds) VALUES ($1, $2, 'json', 'https://example.com/', '', $3)",
 			id, owner, kinds)
 		return err
 	}))

@@ -17,7 +17,8 @@ import (
 // Webhook is an endpoint as the API shows it: without its secrets.
 type Webhook struct {
 	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
-	URL            string    `json:"url" doc:"URL that messages are sent to."`
+	Format         Format    `json:"format" doc:"What it takes: events as JSON, or the account's notices as a chat program shows them."`
+	URL            string    `json:"url" doc:"URL that messages are sent to; of a chat program only its host, since whoever has it can post."`
 	Description    *string   `json:"description" doc:"Purpose of the webhook."`
 	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that are sent to it."`
 	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
@@ -30,17 +31,8 @@ type Webhook struct {
 
 // FullWebhook is an endpoint with the secret just created for it.
 type FullWebhook struct {
-	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
-	URL            string    `json:"url" doc:"URL that messages are sent to."`
-	Description    *string   `json:"description" doc:"Purpose of the webhook."`
-	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that are sent to it."`
-	Secret         string    `json:"secret" doc:"Secret that messages are signed with. It is shown only once."`
-	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
-	DisabledReason *string   `json:"disabled_reason" doc:"Why it was disabled."`
-	DisabledAt     *api.Time `json:"disabled_at" doc:"When it was disabled."`
-	FailingSince   *api.Time `json:"failing_since" doc:"When the first message after the last success failed; null if none has."`
-	CreatedAt      api.Time  `json:"created_at" doc:"When it was created."`
-	UpdatedAt      api.Time  `json:"updated_at" doc:"When it was last changed."`
+	Webhook
+	Secret *string `json:"secret" doc:"Secret that messages are signed with. It is shown only once. Null for a chat program, whose messages are not signed."`
 }
 
 const (
@@ -103,22 +95,25 @@ func (w *Webhooks) list(ctx context.Context, in *listInput) (*api.Answer[api.Pag
 
 // shown returns an endpoint as the API shows it. Of a URL whose key is missing it shows the hint.
 func (w *Webhooks) shown(row store.WebhookEndpoint) Webhook {
-	text, _ := w.url(row.ID, address{row.Url, row.UrlSealed}) // logged
+	text := row.Url
+	if Format(row.Format) == JSON {
+		text, _ = w.url(row.ID, address{row.Url, row.UrlSealed}) // logged
+	}
 	kinds := make([]Kind, len(row.Kinds))
 	for i, k := range row.Kinds {
 		kinds[i] = Kind(k)
 	}
 	return Webhook{
-		ID: row.ID, URL: text, Description: row.Description, Kinds: kinds, IsActive: row.IsActive,
+		ID: row.ID, Format: Format(row.Format), URL: text, Description: row.Description, Kinds: kinds, IsActive: row.IsActive,
 		DisabledReason: row.DisabledReason, DisabledAt: api.OptionalTime(row.DisabledAt), FailingSince: api.OptionalTime(row.FailingSince),
 		CreatedAt: api.TimeOf(row.CreatedAt), UpdatedAt: api.TimeOf(row.UpdatedAt),
 	}
 }
 
 func (w *Webhooks) withSecret(row store.WebhookEndpoint, s secret) FullWebhook {
-	h := w.shown(row)
-	return FullWebhook{
-		ID: h.ID, URL: h.URL, Description: h.Description, Kinds: h.Kinds, Secret: s.reveal(), IsActive: h.IsActive,
-		DisabledReason: h.DisabledReason, DisabledAt: h.DisabledAt, FailingSince: h.FailingSince, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt,
+	full := FullWebhook{Webhook: w.shown(row)}
+	if s != nil {
+		full.Secret = new(s.reveal())
 	}
+	return full
 }

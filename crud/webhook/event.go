@@ -3,6 +3,7 @@ package webhook
 import (
 	"github.com/google/uuid"
 
+	"lodestone/crud/mail"
 	"lodestone/pkg/api"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/store"
@@ -19,14 +20,25 @@ const (
 	KindFormVerified      Kind = "form.verified"
 	KindSessionEnded      Kind = "session.ended"
 	KindDownloadCompleted Kind = "download.completed"
+	// What notices are about: new leads, what readers do, the weekly report, disabled webhooks.
+	KindLeads    Kind = "notice.leads"
+	KindReaders  Kind = "notice.readers"
+	KindWeekly   Kind = "notice.weekly"
+	KindWebhooks Kind = "notice.webhooks"
 	// kindTest is sent when its owner tests an endpoint, and cannot be asked for.
 	kindTest Kind = "webhook.test"
 )
 
-// Kinds returns the kinds that an endpoint can ask for.
+// Kinds returns the kinds that an endpoint can ask for: those of events, and then those of notices.
 func Kinds() []Kind {
-	return []Kind{KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified, KindSessionEnded, KindDownloadCompleted}
+	return []Kind{
+		KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified, KindSessionEnded, KindDownloadCompleted,
+		KindLeads, KindReaders, KindWeekly, KindWebhooks,
+	}
 }
+
+// eventKinds is how many of Kinds are kinds of events.
+const eventKinds = 6
 
 // EnumValues implements jsonschema.Enum.
 func (Kind) EnumValues() []string { return jsonschema.Values(Kinds()) }
@@ -117,6 +129,15 @@ type DownloadCompleted struct {
 	CompletedAt   api.Time   `json:"completed_at"`
 }
 
+// Notice is a notice of the account, in the words of its mail.
+type Notice struct {
+	About Kind
+	Words mail.Words
+}
+
+// testMessage is what a test says.
+const testMessage = "This is a test of the webhook."
+
 // tested is the data of a test.
 type tested struct {
 	EndpointID uuid.UUID `json:"endpoint_id"`
@@ -129,4 +150,5 @@ func (FormSubmitted) kind() Kind     { return KindFormSubmitted }
 func (FormVerified) kind() Kind      { return KindFormVerified }
 func (SessionEnded) kind() Kind      { return KindSessionEnded }
 func (DownloadCompleted) kind() Kind { return KindDownloadCompleted }
+func (n Notice) kind() Kind          { return n.About }
 func (tested) kind() Kind            { return kindTest }

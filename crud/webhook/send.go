@@ -38,13 +38,13 @@ type Attempt struct {
 	retryAfter time.Duration // that the answer asked for, or 0
 }
 
-// RetryAfter returns the time that the answer asked to wait, or 0.
-func (a *Attempt) RetryAfter() time.Duration { return a.retryAfter }
-
 func (a *Attempt) delivered() bool { return a.Error == nil }
 
-// gone reports whether the endpoint wants no more messages.
-func (a *Attempt) gone() bool { return a.StatusCode != nil && *a.StatusCode == http.StatusGone }
+// gone reports whether an endpoint wants no more messages. A chat program answers 404 as well if its
+// webhook was deleted.
+func (a *Attempt) gone(f Format) bool {
+	return a.StatusCode != nil && (*a.StatusCode == http.StatusGone || *a.StatusCode == http.StatusNotFound && f != JSON)
+}
 
 // messageID is the header webhook-id of an event.
 func messageID(event uuid.UUID) string { return "msg_" + event.String() }
@@ -61,38 +61,21 @@ func (w *Webhooks) send(ctx context.Context, address string, event uuid.UUID, bo
 		a.fail("The URL cannot be used.")
 		return a, nil
 	}
-	id := messageID(event)
-	req.Header.Set("Webhook-Id", id)
-	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
-	req.Header.Set("Webhook-Signature", sign(secrets, id, at, body))
-	begin := time.Now()
-	defer func() { w.metrics.took.Observe(time.Since(begin).Seconds()) }()
-	return w.do(ctx, req, a)
-}
-
-// Post makes one attempt to send a body as JSON to a webhook that is not one of Lodestone's, as
-// send does.
-func (w *Webhooks) Post(ctx context.Context, address, body string) (*Attempt, error) {
-	a := &Attempt{AttemptedAt: api.TimeOf(w.now()), URL: address}
-	bounded, cancel := context.WithTimeout(ctx, w.config.Timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(bounded, http.MethodPost, address, strings.NewReader(body))
-	if err != nil {
-		a.fail("The URL cannot be used.")
-		return a, nil
-	}
-	return w.do(ctx, req, a)
-}
-
-func (w *Webhooks) do(ctx context.Context, req *http.Request, a *Attempt) (*Attempt, error) {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", userAgent)
+	if len(secrets) > 0 { // a chat program has none
+		id := messageID(event)
+		req.Header.Set("Webhook-Id", id)
+		req.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
+		req.Header.Set("Webhook-Signature", sign(secrets, id, at, body))
+	}
 	begin := time.Now()
 	answer, err := w.client.Do(req)
 	if err == nil {
 		a.read(answer)
 	}
 	a.LatencyMS = time.Since(begin).Milliseconds()
+	w.metrics.took.Observe(time.Since(begin).Seconds())
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -85,8 +85,9 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 	return d, nil
 }
 
-// ReasonGone is why a webhook was disabled whose endpoint wants no more messages.
-const ReasonGone = "It answered with 410: it wants no more messages."
+// ReasonGone is why a webhook was disabled whose endpoint wants no more messages, with the status of
+// its answer.
+const ReasonGone = "It answered with %d: it wants no more messages."
 
 // failed decides what follows from a failed attempt, and whether the endpoint was disabled by it,
 // of which the owner gets a mail.
@@ -98,8 +99,8 @@ func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDeliver
 	}
 	why := ""
 	switch {
-	case a.gone():
-		why = ReasonGone
+	case a.gone(Format(endpoint.Format)):
+		why = fmt.Sprintf(ReasonGone, *a.StatusCode)
 	case endpoint.Failures >= disableFailures && !now.Before(endpoint.FailingSince.Add(w.config.DisableAfter)):
 		why = fmt.Sprintf("It failed for %s without a success, %d times in a row.", period(w.config.DisableAfter), endpoint.Failures)
 	}

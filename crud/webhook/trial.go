@@ -20,28 +20,29 @@ const testMargin = 5 * time.Second
 // can tell how it went. If the process dies meanwhile, whoever delivers finds the claim run out.
 func (w *Webhooks) test(ctx context.Context, in *idInput) (*api.Answer[Delivery], error) {
 	account, now := auth.From(ctx).AccountID, w.now()
-	text, err := encode(tested{in.ID, "This is a test of the webhook."}, now)
-	if err != nil {
-		return nil, err
-	}
 	params := store.InsertWebhookTestParams{
 		AccountID: account, EndpointID: in.ID, Kind: string(kindTest), ClaimedUntil: now.Add(w.config.Timeout + claimMargin),
 	}
 	for _, id := range []*uuid.UUID{&params.ID, &params.EventID, &params.Claim} {
+		var err error
 		if *id, err = uuid.NewV7(); err != nil {
 			return nil, fmt.Errorf("make id: %w", err)
 		}
 	}
-	if params.BodySealed, err = w.tokens.Seal(sealingMessages, []byte(text), params.ID[:]); err != nil {
-		return nil, fmt.Errorf("seal test: %w", err)
-	}
 	var j job
-	err = w.db.Account(ctx, account, func(tx pgx.Tx) error {
+	err := w.db.Account(ctx, account, func(tx pgx.Tx) error {
 		endpoint, err := read(ctx, tx, in.ID)
 		if err != nil {
 			return err
 		}
-		j.to = address{endpoint.Url, endpoint.UrlSealed}
+		j.format, j.to = Format(endpoint.Format), address{endpoint.Url, endpoint.UrlSealed}
+		text, err := j.format.encode(tested{in.ID, testMessage}, now)
+		if err != nil {
+			return err
+		}
+		if params.BodySealed, err = w.tokens.Seal(sealingMessages, []byte(text), params.ID[:]); err != nil {
+			return fmt.Errorf("seal test: %w", err)
+		}
 		j.delivery, err = store.New(tx).InsertWebhookTest(ctx, params)
 		return err
 	})

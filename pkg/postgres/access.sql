@@ -51,7 +51,7 @@ GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, notify,
 GRANT SELECT (id, account_id, name, prefix, scopes, created_at, last_used_at, revoked_at, created_by, expires_at), INSERT, UPDATE (name, revoked_at)
     ON api_keys TO lodestone_account;
 GRANT SELECT (account_id, operation, key, claimed_at) ON idempotency_keys TO lodestone_account;
-GRANT SELECT, INSERT, UPDATE, DELETE ON chat_channels, lead_magnets, lead_magnet_files, lead_magnet_file_chunks, pictures, generic_links, submissions,
+GRANT SELECT, INSERT, UPDATE, DELETE ON lead_magnets, lead_magnet_files, lead_magnet_file_chunks, pictures, generic_links, submissions,
     verifications, access_links, sessions, downloads, webhook_endpoints, utm_templates TO lodestone_account;
 GRANT SELECT (id, account_id, endpoint_id, created_at, expires_at), INSERT, UPDATE (expires_at), DELETE ON webhook_secrets TO lodestone_account;
 GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO lodestone_account;

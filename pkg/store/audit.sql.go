@@ -136,7 +136,6 @@ UNION ALL SELECT 'submission', id, email, generic_link_id FROM submissions WHERE
 UNION ALL SELECT 'share', id, coalesce(name, ''), lead_magnet_id FROM shares WHERE id = ANY ($1)
 UNION ALL SELECT 'utm_template', id, name, NULL FROM utm_templates WHERE id = ANY ($1)
 UNION ALL SELECT 'webhook', id, url, NULL FROM webhook_endpoints WHERE id = ANY ($1)
-UNION ALL SELECT 'chat_channel', id, name, NULL FROM chat_channels WHERE id = ANY ($1)
 UNION ALL SELECT 'key', id, prefix, NULL FROM api_keys WHERE id = ANY ($1)
 UNION ALL SELECT 'user', id, email, NULL FROM users WHERE id = ANY ($1)
 UNION ALL SELECT 'invitation', id, email, NULL FROM invitations WHERE id = ANY ($1)

@@ -57,22 +57,6 @@ type Account struct {
 	ReportedUntil     time.Time
 }
 
-type ChatChannel struct {
-	ID             uuid.UUID
-	AccountID      uuid.UUID
-	Kind           string
-	Name           string
-	About          []string
-	UrlSealed      []byte
-	UrlHint        string
-	IsActive       bool
-	DisabledReason *string
-	LastSentAt     *time.Time
-	LastFailedAt   *time.Time
-	LastError      *string
-	CreatedAt      time.Time
-}
-
 type Download struct {
 	ID          uuid.UUID
 	AccountID   uuid.UUID
@@ -280,6 +264,7 @@ type WebhookDelivery struct {
 type WebhookEndpoint struct {
 	ID             uuid.UUID
 	AccountID      uuid.UUID
+	Format         string
 	Url            string
 	Description    *string
 	Kinds          []string

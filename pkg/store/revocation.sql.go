@@ -41,15 +41,6 @@ func (q *Queries) DeleteRevokedAccessLinks(ctx context.Context, ids []uuid.UUID)
 	return err
 }
 
-const deleteRevokedChatChannels = `-- name: DeleteRevokedChatChannels :exec
-DELETE FROM chat_channels WHERE id = ANY ($1::uuid[])
-`
-
-func (q *Queries) DeleteRevokedChatChannels(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, deleteRevokedChatChannels, ids)
-	return err
-}
-
 const deleteRevokedGenericLinks = `-- name: DeleteRevokedGenericLinks :exec
 DELETE FROM generic_links WHERE id = ANY ($1::uuid[])
 `
@@ -158,15 +149,6 @@ UPDATE access_links SET is_active = false, revision = revision + 1, updated_at =
 
 func (q *Queries) RevokeAccessLinks(ctx context.Context, ids []uuid.UUID) error {
 	_, err := q.db.Exec(ctx, revokeAccessLinks, ids)
-	return err
-}
-
-const revokeChatChannels = `-- name: RevokeChatChannels :exec
-UPDATE chat_channels SET is_active = false WHERE id = ANY ($1::uuid[]) AND is_active
-`
-
-func (q *Queries) RevokeChatChannels(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, revokeChatChannels, ids)
 	return err
 }
 

@@ -87,7 +87,7 @@ func (q *Queries) ExpireWebhookSecrets(ctx context.Context, arg ExpireWebhookSec
 }
 
 const getWebhook = `-- name: GetWebhook :one
-SELECT id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed FROM webhook_endpoints WHERE id = $1
+SELECT id, account_id, format, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed FROM webhook_endpoints WHERE id = $1
 `
 
 func (q *Queries) GetWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint, error) {
@@ -96,6 +96,7 @@ func (q *Queries) GetWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoint
 	err := row.Scan(
 		&i.ID,
 		&i.AccountID,
+		&i.Format,
 		&i.Url,
 		&i.Description,
 		&i.Kinds,
@@ -145,14 +146,15 @@ func (q *Queries) GetWebhookDelivery(ctx context.Context, arg GetWebhookDelivery
 }
 
 const insertWebhook = `-- name: InsertWebhook :one
-INSERT INTO webhook_endpoints (id, account_id, url, url_sealed, description, kinds)
-VALUES ($1, $2, $3, $4, $5, $6)
-RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
+INSERT INTO webhook_endpoints (id, account_id, format, url, url_sealed, description, kinds)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+RETURNING id, account_id, format, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 type InsertWebhookParams struct {
 	ID          uuid.UUID
 	AccountID   uuid.UUID
+	Format      string
 	Url         string
 	UrlSealed   []byte
 	Description *string
@@ -163,6 +165,7 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 	row := q.db.QueryRow(ctx, insertWebhook,
 		arg.ID,
 		arg.AccountID,
+		arg.Format,
 		arg.Url,
 		arg.UrlSealed,
 		arg.Description,
@@ -172,6 +175,7 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 	err := row.Scan(
 		&i.ID,
 		&i.AccountID,
+		&i.Format,
 		&i.Url,
 		&i.Description,
 		&i.Kinds,
@@ -350,7 +354,7 @@ func (q *Queries) ListWebhookDeliveries(ctx context.Context, arg ListWebhookDeli
 }
 
 const listWebhooks = `-- name: ListWebhooks :many
-SELECT id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed FROM webhook_endpoints
+SELECT id, account_id, format, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed FROM webhook_endpoints
 ORDER BY created_at DESC, id DESC
 LIMIT $2::bigint OFFSET $1::bigint
 `
@@ -372,6 +376,7 @@ func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]W
 		if err := rows.Scan(
 			&i.ID,
 			&i.AccountID,
+			&i.Format,
 			&i.Url,
 			&i.Description,
 			&i.Kinds,
@@ -431,7 +436,7 @@ func (q *Queries) ReplayWebhookDelivery(ctx context.Context, arg ReplayWebhookDe
 }
 
 const touchWebhook = `-- name: TouchWebhook :one
-UPDATE webhook_endpoints SET revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1 RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
+UPDATE webhook_endpoints SET revision = revision + 1, updated_at = clock_timestamp() WHERE id = $1 RETURNING id, account_id, format, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 // Raises the revision of an endpoint, and keeps others from changing it until the transaction ends.
@@ -441,6 +446,7 @@ func (q *Queries) TouchWebhook(ctx context.Context, id uuid.UUID) (WebhookEndpoi
 	err := row.Scan(
 		&i.ID,
 		&i.AccountID,
+		&i.Format,
 		&i.Url,
 		&i.Description,
 		&i.Kinds,
@@ -472,7 +478,7 @@ UPDATE webhook_endpoints SET
     failures = CASE WHEN $6::boolean AND NOT is_active THEN 0 ELSE failures END,
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = $8 AND ($9::bigint[] IS NULL OR revision = ANY ($9::bigint[]))
-RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
+RETURNING id, account_id, format, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 type UpdateWebhookParams struct {
@@ -505,6 +511,7 @@ func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (W
 	err := row.Scan(
 		&i.ID,
 		&i.AccountID,
+		&i.Format,
 		&i.Url,
 		&i.Description,
 		&i.Kinds,
@@ -522,7 +529,7 @@ func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (W
 }
 
 const webhookEndpointsFor = `-- name: WebhookEndpointsFor :many
-SELECT id FROM webhook_endpoints
+SELECT id, format FROM webhook_endpoints
 WHERE account_id = $1 AND is_active AND $2::text = ANY (kinds)
 `
 
@@ -531,21 +538,26 @@ type WebhookEndpointsForParams struct {
 	Kind      string
 }
 
+type WebhookEndpointsForRow struct {
+	ID     uuid.UUID
+	Format string
+}
+
 // The endpoints that receive a kind of event. It names the account since whoever emits an event may
 // work outside an account's scope.
-func (q *Queries) WebhookEndpointsFor(ctx context.Context, arg WebhookEndpointsForParams) ([]uuid.UUID, error) {
+func (q *Queries) WebhookEndpointsFor(ctx context.Context, arg WebhookEndpointsForParams) ([]WebhookEndpointsForRow, error) {
 	rows, err := q.db.Query(ctx, webhookEndpointsFor, arg.AccountID, arg.Kind)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []uuid.UUID
+	var items []WebhookEndpointsForRow
 	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
+		var i WebhookEndpointsForRow
+		if err := rows.Scan(&i.ID, &i.Format); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ WITH chosen AS (
 UPDATE webhook_deliveries d SET claim = gen_random_uuid(), claimed_until = $1::timestamptz
 FROM chosen, webhook_endpoints e
 WHERE d.id = chosen.id AND e.id = d.endpoint_id
-RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.body_sealed, e.url, e.url_sealed
+RETURNING d.id, d.account_id, d.endpoint_id, d.event_id, d.kind, d.state, d.reason, d.tries, d.next_attempt_at, d.claim, d.claimed_until, d.attempts, d.created_at, d.settled_at, d.body_sealed, e.format, e.url, e.url_sealed
 `
 
 type ClaimWebhookDeliveriesParams struct {
@@ -42,6 +42,7 @@ type ClaimWebhookDeliveriesParams struct {
 
 type ClaimWebhookDeliveriesRow struct {
 	WebhookDelivery WebhookDelivery
+	Format          string
 	Url             string
 	UrlSealed       []byte
 }
@@ -79,6 +80,7 @@ func (q *Queries) ClaimWebhookDeliveries(ctx context.Context, arg ClaimWebhookDe
 			&i.WebhookDelivery.CreatedAt,
 			&i.WebhookDelivery.SettledAt,
 			&i.WebhookDelivery.BodySealed,
+			&i.Format,
 			&i.Url,
 			&i.UrlSealed,
 		); err != nil {
@@ -96,7 +98,7 @@ const disableWebhook = `-- name: DisableWebhook :one
 UPDATE webhook_endpoints SET is_active = false, disabled_reason = $1::text, disabled_at = $2::timestamptz,
     revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = $3 AND is_active
-RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
+RETURNING id, account_id, format, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 type DisableWebhookParams struct {
@@ -111,6 +113,7 @@ func (q *Queries) DisableWebhook(ctx context.Context, arg DisableWebhookParams) 
 	err := row.Scan(
 		&i.ID,
 		&i.AccountID,
+		&i.Format,
 		&i.Url,
 		&i.Description,
 		&i.Kinds,
@@ -411,7 +414,7 @@ func (q *Queries) SomeWebhookURLs(ctx context.Context, arg SomeWebhookURLsParams
 const webhookFailed = `-- name: WebhookFailed :one
 UPDATE webhook_endpoints SET failures = failures + 1, failing_since = coalesce(failing_since, $1::timestamptz)
 WHERE id = $2
-RETURNING id, account_id, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
+RETURNING id, account_id, format, url, description, kinds, is_active, disabled_reason, disabled_at, failing_since, failures, revision, created_at, updated_at, url_sealed
 `
 
 type WebhookFailedParams struct {
@@ -425,6 +428,7 @@ func (q *Queries) WebhookFailed(ctx context.Context, arg WebhookFailedParams) (W
 	err := row.Scan(
 		&i.ID,
 		&i.AccountID,
+		&i.Format,
 		&i.Url,
 		&i.Description,
 		&i.Kinds,

@@ -29,7 +29,7 @@ longTest('dashboard: an account without anything', async (t) => {
   const look = looker(v);
   await v.page.getByRole('link', { name: 'Upload a PDF' }).waitFor();
   await look('empty-overview');
-  for (const screen of ['readers', 'live', 'new', 'links', 'links/new', 'settings', 'settings/notices', 'settings/chat', 'settings/webhooks', 'settings/sessions', 'settings/usage']) {
+  for (const screen of ['readers', 'live', 'new', 'links', 'links/new', 'settings', 'settings/notices', 'settings/webhooks', 'settings/sessions', 'settings/usage']) {
     await look(`empty-${screen.replace('/', '-')}`, `/dashboard/${screen}`);
   }
   // An empty screen says what to do: there is a way on beside the navigation.
@@ -54,7 +54,7 @@ longTest('dashboard: a person who only reads', async (t) => {
     assert.deepEqual(forms, [], `${name} has forms that a person who only reads may not send`);
     assert.equal(await v.page.getByRole('link', { name: 'New lead magnet' }).count(), 0);
   }
-  for (const [name, path] of [['people', '/settings/people'], ['keys', '/settings/keys'], ['webhooks', '/settings/webhooks'], ['chat', '/settings/chat'], ['audit', '/settings/audit']]) {
+  for (const [name, path] of [['people', '/settings/people'], ['keys', '/settings/keys'], ['webhooks', '/settings/webhooks'], ['audit', '/settings/audit']]) {
     const answer = await v.page.goto(`${site}/dashboard${path}`);
     assert.equal(answer.status(), 403, name);
     await v.page.getByRole('heading', { name: 'You may not see this' }).waitFor();

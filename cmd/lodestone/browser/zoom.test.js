@@ -87,7 +87,7 @@ test('zoom: screens of the dashboard', async (t) => {
     ['overview', ''], ['magnet', `/magnets/${magnet.id}`], ['edit', `/magnets/${magnet.id}/edit`], ['shares', `/magnets/${magnet.id}/shares`], ['new', '/new'],
     ['readers', '/readers'], ['reader', `/readers/${reader.access_links[0]}`], ['live', '/live'], ['links', '/links'], ['link', `/links/${link.id}`],
     ['links-new', '/links/new'], ['campaigns', `/links/${link.id}/campaigns`], ['site', `/links/${link.id}/site`],
-    ['settings', '/settings'], ['settings-notices', '/settings/notices'], ['settings-chat', '/settings/chat'], ['settings-webhooks', '/settings/webhooks'],
+    ['settings', '/settings'], ['settings-notices', '/settings/notices'], ['settings-webhooks', '/settings/webhooks'],
     ['settings-sessions', '/settings/sessions'], ['settings-usage', '/settings/usage'],
   ]) {
     assert.equal((await v.page.goto(`${site}/dashboard${path}`)).status(), 200, name);
@@ -107,9 +107,9 @@ test('zoom: screens that owners alone see', async (t) => {
   await look('invitation');
   await v.page.locator('form button').click();
   await v.page.waitForURL(`${site}/dashboard`);
-  await api('POST', '/api/v1/chat-channels', { name: `Sales in a channel of a long name ${randomUUID().slice(0, 8)}`, kind: 'slack', url: 'https://hooks.slack.com/services/T0/B0/x', about: ['weekly'] });
+  await api('POST', '/api/v1/webhooks', { description: `Sales in a channel of a long name ${randomUUID().slice(0, 8)}`, format: 'slack', url: 'https://hooks.slack.com/services/T0/B0/x', kinds: ['notice.weekly'] });
   await eventually(async () => (await api('GET', '/api/v1/users')).data.length > 0, 'people');
-  for (const screen of ['people', 'keys', 'chat', 'webhooks', 'sessions', 'audit', 'usage']) {
+  for (const screen of ['people', 'keys', 'webhooks', 'sessions', 'audit', 'usage']) {
     await v.page.goto(`${site}/dashboard/settings/${screen}`);
     await v.page.locator('h1').first().waitFor();
     await look(`settings-${screen}`);

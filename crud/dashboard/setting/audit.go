@@ -81,7 +81,7 @@ func screenOf(id *uuid.UUID, o *user.Object) string {
 	return map[string]string{
 		"lead_magnet": "/dashboard/magnets/" + id.String(), "generic_link": "/dashboard/links/" + id.String(), "access_link": "/dashboard/readers/" + id.String(),
 		"submission": "/dashboard/links/" + parent, "share": "/dashboard/magnets/" + parent + "/shares",
-		"webhook": screenPath + "/webhooks/" + id.String(), "chat_channel": screenPath + "/chat", "key": screenPath + "/keys",
+		"webhook": screenPath + "/webhooks/" + id.String(), "key": screenPath + "/keys",
 		"user": screenPath + "/people", "invitation": screenPath + "/people", "session": screenPath + "/sessions",
 	}[string(o.Type)]
 }

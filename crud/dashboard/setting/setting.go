@@ -29,7 +29,7 @@ type Screens struct {
 }
 
 // screens are the files of the screens.
-var screens = []string{"account", "notices", "people", "keys", "webhooks", "webhook", "chats", "sessions", "usage", "audit"}
+var screens = []string{"account", "notices", "people", "keys", "webhooks", "webhook", "sessions", "usage", "audit"}
 
 // New returns the settings in a frame.
 func New(f *frame.Frame) (*Screens, error) {
@@ -75,12 +75,6 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/secret", s.rotateSecret)
 	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/delete", s.deleteWebhook)
 	s.frame.Mount(a, "POST "+screenPath+"/webhooks/{id}/deliveries/{delivery}/replay", s.replay)
-	s.frame.Mount(a, "GET "+screenPath+"/chat", s.showChats)
-	s.frame.Mount(a, "POST "+screenPath+"/chat", s.createChat)
-	s.frame.Mount(a, "POST "+screenPath+"/chat/{id}", s.changeChat)
-	s.frame.Mount(a, "POST "+screenPath+"/chat/{id}/active", s.activateChat)
-	s.frame.Mount(a, "POST "+screenPath+"/chat/{id}/test", s.testChat)
-	s.frame.Mount(a, "POST "+screenPath+"/chat/{id}/delete", s.deleteChat)
 	s.frame.Mount(a, "GET "+screenPath+"/usage", s.showUsage)
 	s.frame.Mount(a, "GET "+screenPath+"/audit", s.showAudit)
 	s.frame.MountTransfer(a, "POST "+screenPath+"/logo", logoBounds, s.uploadLogo)
@@ -101,7 +95,7 @@ func sections(v *frame.Visit, chosen string) (list []section) {
 		needs     auth.Scope
 	}{
 		{"setting.account", "", auth.Read}, {"setting.notices", "/notices", auth.Read}, {"setting.people", "/people", auth.People},
-		{"setting.keys", "/keys", auth.Keys}, {"setting.chat", "/chat", auth.Webhooks}, {"setting.webhooks", "/webhooks", auth.Webhooks}, {"setting.sessions", "/sessions", auth.Read},
+		{"setting.keys", "/keys", auth.Keys}, {"setting.webhooks", "/webhooks", auth.Webhooks}, {"setting.sessions", "/sessions", auth.Read},
 		{"setting.audit", "/audit", auth.People}, {"setting.usage", "/usage", auth.Read},
 	} {
 		if v.May(one.needs) {

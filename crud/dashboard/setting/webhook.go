@@ -24,40 +24,74 @@ type hook struct {
 // SetETag implements client.Tagged.
 func (w *hook) SetETag(tag string) { w.ETag = tag }
 
-// kinds are the kinds of messages to choose from, and what they are about.
-func kinds(v *frame.Visit) (list []frame.Option) {
-	for _, kind := range webhook.Kinds() {
-		list = append(list, frame.Option{Value: string(kind), Words: v.Say("setting.webhooks.kind." + string(kind))})
+// hookForm is the form of a webhook.
+type hookForm struct {
+	frame.Form
+	Formats []frame.Option // to choose from; none: the webhook has one
+	Kinds   []frame.Option
+	About   string // label of the kinds
+	Hint    string // of the URL
+}
+
+func newHookForm(v *frame.Visit, f webhook.Format, typed frame.Form) hookForm {
+	form := hookForm{Form: typed, About: v.Say("setting.webhooks.kinds"), Hint: v.Say("setting.webhooks.address.hint")}
+	for _, kind := range f.Kinds() {
+		form.Kinds = append(form.Kinds, frame.Option{Value: string(kind), Words: v.Say("setting.webhooks.kind." + string(kind))})
 	}
-	return list
+	if f != webhook.JSON {
+		form.About, form.Hint = v.Say("setting.webhooks.notices"), v.Say("setting.webhooks.address.secret")
+	}
+	return form
 }
 
 type webhooksData struct {
-	frame.Form
-	Done     string
-	Kinds    []frame.Option
-	Webhooks list[webhookRow]
+	Done      string
+	New, Chat hookForm
+	Webhooks  list[webhookRow]
 }
 
 type webhookRow struct {
 	hook
 	Screen  string
+	Program string // of a chat; "": none
 	Failing frame.When
 }
 
 func (s *Screens) showWebhooks(v *frame.Visit) error {
-	return s.drawWebhooks(v, http.StatusOK, frame.Form{Values: url.Values{"kinds": {"form.submitted", "session.ended"}}})
+	return s.drawWebhooks(v, http.StatusOK, frame.Form{})
 }
 
+// drawWebhooks lists the webhooks below a form that was typed, which may be empty.
 func (s *Screens) drawWebhooks(v *frame.Visit, status int, typed frame.Form) error {
 	webhooks, err := read(v, webhooksPath, nil, func(w hook) webhookRow {
-		return webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID.String()), v.WhenOf(w.FailingSince)}
+		return webhookRow{w, v.Path(screenPath + "/webhooks/" + w.ID.String()), program(v, w.Format), v.WhenOf(w.FailingSince)}
 	})
 	if err != nil {
 		return err
 	}
-	d := webhooksData{Form: typed, Done: done(v), Kinds: kinds(v), Webhooks: webhooks}
+	events := frame.Form{Values: url.Values{"format": {string(webhook.JSON)}, "kinds": {"form.submitted", "session.ended"}}}
+	chat := frame.Form{Values: url.Values{"format": {string(webhook.Slack)}, "kinds": jsonschema.Values(webhook.Slack.Kinds())}}
+	switch typed.Value("format") {
+	case "":
+	case string(webhook.JSON):
+		events = typed
+	default:
+		chat = typed
+	}
+	chat.ID = "chat"
+	d := webhooksData{Done: done(v), New: newHookForm(v, webhook.JSON, events), Chat: newHookForm(v, webhook.Slack, chat), Webhooks: webhooks}
+	for _, f := range webhook.Formats()[1:] {
+		d.Chat.Formats = append(d.Chat.Formats, frame.Option{Value: string(f), Words: program(v, f)})
+	}
 	return s.show(v, "webhooks", "setting.webhooks", status, d)
+}
+
+// program returns the name of a chat program, "" for a format that is none.
+func program(v *frame.Visit, f webhook.Format) string {
+	if f == webhook.JSON {
+		return ""
+	}
+	return v.Say("setting.webhooks.format." + string(f))
 }
 
 func webhookBody(typed url.Values) map[string]any {
@@ -70,7 +104,9 @@ func (s *Screens) createWebhook(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	made, err := frame.Send[hook](v, http.MethodPost, webhooksPath, webhookBody(typed), nil)
+	body := webhookBody(typed)
+	body["format"] = typed.Get("format")
+	made, err := frame.Send[hook](v, http.MethodPost, webhooksPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		return s.drawWebhooks(v, http.StatusUnprocessableEntity, f)
 	}
@@ -84,7 +120,7 @@ func (s *Screens) createWebhook(v *frame.Visit) error {
 type webhookShown struct {
 	Edit    *frame.Form
 	Refused string
-	Secret  string
+	Secret  *string
 	Before  secretsBefore
 	Trial   *trial
 }
@@ -101,9 +137,8 @@ type trial struct{ State, Outcome string }
 type webhookData struct {
 	webhookShown
 	Webhook    *hook
-	Form       frame.Form
+	Form       hookForm
 	Done, Self string
-	Kinds      []frame.Option
 	Failing    frame.When
 	Disabled   frame.When
 	Deliveries deliveries
@@ -123,21 +158,27 @@ func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhoo
 		return err
 	}
 	d := webhookData{
-		webhookShown: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Kinds: kinds(v), Failing: v.WhenOf(w.FailingSince), Disabled: v.WhenOf(w.DisabledAt),
+		webhookShown: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Failing: v.WhenOf(w.FailingSince), Disabled: v.WhenOf(w.DisabledAt),
 		Deliveries: log,
 	}
-	if also.Edit != nil {
-		d.Form = *also.Edit
-	} else {
-		d.Form.Values = url.Values{"url": {w.URL}, "kinds": jsonschema.Values(w.Kinds), "etag": {w.ETag}}
-		if w.Description != nil {
-			d.Form.Values.Set("description", *w.Description)
+	edit := also.Edit
+	if edit == nil {
+		edit = &frame.Form{Values: url.Values{"format": {string(w.Format)}, "kinds": jsonschema.Values(w.Kinds), "etag": {w.ETag}}}
+		if w.Format == webhook.JSON {
+			edit.Values.Set("url", w.URL)
 		}
+		if w.Description != nil {
+			edit.Values.Set("description", *w.Description)
+		}
+	}
+	if d.Form = newHookForm(v, w.Format, *edit); w.Format != webhook.JSON {
+		d.Form.Hint = v.Say("setting.webhooks.address.keep")
 	}
 	return s.show(v, "webhook", "setting.webhooks", status, d)
 }
 
-// changeWebhook changes a webhook, unless someone else did so meanwhile.
+// changeWebhook changes a webhook, unless someone else did so meanwhile. The address of a chat stays
+// unless another one is given.
 func (s *Screens) changeWebhook(v *frame.Visit) error {
 	typed, err := form(v)
 	if err != nil {
@@ -147,7 +188,11 @@ func (s *Screens) changeWebhook(v *frame.Visit) error {
 	if tag := typed.Get("etag"); tag != "" {
 		header.Set("If-Match", tag)
 	}
-	_, err = frame.Send[hook](v, http.MethodPatch, webhooksPath+"/"+id(v), webhookBody(typed), header)
+	body := webhookBody(typed)
+	if typed.Get("url") == "" && typed.Get("format") != string(webhook.JSON) {
+		delete(body, "url")
+	}
+	_, err = frame.Send[hook](v, http.MethodPatch, webhooksPath+"/"+id(v), body, header)
 	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Status == http.StatusPreconditionFailed {
 		typed.Del("etag") // whoever sends it again has seen this
 		f := frame.Form{Values: typed, Detail: v.Say("setting.webhook.stale")}

@@ -483,7 +483,8 @@ CREATE INDEX river_notification_topic_id_idx ON river_notification (topic, id);
 CREATE TABLE webhook_endpoints (
     id              uuid PRIMARY KEY,
     account_id      uuid NOT NULL REFERENCES accounts ON DELETE CASCADE,
-    url             text NOT NULL,
+    format          text NOT NULL CHECK (format IN ('json', 'slack', 'teams', 'discord')),
+    url             text NOT NULL, -- scheme and host
     description     text,
     kinds           text[] NOT NULL CHECK (cardinality(kinds) > 0),
     is_active       boolean NOT NULL DEFAULT true,
@@ -922,24 +923,6 @@ CREATE TABLE report_keys (
 );
 CREATE INDEX report_keys_account ON report_keys (account_id);
 
--- Chat channels that get an account's notices, by incoming webhooks.
-CREATE TABLE chat_channels (
-    id              uuid PRIMARY KEY,
-    account_id      uuid NOT NULL REFERENCES accounts ON DELETE CASCADE,
-    kind            text NOT NULL CHECK (kind IN ('slack', 'teams', 'discord')),
-    name            text NOT NULL,
-    about           text[] NOT NULL, -- leads, readers, weekly, webhooks
-    url_sealed      bytea NOT NULL,  -- a secret: whoever has it can post
-    url_hint        text NOT NULL,   -- host, and the last characters
-    is_active       boolean NOT NULL DEFAULT true,
-    disabled_reason text,            -- why it was disabled by itself
-    last_sent_at    timestamptz(3),
-    last_failed_at  timestamptz(3),
-    last_error      text,            -- of the last attempt, if that failed
-    created_at      timestamptz(3) NOT NULL DEFAULT now()
-);
-CREATE INDEX chat_channels_account ON chat_channels (account_id, created_at DESC, id DESC);
-
 -- Objects that no file uses any more, until the store has removed them.
 CREATE TABLE file_removals (
     id uuid PRIMARY KEY
@@ -1245,11 +1228,6 @@ CREATE TRIGGER note_revoked_deleted AFTER DELETE ON invitations
     REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION note_revoked_deleted();
 
 CREATE TRIGGER note_revoked_deleted AFTER DELETE ON shares
-    REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION note_revoked_deleted();
-
-CREATE TRIGGER note_revoked AFTER UPDATE OF is_active ON chat_channels FOR EACH ROW
-    WHEN (OLD.is_active AND NOT NEW.is_active) EXECUTE FUNCTION note_revoked();
-CREATE TRIGGER note_revoked_deleted AFTER DELETE ON chat_channels
     REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION note_revoked_deleted();
 
 INSERT INTO river_migration (line, version) SELECT 'main', generate_series(1, 8);

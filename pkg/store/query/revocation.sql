@@ -29,9 +29,6 @@ UPDATE generic_links SET active = false, revision = revision + 1, updated_at = c
 UPDATE webhook_endpoints SET is_active = false, disabled_at = clock_timestamp(), disabled_reason = sqlc.arg(reason)::text, revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = ANY (sqlc.arg(ids)::uuid[]) AND is_active;
 
--- name: RevokeChatChannels :exec
-UPDATE chat_channels SET is_active = false WHERE id = ANY (sqlc.arg(ids)::uuid[]) AND is_active;
-
 -- name: RevokeKeys :exec
 UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = ANY (sqlc.arg(ids)::uuid[]) AND revoked_at IS NULL;
 
@@ -55,9 +52,6 @@ DELETE FROM generic_links WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: DeleteRevokedWebhooks :exec
 DELETE FROM webhook_endpoints WHERE id = ANY (sqlc.arg(ids)::uuid[]);
-
--- name: DeleteRevokedChatChannels :exec
-DELETE FROM chat_channels WHERE id = ANY (sqlc.arg(ids)::uuid[]);
 
 -- name: DeleteRevokedShares :exec
 DELETE FROM shares WHERE id = ANY (sqlc.arg(ids)::uuid[]);

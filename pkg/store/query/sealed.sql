@@ -17,8 +17,6 @@ FROM webhook_secrets WHERE sealed IS NOT NULL
 UNION ALL
 SELECT 'webhook_endpoints.url_sealed', 'webhook addresses', url_sealed, uuid_send(id) FROM webhook_endpoints WHERE url_sealed IS NOT NULL
 UNION ALL
-SELECT 'chat_channels.url_sealed', 'chat channels', url_sealed, uuid_send(id) FROM chat_channels
-UNION ALL
 SELECT 'idempotency_keys.sealed', 'answers', sealed, uuid_send(claim) FROM idempotency_keys WHERE sealed IS NOT NULL
 UNION ALL
 SELECT 'openid_requests.secrets_sealed', 'openid requests', secrets_sealed, state_hash FROM openid_requests
@@ -26,8 +24,6 @@ UNION ALL
 SELECT 'ip_salts.sealed', 'salts of the address hash', sealed, convert_to(to_char(day, 'YYYY-MM-DD'), 'UTF8') FROM ip_salts
 UNION ALL
 SELECT 'river_job: mails', 'mails', decode(args->>'sealed', 'base64'), uuid_send((args->>'id')::uuid) FROM river_job WHERE kind = 'sealed_mail'
-UNION ALL
-SELECT 'river_job: messages to chat channels', 'chat messages', decode(args->>'sealed', 'base64'), uuid_send((args->>'id')::uuid) FROM river_job WHERE kind = 'chat-message'
 UNION ALL
 SELECT 'river_job: erasures that are repeated', 'addresses of erased people', decode(args->>'keys_sealed', 'base64'), uuid_send((args->>'erasure_id')::uuid)
 FROM river_job WHERE kind = 'erase_again';

@@ -1,7 +1,7 @@
 -- name: WebhookEndpointsFor :many
 -- The endpoints that receive a kind of event. It names the account since whoever emits an event may
 -- work outside an account's scope.
-SELECT id FROM webhook_endpoints
+SELECT id, format FROM webhook_endpoints
 WHERE account_id = sqlc.arg(account_id) AND is_active AND sqlc.arg(kind)::text = ANY (kinds);
 
 -- name: InsertWebhookDeliveries :exec
@@ -14,8 +14,8 @@ SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(account_id), unnest(sqlc.arg(endp
 SELECT count(*) FROM webhook_endpoints;
 
 -- name: InsertWebhook :one
-INSERT INTO webhook_endpoints (id, account_id, url, url_sealed, description, kinds)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO webhook_endpoints (id, account_id, format, url, url_sealed, description, kinds)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 RETURNING *;
 
 -- name: GetWebhook :one

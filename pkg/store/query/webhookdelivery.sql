@@ -44,7 +44,7 @@ WITH chosen AS (
 UPDATE webhook_deliveries d SET claim = gen_random_uuid(), claimed_until = sqlc.arg(until)::timestamptz
 FROM chosen, webhook_endpoints e
 WHERE d.id = chosen.id AND e.id = d.endpoint_id
-RETURNING sqlc.embed(d), e.url, e.url_sealed;
+RETURNING sqlc.embed(d), e.format, e.url, e.url_sealed;
 
 -- name: WebhookSecrets :many
 -- What an endpoint's deliveries are signed with, the newest first.

@@ -5,7 +5,7 @@
 SELECT accounts.id, reported_until, language, timezone, (
     weekly_report AND notify_email IS NOT NULL AND notify_confirmed_at IS NOT NULL
     OR EXISTS (SELECT FROM memberships m WHERE m.account_id = accounts.id AND coalesce(m.weekly_report, m.role = 'owner'))
-    OR EXISTS (SELECT FROM chat_channels c WHERE c.account_id = accounts.id AND c.is_active AND 'weekly' = ANY (c.about))
+    OR EXISTS (SELECT FROM webhook_endpoints w WHERE w.account_id = accounts.id AND w.is_active AND 'notice.weekly' = ANY (w.kinds))
 )::boolean AS wanted FROM accounts
 WHERE reported_until <= sqlc.arg(now)::timestamptz - interval '12 hours' AND accounts.id > sqlc.arg(after)
 ORDER BY accounts.id

@@ -1,13 +1,95 @@
-package chat
+package webhook
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+
 	"lodestone/crud/mail"
+	"lodestone/pkg/api"
+	"lodestone/pkg/jsonschema"
+	"lodestone/pkg/problem"
 )
+
+// Format is what an endpoint takes: events as JSON, or the notices of the account as a chat program
+// shows them, by its incoming webhooks.
+type Format string
+
+// The formats.
+const (
+	JSON    Format = "json"
+	Slack   Format = "slack"
+	Teams   Format = "teams"
+	Discord Format = "discord"
+)
+
+// Formats returns every format.
+func Formats() []Format { return []Format{JSON, Slack, Teams, Discord} }
+
+// EnumValues implements jsonschema.Enum.
+func (Format) EnumValues() []string { return jsonschema.Values(Formats()) }
+
+// Kinds returns the kinds that an endpoint of the format can ask for.
+func (f Format) Kinds() []Kind {
+	if f == JSON {
+		return Kinds()[:eventKinds]
+	}
+	return Kinds()[eventKinds:]
+}
+
+// check returns what is wrong with the kinds of an endpoint.
+func (f Format) check(kinds []Kind) (wrong []problem.Field) {
+	for i, k := range kinds {
+		if first := slices.Index(kinds, k); first < i {
+			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("kinds[%d]", i), Message: fmt.Sprintf("is the same as kinds[%d]", first)})
+		} else if !slices.Contains(f.Kinds(), k) {
+			wrong = append(wrong, problem.Field{Field: fmt.Sprintf("kinds[%d]", i), Message: fmt.Sprintf("is not sent in the format %s", f)})
+		}
+	}
+	return wrong
+}
+
+// encode returns the bytes of a message. Texts may have been typed by visitors: in a chat program
+// nothing in them is markup, mentions anyone, or becomes a link.
+func (f Format) encode(e Event, at time.Time) (string, error) {
+	var m any
+	switch f {
+	case Slack:
+		m = slack(wordsOf(e))
+	case Teams:
+		m = teams(wordsOf(e))
+	case Discord:
+		m = discord(wordsOf(e))
+	default:
+		m = message{e.kind(), api.TimeOf(at), e}
+	}
+	text, err := json.Marshal(m, json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), json.Deterministic(true))
+	if err != nil {
+		return "", fmt.Errorf("encode %s: %w", e.kind(), err)
+	}
+	return string(text), nil
+}
+
+// message is a message in JSON.
+type message struct {
+	Type      Kind     `json:"type"`
+	Timestamp api.Time `json:"timestamp"`
+	Data      Event    `json:"data"`
+}
+
+// wordsOf returns what a chat program shows of an event, which is a notice or a test.
+func wordsOf(e Event) mail.Words {
+	n, ok := e.(Notice)
+	if !ok {
+		return mail.Words{Subject: "Lodestone", Before: []string{testMessage}}
+	}
+	n.Words.Facts = n.Words.Facts[:min(len(n.Words.Facts), maxFacts)]
+	return n.Words
+}
 
 // Lengths that the programs take, in characters; Slack's and Discord's own documents name them.
 const (
@@ -16,28 +98,6 @@ const (
 	maxValue     = 900
 	maxFacts     = 10 // Slack's fields of a section
 )
-
-// body returns a notice as the JSON that a chat program takes. Texts may have been typed by
-// visitors: nothing in them is markup, mentions anyone, or becomes a link.
-func body(k Kind, w mail.Words) (string, error) {
-	w.Facts = w.Facts[:min(len(w.Facts), maxFacts)]
-	var m any
-	switch k {
-	case Slack:
-		m = slack(w)
-	case Teams:
-		m = teams(w)
-	case Discord:
-		m = discord(w)
-	default:
-		return "", fmt.Errorf("there is no kind of chat %q", k)
-	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return "", fmt.Errorf("encode message: %w", err)
-	}
-	return string(text), nil
-}
 
 type object = map[string]any
 

@@ -1,4 +1,4 @@
-package chat
+package webhook
 
 import (
 	"flag"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,10 +28,10 @@ func TestBodies(t *testing.T) {
 		After:  []string{"The last one for an hour."},
 		Button: "See this lead", URL: "https://links.example.com/dashboard/readers/1?a=1&b=2",
 	}
-	for _, k := range Kinds() {
-		got, err := body(k, words)
+	for _, f := range Formats()[1:] {
+		got, err := f.encode(Notice{KindLeads, words}, time.Now())
 		require.NoError(t, err)
-		file := filepath.Join("testdata", string(k)+".json")
+		file := filepath.Join("testdata", "format", string(f)+".json")
 		if *update {
 			require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
 		}
@@ -48,10 +49,10 @@ func TestBodiesAreBounded(t *testing.T) {
 	for range 50 {
 		words.Facts = append(words.Facts, mail.Fact{Name: "Name", Value: long})
 	}
-	for _, k := range Kinds() {
-		got, err := body(k, words)
+	for _, f := range Formats()[1:] {
+		got, err := f.encode(Notice{KindLeads, words}, time.Now())
 		require.NoError(t, err)
-		require.Less(t, len(got), 60<<10, k)
+		require.Less(t, len(got), 60<<10, f)
 	}
 	require.LessOrEqual(t, len([]rune(discordEscape(strings.Repeat("*", maxHeading/2)))), 256)
 }
