@@ -50,7 +50,7 @@ func (s *Service) Pruning() service.Service {
 	return service.Every("pruning of queues", pruneEvery, pruneRetry, s.log, s.prune)
 }
 
-// prune removes old mails, messages and answers; Webhooks does so for its own. Until queues have
+// prune removes old mails, messages and answers. Until queues have
 // nothing of a person who was erased, it has Postgres vacuum the tables once a day: a table that
 // changes little keeps deleted rows for long, and statistics with values of them.
 func (s *Service) prune(ctx context.Context) error {
@@ -60,6 +60,9 @@ func (s *Service) prune(ctx context.Context) error {
 	}
 	if err := q.RemoveExpiredIdempotencyKeys(ctx, idempotency.Keep.Seconds()); err != nil {
 		return fmt.Errorf("remove old idempotency keys: %w", err)
+	}
+	if err := q.PruneWebhooks(ctx, queue.PruneAt.Seconds()); err != nil {
+		return fmt.Errorf("remove old messages to webhooks: %w", err)
 	}
 	if s.mailbox != nil {
 		if err := s.mailbox.Prune(time.Now().Add(-queue.PruneAt)); err != nil {

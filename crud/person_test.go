@@ -51,11 +51,11 @@ func (f *fixture) waiting(t *testing.T) string {
 	return all.String()
 }
 
-// aged lets seven days pass for the queues, but for the hours by which they are pruned earlier. The
-// log of webhooks has a test of its own.
+// aged lets seven days pass for the queues, but for the hours by which they are pruned earlier.
 func (f *fixture) aged(t *testing.T) {
 	t.Helper()
-	for _, sql := range []string{"UPDATE river_job SET created_at = created_at - $1::interval", "UPDATE idempotency_keys SET claimed_at = claimed_at - $1::interval"} {
+	for _, sql := range []string{"UPDATE river_job SET created_at = created_at - $1::interval", "UPDATE webhook_deliveries SET created_at = created_at - $1::interval",
+		"UPDATE idempotency_keys SET claimed_at = claimed_at - $1::interval"} {
 		_, err := f.db.Unscoped().Exec(t.Context(), sql, queue.PruneAt)
 		require.NoError(t, err)
 	}
@@ -73,8 +73,8 @@ func (f *fixture) prune(t *testing.T) {
 }
 
 // Submissions, links and what belongs to them are gone at once, of this account alone. Queues have
-// nothing of the person when the time on the receipt has come: mails, downloads to be
-// reported, and answers to repeated requests.
+// nothing of the person when the time on the receipt has come: mails, messages to webhooks,
+// downloads to be reported, and answers to repeated requests.
 func TestErasing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -82,7 +82,7 @@ func TestErasing(t *testing.T) {
 	u, other := f.user(t, account.Team).at(t, f.service), f.user(t, account.Team)
 	f = u.fixture
 	u.echo(t)
-	_, err := f.db.Unscoped().Exec(t.Context(), `UPDATE accounts SET notify_email = 'owner@example.com', notify = 'each', notify_confirmed_at = now(), notify_asked_at = now()`)
+	_, err := f.db.Unscoped().Exec(t.Context(), `UPDATE accounts SET notify_email = 'owner@example.com', notify = 'each', notify_confirmed_at = now()`)
 	require.NoError(t, err)
 	m := u.file(t)
 	link := u.link(t, m)
@@ -120,6 +120,7 @@ func TestErasing(t *testing.T) {
 	f.aged(t)
 	f.prune(t)
 	require.Zero(t, f.count(t, "river_job"))
+	require.Zero(t, f.count(t, "webhook_deliveries"))
 	require.Zero(t, f.count(t, "idempotency_keys"))
 
 	// The log has no address, and nothing else has the person's id of it.

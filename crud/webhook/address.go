@@ -1,16 +1,10 @@
 package webhook
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"net/url"
 
 	"github.com/google/uuid"
-
-	"lodestone/pkg/store"
-	"lodestone/pkg/token"
 )
 
 // sealingURLs is the purpose that URLs of endpoints are sealed for: many have a token in them. The
@@ -50,30 +44,13 @@ func hint(text string) string {
 func (w *Webhooks) url(endpoint uuid.UUID, a address) (string, error) {
 	text, err := w.tokens.Open(sealingURLs, a.sealed, endpoint[:])
 	if err != nil {
-		w.metrics.errors.Inc()
-		w.log.Error("cannot open the URL of a webhook: give the token key that sealed it, or set the URL again", "webhook_id", endpoint, "error", err)
+		w.cannotOpen(endpoint, err)
 		return a.hint, fmt.Errorf("open URL: %w", err)
 	}
 	return string(text), nil
 }
 
-// sealURLs seals the URLs that are sealed under another key than the first.
-func (w *Webhooks) sealURLs(ctx context.Context) error {
-	q := store.New(w.db.Unscoped())
-	_, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.SomeWebhookURLsRow, error) {
-		return q.SomeWebhookURLs(ctx, store.SomeWebhookURLsParams{After: after, RowLimit: limit})
-	}, func(ctx context.Context, row store.SomeWebhookURLsRow) (uuid.UUID, error) {
-		sealed, err := w.tokens.Reseal(sealingURLs, row.UrlSealed, row.ID[:])
-		if errors.Is(err, token.ErrSealed) {
-			w.log.Error("cannot open the URL of a webhook: give the token key that sealed it, or set the URL again", "webhook_id", row.ID, "error", err)
-		}
-		if err != nil || bytes.Equal(sealed, row.UrlSealed) {
-			return row.ID, err
-		}
-		return row.ID, q.ResealWebhookURL(ctx, store.ResealWebhookURLParams{ID: row.ID, Sealed: sealed, Was: row.UrlSealed})
-	})
-	if err != nil {
-		return fmt.Errorf("seal URLs of webhooks: %w", err)
-	}
-	return nil
+func (w *Webhooks) cannotOpen(endpoint uuid.UUID, err error) {
+	w.metrics.errors.Inc()
+	w.log.Error("cannot open the URL or a secret of a webhook: give the token key that sealed it, or set the URL again and rotate the secret", "webhook_id", endpoint, "error", err)
 }

@@ -185,7 +185,10 @@ func (w *Webhooks) update(ctx context.Context, in *updateInput) (*api.Answer[Web
 		if errors.Is(err, pgx.ErrNoRows) {
 			return conflictOf(ctx, tx, in.ID)
 		}
-		return err
+		if err != nil || row.IsActive {
+			return err
+		}
+		return w.drop(ctx, tx, in.ID)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("update webhook: %w", err)

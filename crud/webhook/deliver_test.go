@@ -13,7 +13,6 @@ import (
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/queue"
 	"lodestone/crud/webhook"
 )
 
@@ -286,23 +285,6 @@ func TestStop(t *testing.T) {
 	r.only(id, "delivered", inState("delivered"))
 }
 
-// The log goes after a while; so do secrets that do not sign any more.
-func TestLogIsPruned(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	to := newReceiver(t, nil)
-	id, _ := r.create(to.url)
-	r.must("POST", "/"+id+"/rotate-secret", "")
-	r.emit(1)
-	r.only(id, "delivered", inState("delivered"))
-	r.clock.advance(queue.Keep - 2*time.Hour)
-	r.hooks.Clean(t.Context())
-	require.Empty(t, r.must("GET", "/"+id+"/deliveries", "")["data"])
-	var secrets int
-	require.NoError(t, r.db.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM webhook_secrets").Scan(&secrets))
-	require.Equal(t, 1, secrets)
-}
-
 // What waits for an endpoint that was disabled is given up.
 func TestDisabledEndpointGetsNothing(t *testing.T) {
 	t.Parallel()
@@ -313,7 +295,6 @@ func TestDisabledEndpointGetsNothing(t *testing.T) {
 	hook := r.must("PATCH", "/"+id, `{"is_active":false}`)
 	require.Equal(t, "It was disabled by a request.", hook["disabled_reason"])
 	r.deliver(r.hooks)
-	r.hooks.Clean(t.Context())
 	d := r.only(id, "given up", inState("failed"))
 	require.Equal(t, "The webhook is not active.", d["reason"])
 	require.Empty(t, to.got)

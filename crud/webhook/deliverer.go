@@ -3,12 +3,10 @@ package webhook
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/queue"
 	"lodestone/pkg/api"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -16,14 +14,12 @@ import (
 
 const (
 	pollEvery = 500 * time.Millisecond
-	cleanTick = time.Minute
 	// claimMargin is what a claim lasts beyond the timeout of its attempt. Once it has run out,
 	// whoever made the claim is taken for dead, and another process delivers.
 	claimMargin = 15 * time.Second
 	// noteTimeout is what writing down an attempt may take, and stopTimeout giving back a claim.
 	noteTimeout = 5 * time.Second
 	stopTimeout = 500 * time.Millisecond
-	cleanBatch  = 1000
 )
 
 // Deliverer is the service that sends what is due. Any number of processes may run one: each
@@ -54,9 +50,6 @@ func (d *Deliverer) run(ctx context.Context, ready func()) error {
 	// Attempts outlive the order to stop by a moment, which most of them need no more of.
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	var upkeep sync.WaitGroup
-	upkeep.Go(func() { d.w.keepClean(ctx) })
-	defer upkeep.Wait()
 	ready()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
@@ -171,43 +164,4 @@ func (w *Webhooks) attempt(ctx context.Context, j job) (store.WebhookDelivery, e
 	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
 	return w.settle(note, j.delivery, a)
-}
-
-// keepClean cleans up now and then until ctx ends.
-func (w *Webhooks) keepClean(ctx context.Context) {
-	ticker := time.NewTicker(cleanTick)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			w.clean(ctx)
-		}
-	}
-}
-
-// clean gives up what waits for endpoints that are not active, and removes what is old.
-func (w *Webhooks) clean(ctx context.Context) {
-	q, now := store.New(w.db.Unscoped()), w.now()
-	for _, work := range []func() (int64, error){
-		func() (int64, error) {
-			return q.DropWebhookDeliveries(ctx, store.DropWebhookDeliveriesParams{At: now, Reason: dropped, RowLimit: cleanBatch})
-		},
-		func() (int64, error) {
-			return q.PruneWebhookDeliveries(ctx, store.PruneWebhookDeliveriesParams{Before: now.Add(-queue.PruneAt), RowLimit: cleanBatch})
-		},
-		func() (int64, error) { return q.PruneWebhookSecrets(ctx, now) },
-	} {
-		for n := int64(cleanBatch); n >= cleanBatch && ctx.Err() == nil; {
-			var err error
-			if n, err = work(); err != nil {
-				if ctx.Err() == nil {
-					w.metrics.errors.Inc()
-					w.log.Warn("cannot clean up the log of webhooks, will try again", "error", err)
-				}
-				break
-			}
-		}
-	}
 }

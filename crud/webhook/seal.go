@@ -31,7 +31,7 @@ func (w *Webhooks) secrets(ctx context.Context, endpoint uuid.UUID) ([][]byte, e
 	for _, row := range rows {
 		s, err := w.tokens.Open(sealing, row.Sealed, endpoint[:])
 		if err != nil {
-			w.cannotOpen(row.ID, endpoint, err)
+			w.cannotOpen(endpoint, err)
 			continue
 		}
 		secrets = append(secrets, s)
@@ -39,32 +39,27 @@ func (w *Webhooks) secrets(ctx context.Context, endpoint uuid.UUID) ([][]byte, e
 	return secrets, nil
 }
 
-func (w *Webhooks) cannotOpen(id, endpoint uuid.UUID, err error) {
-	w.metrics.errors.Inc()
-	w.log.Error("cannot open a secret of a webhook: give the token key that sealed it, or rotate the webhook's secret", "secret_id", id, "webhook_id", endpoint, "error", err)
-}
-
 // Seal seals the secrets and URLs that are sealed under another key than the first.
 func (w *Webhooks) Seal(ctx context.Context) error {
-	return errors.Join(w.sealSecrets(ctx), w.sealURLs(ctx))
-}
-
-func (w *Webhooks) sealSecrets(ctx context.Context) error {
 	q := store.New(w.db.Unscoped())
-	_, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.SomeWebhookSecretsRow, error) {
-		return q.SomeWebhookSecrets(ctx, store.SomeWebhookSecretsParams{After: after, RowLimit: limit})
-	}, func(ctx context.Context, row store.SomeWebhookSecretsRow) (uuid.UUID, error) {
-		sealed, err := w.tokens.Reseal(sealing, row.Sealed, row.EndpointID[:])
+	_, err := token.SealRows(ctx, func(ctx context.Context, after uuid.UUID, limit int64) ([]store.SealedOfWebhooksRow, error) {
+		return q.SealedOfWebhooks(ctx, store.SealedOfWebhooksParams{After: after, RowLimit: limit})
+	}, func(ctx context.Context, row store.SealedOfWebhooksRow) (uuid.UUID, error) {
+		purpose := sealing
+		if row.IsUrl {
+			purpose = sealingURLs
+		}
+		sealed, err := w.tokens.Reseal(purpose, row.Sealed, row.EndpointID[:])
 		if errors.Is(err, token.ErrSealed) {
-			w.cannotOpen(row.ID, row.EndpointID, err)
+			w.cannotOpen(row.EndpointID, err)
 		}
 		if err != nil || bytes.Equal(sealed, row.Sealed) {
 			return row.ID, err
 		}
-		return row.ID, q.ResealWebhookSecret(ctx, store.ResealWebhookSecretParams{ID: row.ID, Sealed: sealed, Was: row.Sealed})
+		return row.ID, q.ResealWebhook(ctx, store.ResealWebhookParams{ID: row.ID, Sealed: sealed, Was: row.Sealed})
 	})
 	if err != nil {
-		return fmt.Errorf("seal secrets of webhooks: %w", err)
+		return fmt.Errorf("seal secrets and URLs of webhooks: %w", err)
 	}
 	return nil
 }

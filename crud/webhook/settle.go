@@ -111,6 +111,9 @@ func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDeliver
 		if endpoint, err = q.DisableWebhook(ctx, store.DisableWebhookParams{ID: d.EndpointID, Reason: why, At: now}); err != nil {
 			return false, err
 		}
+		if err := w.drop(ctx, tx, d.EndpointID); err != nil {
+			return false, err
+		}
 		if w.notifier != nil {
 			if err := w.notifier.WebhookDisabled(ctx, tx, endpoint); err != nil {
 				return false, err
@@ -130,6 +133,14 @@ func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDeliver
 
 // dropped is the reason of a delivery whose endpoint is not active.
 const dropped = "The webhook is not active."
+
+// drop gives up what waits for an endpoint that is not active.
+func (w *Webhooks) drop(ctx context.Context, tx pgx.Tx, endpoint uuid.UUID) error {
+	if err := store.New(tx).DropWebhookDeliveries(ctx, store.DropWebhookDeliveriesParams{ID: endpoint, At: w.now(), Reason: dropped}); err != nil {
+		return fmt.Errorf("give up deliveries: %w", err)
+	}
+	return nil
+}
 
 // delay returns how long to wait after so many failed attempts before this one.
 func delay(before int, asked time.Duration) time.Duration {

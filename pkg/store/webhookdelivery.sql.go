@@ -130,29 +130,22 @@ func (q *Queries) DisableWebhook(ctx context.Context, arg DisableWebhookParams) 
 	return i, err
 }
 
-const dropWebhookDeliveries = `-- name: DropWebhookDeliveries :execrows
-UPDATE webhook_deliveries d SET state = 'failed', reason = $1::text, next_attempt_at = NULL,
+const dropWebhookDeliveries = `-- name: DropWebhookDeliveries :exec
+UPDATE webhook_deliveries SET state = 'failed', reason = $1::text, next_attempt_at = NULL,
     settled_at = $2::timestamptz, claim = NULL, claimed_until = NULL
-WHERE d.id IN (
-    SELECT p.id FROM webhook_endpoints e JOIN webhook_deliveries p ON p.endpoint_id = e.id
-    WHERE NOT e.is_active AND p.state = 'pending' AND (p.claim IS NULL OR p.claimed_until <= $2::timestamptz)
-    LIMIT $3::bigint
-    FOR NO KEY UPDATE OF p SKIP LOCKED)
+WHERE endpoint_id = $3 AND state = 'pending' AND (claim IS NULL OR claimed_until <= $2::timestamptz)
 `
 
 type DropWebhookDeliveriesParams struct {
-	Reason   string
-	At       time.Time
-	RowLimit int64
+	Reason string
+	At     time.Time
+	ID     uuid.UUID
 }
 
-// Gives up what waits for endpoints that are not active any more.
-func (q *Queries) DropWebhookDeliveries(ctx context.Context, arg DropWebhookDeliveriesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, dropWebhookDeliveries, arg.Reason, arg.At, arg.RowLimit)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// Gives up what waits for an endpoint that is not active any more. What is being attempted is settled by whoever does so.
+func (q *Queries) DropWebhookDeliveries(ctx context.Context, arg DropWebhookDeliveriesParams) error {
+	_, err := q.db.Exec(ctx, dropWebhookDeliveries, arg.Reason, arg.At, arg.ID)
+	return err
 }
 
 const lockDueWebhooks = `-- name: LockDueWebhooks :many
@@ -208,35 +201,15 @@ func (q *Queries) LockDueWebhooks(ctx context.Context, arg LockDueWebhooksParams
 	return items, nil
 }
 
-const pruneWebhookDeliveries = `-- name: PruneWebhookDeliveries :execrows
-DELETE FROM webhook_deliveries WHERE id IN (
-    SELECT id FROM webhook_deliveries WHERE created_at < $1::timestamptz
-    ORDER BY created_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
+const pruneWebhooks = `-- name: PruneWebhooks :exec
+WITH expired AS (DELETE FROM webhook_secrets WHERE expires_at < clock_timestamp())
+DELETE FROM webhook_deliveries WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8)
 `
 
-type PruneWebhookDeliveriesParams struct {
-	Before   time.Time
-	RowLimit int64
-}
-
-func (q *Queries) PruneWebhookDeliveries(ctx context.Context, arg PruneWebhookDeliveriesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, pruneWebhookDeliveries, arg.Before, arg.RowLimit)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const pruneWebhookSecrets = `-- name: PruneWebhookSecrets :execrows
-DELETE FROM webhook_secrets WHERE expires_at < $1::timestamptz
-`
-
-func (q *Queries) PruneWebhookSecrets(ctx context.Context, before time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, pruneWebhookSecrets, before)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// Removes old messages, and secrets that sign nothing any more.
+func (q *Queries) PruneWebhooks(ctx context.Context, seconds float64) error {
+	_, err := q.db.Exec(ctx, pruneWebhooks, seconds)
+	return err
 }
 
 const releaseWebhookDelivery = `-- name: ReleaseWebhookDelivery :exec
@@ -254,36 +227,65 @@ func (q *Queries) ReleaseWebhookDelivery(ctx context.Context, arg ReleaseWebhook
 	return err
 }
 
-const resealWebhookSecret = `-- name: ResealWebhookSecret :exec
-UPDATE webhook_secrets SET sealed = $1 WHERE id = $2 AND sealed = $3
+const resealWebhook = `-- name: ResealWebhook :exec
+WITH secret AS (UPDATE webhook_secrets s SET sealed = $1 WHERE s.id = $2 AND s.sealed = $3)
+UPDATE webhook_endpoints e SET url_sealed = $1 WHERE e.id = $2 AND e.url_sealed = $3
 `
 
-type ResealWebhookSecretParams struct {
+type ResealWebhookParams struct {
 	Sealed []byte
 	ID     uuid.UUID
 	Was    []byte
 }
 
-// Changes nothing if another process has sealed the secret meanwhile.
-func (q *Queries) ResealWebhookSecret(ctx context.Context, arg ResealWebhookSecretParams) error {
-	_, err := q.db.Exec(ctx, resealWebhookSecret, arg.Sealed, arg.ID, arg.Was)
+// Changes nothing if another process has sealed the secret or URL meanwhile.
+func (q *Queries) ResealWebhook(ctx context.Context, arg ResealWebhookParams) error {
+	_, err := q.db.Exec(ctx, resealWebhook, arg.Sealed, arg.ID, arg.Was)
 	return err
 }
 
-const resealWebhookURL = `-- name: ResealWebhookURL :exec
-UPDATE webhook_endpoints SET url_sealed = $1 WHERE id = $2 AND url_sealed = $3
+const sealedOfWebhooks = `-- name: SealedOfWebhooks :many
+SELECT s.id, s.endpoint_id, s.sealed, false AS is_url FROM webhook_secrets s WHERE s.id > $2
+UNION ALL SELECT e.id, e.id, e.url_sealed, true FROM webhook_endpoints e WHERE e.id > $2
+ORDER BY id LIMIT $1::bigint
 `
 
-type ResealWebhookURLParams struct {
-	Sealed []byte
-	ID     uuid.UUID
-	Was    []byte
+type SealedOfWebhooksParams struct {
+	RowLimit int64
+	After    uuid.UUID
 }
 
-// Changes nothing if another process has sealed the URL meanwhile.
-func (q *Queries) ResealWebhookURL(ctx context.Context, arg ResealWebhookURLParams) error {
-	_, err := q.db.Exec(ctx, resealWebhookURL, arg.Sealed, arg.ID, arg.Was)
-	return err
+type SealedOfWebhooksRow struct {
+	ID         uuid.UUID
+	EndpointID uuid.UUID
+	Sealed     []byte
+	IsUrl      bool
+}
+
+// Secrets and URLs after an id, in its order.
+func (q *Queries) SealedOfWebhooks(ctx context.Context, arg SealedOfWebhooksParams) ([]SealedOfWebhooksRow, error) {
+	rows, err := q.db.Query(ctx, sealedOfWebhooks, arg.RowLimit, arg.After)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SealedOfWebhooksRow
+	for rows.Next() {
+		var i SealedOfWebhooksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.EndpointID,
+			&i.Sealed,
+			&i.IsUrl,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const settleWebhookDelivery = `-- name: SettleWebhookDelivery :one
@@ -338,77 +340,6 @@ func (q *Queries) SettleWebhookDelivery(ctx context.Context, arg SettleWebhookDe
 		&i.BodySealed,
 	)
 	return i, err
-}
-
-const someWebhookSecrets = `-- name: SomeWebhookSecrets :many
-SELECT id, endpoint_id, sealed FROM webhook_secrets WHERE id > $1 ORDER BY id LIMIT $2::bigint
-`
-
-type SomeWebhookSecretsParams struct {
-	After    uuid.UUID
-	RowLimit int64
-}
-
-type SomeWebhookSecretsRow struct {
-	ID         uuid.UUID
-	EndpointID uuid.UUID
-	Sealed     []byte
-}
-
-// The secrets after an id, in its order.
-func (q *Queries) SomeWebhookSecrets(ctx context.Context, arg SomeWebhookSecretsParams) ([]SomeWebhookSecretsRow, error) {
-	rows, err := q.db.Query(ctx, someWebhookSecrets, arg.After, arg.RowLimit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SomeWebhookSecretsRow
-	for rows.Next() {
-		var i SomeWebhookSecretsRow
-		if err := rows.Scan(&i.ID, &i.EndpointID, &i.Sealed); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const someWebhookURLs = `-- name: SomeWebhookURLs :many
-SELECT id, url_sealed FROM webhook_endpoints WHERE id > $1 ORDER BY id LIMIT $2::bigint
-`
-
-type SomeWebhookURLsParams struct {
-	After    uuid.UUID
-	RowLimit int64
-}
-
-type SomeWebhookURLsRow struct {
-	ID        uuid.UUID
-	UrlSealed []byte
-}
-
-// The URLs of endpoints after an id, in its order.
-func (q *Queries) SomeWebhookURLs(ctx context.Context, arg SomeWebhookURLsParams) ([]SomeWebhookURLsRow, error) {
-	rows, err := q.db.Query(ctx, someWebhookURLs, arg.After, arg.RowLimit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SomeWebhookURLsRow
-	for rows.Next() {
-		var i SomeWebhookURLsRow
-		if err := rows.Scan(&i.ID, &i.UrlSealed); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const webhookFailed = `-- name: WebhookFailed :one

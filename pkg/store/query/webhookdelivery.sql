@@ -52,21 +52,16 @@ SELECT id, sealed FROM webhook_secrets
 WHERE endpoint_id = sqlc.arg(endpoint_id) AND (expires_at IS NULL OR expires_at > sqlc.arg(at)::timestamptz)
 ORDER BY created_at DESC, id DESC;
 
--- name: SomeWebhookSecrets :many
--- The secrets after an id, in its order.
-SELECT id, endpoint_id, sealed FROM webhook_secrets WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
+-- name: SealedOfWebhooks :many
+-- Secrets and URLs after an id, in its order.
+SELECT s.id, s.endpoint_id, s.sealed, false AS is_url FROM webhook_secrets s WHERE s.id > sqlc.arg(after)
+UNION ALL SELECT e.id, e.id, e.url_sealed, true FROM webhook_endpoints e WHERE e.id > sqlc.arg(after)
+ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
 
--- name: ResealWebhookSecret :exec
--- Changes nothing if another process has sealed the secret meanwhile.
-UPDATE webhook_secrets SET sealed = sqlc.arg(sealed) WHERE id = sqlc.arg(id) AND sealed = sqlc.arg(was);
-
--- name: SomeWebhookURLs :many
--- The URLs of endpoints after an id, in its order.
-SELECT id, url_sealed FROM webhook_endpoints WHERE id > sqlc.arg(after) ORDER BY id LIMIT sqlc.arg(row_limit)::bigint;
-
--- name: ResealWebhookURL :exec
--- Changes nothing if another process has sealed the URL meanwhile.
-UPDATE webhook_endpoints SET url_sealed = sqlc.arg(sealed) WHERE id = sqlc.arg(id) AND url_sealed = sqlc.arg(was);
+-- name: ResealWebhook :exec
+-- Changes nothing if another process has sealed the secret or URL meanwhile.
+WITH secret AS (UPDATE webhook_secrets s SET sealed = sqlc.arg(sealed) WHERE s.id = sqlc.arg(id) AND s.sealed = sqlc.arg(was))
+UPDATE webhook_endpoints e SET url_sealed = sqlc.arg(sealed) WHERE e.id = sqlc.arg(id) AND e.url_sealed = sqlc.arg(was);
 
 -- name: WebhookSucceeded :exec
 UPDATE webhook_endpoints SET failing_since = NULL, failures = 0 WHERE id = $1 AND failures > 0;
@@ -96,20 +91,13 @@ RETURNING *;
 -- Gives back a claim whose attempt was broken off.
 UPDATE webhook_deliveries SET claim = NULL, claimed_until = NULL WHERE id = sqlc.arg(id) AND claim = sqlc.arg(claim)::uuid;
 
--- name: DropWebhookDeliveries :execrows
--- Gives up what waits for endpoints that are not active any more.
-UPDATE webhook_deliveries d SET state = 'failed', reason = sqlc.arg(reason)::text, next_attempt_at = NULL,
+-- name: DropWebhookDeliveries :exec
+-- Gives up what waits for an endpoint that is not active any more. What is being attempted is settled by whoever does so.
+UPDATE webhook_deliveries SET state = 'failed', reason = sqlc.arg(reason)::text, next_attempt_at = NULL,
     settled_at = sqlc.arg(at)::timestamptz, claim = NULL, claimed_until = NULL
-WHERE d.id IN (
-    SELECT p.id FROM webhook_endpoints e JOIN webhook_deliveries p ON p.endpoint_id = e.id
-    WHERE NOT e.is_active AND p.state = 'pending' AND (p.claim IS NULL OR p.claimed_until <= sqlc.arg(at)::timestamptz)
-    LIMIT sqlc.arg(row_limit)::bigint
-    FOR NO KEY UPDATE OF p SKIP LOCKED);
+WHERE endpoint_id = sqlc.arg(id) AND state = 'pending' AND (claim IS NULL OR claimed_until <= sqlc.arg(at)::timestamptz);
 
--- name: PruneWebhookDeliveries :execrows
-DELETE FROM webhook_deliveries WHERE id IN (
-    SELECT id FROM webhook_deliveries WHERE created_at < sqlc.arg(before)::timestamptz
-    ORDER BY created_at LIMIT sqlc.arg(row_limit)::bigint FOR UPDATE SKIP LOCKED);
-
--- name: PruneWebhookSecrets :execrows
-DELETE FROM webhook_secrets WHERE expires_at < sqlc.arg(before)::timestamptz;
+-- name: PruneWebhooks :exec
+-- Removes old messages, and secrets that sign nothing any more.
+WITH expired AS (DELETE FROM webhook_secrets WHERE expires_at < clock_timestamp())
+DELETE FROM webhook_deliveries WHERE created_at < clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8);
