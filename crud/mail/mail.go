@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -187,8 +188,6 @@ type Weekly struct {
 	More    int            `json:"more,omitempty"` // lead magnets that are not listed
 }
 
-func (w *Weekly) lacks() bool { return w == nil || w.Week == "" || len(w.Tiles) == 0 }
-
 // Number is a number, and how it changed.
 type Number struct {
 	Label  string `json:"label"`
@@ -217,55 +216,10 @@ func (m Message) validate() error {
 	if _, err := wire(m.To); err != nil {
 		return errors.New("it has no receiver that can be written to")
 	}
-	missing, known := m.lacks()
-	switch {
-	case !known:
+	if !slices.Contains(kinds, m.Kind) {
 		return fmt.Errorf("there is no kind %q", m.Kind)
-	case missing:
-		return fmt.Errorf("something is missing that a mail of the kind %q needs", m.Kind)
 	}
 	return nil
-}
-
-// lacks reports whether something is missing that a mail of its kind needs, and whether the kind is
-// known.
-func (m Message) lacks() (missing, known bool) {
-	switch m.Kind {
-	case KindDocument, KindNotices:
-		return m.URL == "", true
-	case KindInvitation:
-		return m.URL == "" || m.Account == "" || m.Role == "" || m.ExpiresAt.IsZero(), true
-	case KindConfirm, KindSignIn:
-		return m.URL == "" || m.Code == "" || m.ExpiresAt.IsZero(), true
-	default:
-		return m.noticeLacks()
-	}
-}
-
-// noticeLacks is lacks for the notices of owners, which all can be unsubscribed from.
-func (m Message) noticeLacks() (missing, known bool) {
-	missing, known = m.contentLacks()
-	return missing || m.Unsubscribe == "", known
-}
-
-// contentLacks is noticeLacks without how to unsubscribe.
-func (m Message) contentLacks() (missing, known bool) {
-	switch m.Kind {
-	case KindLead:
-		return m.Leads == nil || len(m.Leads.List) != 1, true
-	case KindDigest:
-		return m.Leads == nil || len(m.Leads.List) == 0 || m.Leads.Day == "", true
-	case KindReading:
-		return m.Readings == nil || len(m.Readings.List) != 1 || len(m.Readings.List[0].News) == 0 || m.URL == "", true
-	case KindReadings:
-		return m.Readings == nil || len(m.Readings.List) == 0 || m.Readings.Day == "", true
-	case KindWeekly:
-		return m.Weekly.lacks() || m.URL == "", true
-	case KindWebhook:
-		return m.Webhook == nil || m.Webhook.Host == "" || m.Webhook.Reason == "", true
-	default:
-		return false, false
-	}
 }
 
 // queueName is the queue of mails: a slow SMTP server holds up nothing else.

@@ -226,10 +226,6 @@ func TestMessagesThatCannotBeSent(t *testing.T) {
 		"no receiver":         {Kind: KindDocument, URL: "https://x"},
 		"a list of receivers": {Kind: KindDocument, To: "a@example.com, b@example.com", URL: "https://x"},
 		"a header":            {Kind: KindDocument, To: "a@example.com\r\nBcc: b@example.com", URL: "https://x"},
-		"no URL":              {Kind: KindDocument, To: "a@example.com"},
-		"no code":             {Kind: KindConfirm, To: "a@example.com", URL: "https://x", ExpiresAt: time.Now()},
-		"no lead":             {Kind: KindLead, To: "a@example.com", Unsubscribe: "https://x"},
-		"no webhook":          {Kind: KindWebhook, To: "a@example.com", Unsubscribe: "https://x"},
 		"no kind":             {To: "a@example.com", URL: "https://x"},
 	} {
 		require.Error(t, f.send(m), name)

@@ -2,7 +2,6 @@ package notice
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -29,13 +28,6 @@ func questionsOf() ratelimit.Rule {
 	return ratelimit.Rule{Name: "notice-questions-of", Quota: 10, Window: 24 * time.Hour}
 }
 
-// questions is the job of asking for addresses that were entered before they had to be confirmed.
-// It may run twice, and at the same time.
-type questions struct{}
-
-// Kind implements river.JobArgs.
-func (questions) Kind() string { return "ask-to-confirm-notices" }
-
 // MayAsk counts a question by an account to an address, and returns how long it has to wait.
 func (n *Notices) MayAsk(ctx context.Context, account uuid.UUID, to email.Address) (time.Duration, error) {
 	wait, err := n.limiter.Take(ctx, questionsOf(), account.String())
@@ -56,9 +48,6 @@ func (n *Notices) Check(ctx context.Context, to email.Address) error {
 // Ask has an address asked to agree to an account's notices once the transaction, which is the
 // account's, commits.
 func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to string) error {
-	if err := store.New(tx).NoticesAsked(ctx); err != nil {
-		return fmt.Errorf("record question: %w", err)
-	}
 	if !mail.CanReach(to) {
 		n.deps.Log.Warn("cannot ask to confirm an account's notify_email: no mail can be sent to it", "account_id", account)
 		return nil
@@ -70,29 +59,6 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 	return n.deps.Mail.Send(ctx, tx, mail.Message{
 		Kind: mail.KindNotices, Language: locale.Or(a.Language, ""), AccountID: account, To: to, URL: n.deps.Pages.URL(confirmPath + n.grant(forConfirmation, account, to)),
 	})
-}
-
-// AskAll asks every address that is not confirmed and was never asked, once: those that accounts
-// had before addresses had to be confirmed.
-func (n *Notices) AskAll(ctx context.Context) error {
-	accounts, err := store.New(n.deps.Postgres.Unscoped()).AccountsToAsk(ctx)
-	if err != nil {
-		return fmt.Errorf("look for addresses to be confirmed: %w", err)
-	}
-	var errs []error // one account's failure is not the others'
-	for _, id := range accounts {
-		err := n.deps.Postgres.Account(ctx, id, func(tx pgx.Tx) error {
-			a, err := store.New(tx).TakeNotices(ctx)
-			if err != nil || a.NotifyEmail == nil || a.NotifyConfirmedAt != nil || a.NotifyAskedAt != nil {
-				return err // changed just now
-			}
-			return n.Ask(ctx, tx, id, *a.NotifyEmail)
-		})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("ask to confirm the address of account %s: %w", id, err))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // confirmState is what the page says.

@@ -40,18 +40,11 @@ const (
 // last of them says that there are no more until then: the leads themselves are all there.
 const HourlyNotices = 60
 
-// Mailer has a mail sent once a transaction commits; it is implemented by mail.Queue.
-type Mailer interface {
-	Send(ctx context.Context, tx pgx.Tx, m mail.Message) error
-	Words(m mail.Message) (mail.Words, error)
-	Reaches(ctx context.Context, address string) bool
-}
-
 // Deps is what notices work with. Now may be nil; all else is required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Queue    *queue.Queue
-	Mail     Mailer
+	Mail     *mail.Queue
 	Tokens   *token.Ring
 	Pages    *page.Site
 	Bots     *bot.Rules
@@ -95,9 +88,6 @@ func New(d Deps) (*Notices, error) {
 	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[digests]) error { return n.SendDigests(ctx) })); err != nil {
 		return nil, err
 	}
-	if err := queue.Register(d.Queue, river.WorkFunc(func(ctx context.Context, _ *river.Job[questions]) error { return n.AskAll(ctx) })); err != nil {
-		return nil, err
-	}
 	if err := queue.Register(d.Queue, river.WorkFunc(n.sendReadings)); err != nil {
 		return nil, err
 	}
@@ -106,7 +96,6 @@ func New(d Deps) (*Notices, error) {
 	}
 	// As often, since days begin at other times in other places.
 	d.Queue.AddPeriodic("weekly-reports", river.PeriodicInterval(digestInterval), weeks{})
-	d.Queue.AddPeriodic("ask-to-confirm", river.PeriodicInterval(digestInterval), questions{})
 	// More often than once a day: days begin while processes are down, and an account may be switched
 	// on.
 	d.Queue.AddPeriodic("daily-notices", river.PeriodicInterval(digestInterval), digests{})

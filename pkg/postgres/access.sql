@@ -47,7 +47,7 @@ BEGIN
 END
 $$;
 
-GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, notify, notify_email, notify_asked_at, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until) ON accounts TO lodestone_account;
+GRANT SELECT, UPDATE (name, brand_color, brand_font, language, timezone, notify, notify_email, notify_confirmed_at, digest_until, notices_since, notices_sent, reading_notices, weekly_report, reported_until) ON accounts TO lodestone_account;
 GRANT SELECT (id, account_id, name, prefix, scopes, created_at, last_used_at, revoked_at, created_by, expires_at), INSERT, UPDATE (name, revoked_at)
     ON api_keys TO lodestone_account;
 GRANT SELECT (account_id, operation, key, claimed_at) ON idempotency_keys TO lodestone_account;

@@ -99,7 +99,7 @@ func (q *Queries) EventUsage(ctx context.Context) (EventUsageRow, error) {
 }
 
 const getAccount = `-- name: GetAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts WHERE id = $1
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts WHERE id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -117,7 +117,6 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.NoticesSince,
 		&i.NoticesSent,
 		&i.NotifyConfirmedAt,
-		&i.NotifyAskedAt,
 		&i.Language,
 		&i.Timezone,
 		&i.BrandFont,
@@ -271,7 +270,7 @@ func (q *Queries) KeysOfAccount(ctx context.Context, accountID uuid.UUID) ([]Key
 }
 
 const listAccounts = `-- name: ListAccounts :many
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts ORDER BY created_at, id
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts ORDER BY created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
@@ -295,7 +294,6 @@ func (q *Queries) ListAccounts(ctx context.Context) ([]Account, error) {
 			&i.NoticesSince,
 			&i.NoticesSent,
 			&i.NotifyConfirmedAt,
-			&i.NotifyAskedAt,
 			&i.Language,
 			&i.Timezone,
 			&i.BrandFont,
@@ -380,7 +378,7 @@ func (q *Queries) LockPlan(ctx context.Context) (string, error) {
 }
 
 const ownAccount = `-- name: OwnAccount :one
-SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts
+SELECT id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until FROM accounts
 `
 
 // The account that the transaction is scoped to.
@@ -399,7 +397,6 @@ func (q *Queries) OwnAccount(ctx context.Context) (Account, error) {
 		&i.NoticesSince,
 		&i.NoticesSent,
 		&i.NotifyConfirmedAt,
-		&i.NotifyAskedAt,
 		&i.Language,
 		&i.Timezone,
 		&i.BrandFont,

@@ -48,7 +48,6 @@ type Account struct {
 	NoticesSince      time.Time
 	NoticesSent       int32
 	NotifyConfirmedAt *time.Time
-	NotifyAskedAt     *time.Time
 	Language          *string
 	Timezone          string
 	BrandFont         string

@@ -12,33 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const accountsToAsk = `-- name: AccountsToAsk :many
-SELECT id FROM accounts
-WHERE notify_email IS NOT NULL AND notify_confirmed_at IS NULL AND notify_asked_at IS NULL
-ORDER BY id LIMIT 1000
-`
-
-// Unscoped: of every account, whose address for notices is neither confirmed nor asked for it.
-func (q *Queries) AccountsToAsk(ctx context.Context) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, accountsToAsk)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []uuid.UUID
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const accountsWithDigest = `-- name: AccountsWithDigest :many
 SELECT id, timezone, digest_until FROM accounts
 WHERE notify = 'daily' AND digest_until < $1::timestamptz AND id > $2::uuid
@@ -368,15 +341,6 @@ func (q *Queries) Leads(ctx context.Context, arg LeadsParams) ([]LeadsRow, error
 	return items, nil
 }
 
-const noticesAsked = `-- name: NoticesAsked :exec
-UPDATE accounts SET notify_asked_at = now()
-`
-
-func (q *Queries) NoticesAsked(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, noticesAsked)
-	return err
-}
-
 const postponeReadings = `-- name: PostponeReadings :exec
 UPDATE reading_notices SET send = 'daily' WHERE session_id = ANY ($1::uuid[])
 `
@@ -486,14 +450,13 @@ func (q *Queries) SettleReadings(ctx context.Context, ids []uuid.UUID) error {
 }
 
 const takeNotices = `-- name: TakeNotices :one
-SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until, reading_notices, weekly_report, language, timezone FROM accounts FOR NO KEY UPDATE
+SELECT notify, notify_email, notify_confirmed_at, digest_until, reading_notices, weekly_report, language, timezone FROM accounts FOR NO KEY UPDATE
 `
 
 type TakeNoticesRow struct {
 	Notify            string
 	NotifyEmail       *string
 	NotifyConfirmedAt *time.Time
-	NotifyAskedAt     *time.Time
 	DigestUntil       time.Time
 	ReadingNotices    string
 	WeeklyReport      bool
@@ -510,7 +473,6 @@ func (q *Queries) TakeNotices(ctx context.Context) (TakeNoticesRow, error) {
 		&i.Notify,
 		&i.NotifyEmail,
 		&i.NotifyConfirmedAt,
-		&i.NotifyAskedAt,
 		&i.DigestUntil,
 		&i.ReadingNotices,
 		&i.WeeklyReport,
@@ -529,8 +491,6 @@ UPDATE accounts SET
     notify_confirmed_at = CASE WHEN $4::boolean AND $6::boolean THEN now()
         WHEN $4::boolean AND notify_email IS DISTINCT FROM $5 THEN NULL
         ELSE notify_confirmed_at END,
-    notify_asked_at = CASE WHEN $4::boolean AND notify_email IS DISTINCT FROM $5 THEN NULL
-        ELSE notify_asked_at END,
     brand_color = CASE WHEN $7::boolean THEN $8 ELSE brand_color END,
     brand_font = coalesce($9, brand_font),
     name = coalesce($10, name),
@@ -538,7 +498,7 @@ UPDATE accounts SET
     timezone = coalesce($13, timezone),
     reported_until = CASE WHEN $3::boolean AND NOT weekly_report THEN now() ELSE reported_until END,
     digest_until = CASE WHEN $1 = 'daily' AND notify <> 'daily' THEN now() ELSE digest_until END
-RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, notify_asked_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until
+RETURNING id, name, plan, created_at, brand_color, notify, notify_email, digest_until, notices_since, notices_sent, notify_confirmed_at, language, timezone, brand_font, reading_notices, weekly_report, reported_until
 `
 
 type UpdateAccountParams struct {
@@ -588,7 +548,6 @@ func (q *Queries) UpdateAccount(ctx context.Context, arg UpdateAccountParams) (A
 		&i.NoticesSince,
 		&i.NoticesSent,
 		&i.NotifyConfirmedAt,
-		&i.NotifyAskedAt,
 		&i.Language,
 		&i.Timezone,
 		&i.BrandFont,

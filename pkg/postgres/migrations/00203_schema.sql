@@ -28,7 +28,6 @@ CREATE TABLE accounts (
     notices_since       timestamptz NOT NULL DEFAULT 'epoch',         -- when the present hour of notices began
     notices_sent        integer NOT NULL DEFAULT 0,                   -- within it
     notify_confirmed_at timestamptz(3),                               -- null: not yet, so nothing but the question is sent
-    notify_asked_at     timestamptz(3),                               -- when the last mail asked for it; null: none has
     language            text CHECK (language IN ('en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl')), -- null: the visitor's own
     timezone            text NOT NULL DEFAULT 'UTC',                  -- IANA name
     brand_font          text NOT NULL DEFAULT 'system' CHECK (brand_font IN ('system', 'inter')),
@@ -40,7 +39,6 @@ CREATE TABLE accounts (
     reported_until      timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX accounts_digest ON accounts (digest_until) WHERE notify = 'daily' AND notify_email IS NOT NULL;
-CREATE INDEX accounts_notice_question ON accounts (id) WHERE notify_email IS NOT NULL AND notify_confirmed_at IS NULL AND notify_asked_at IS NULL;
 
 CREATE TABLE api_keys (
     id           uuid PRIMARY KEY,

@@ -27,7 +27,7 @@ RETURNING coalesce(CASE WHEN notify_confirmed_at IS NOT NULL THEN notify_email E
 -- name: TakeNotices :one
 -- Whether the owner of the account that the transaction is scoped to gets notices of leads. It keeps others from sending the same
 -- daily mail until the transaction ends.
-SELECT notify, notify_email, notify_confirmed_at, notify_asked_at, digest_until, reading_notices, weekly_report, language, timezone FROM accounts FOR NO KEY UPDATE;
+SELECT notify, notify_email, notify_confirmed_at, digest_until, reading_notices, weekly_report, language, timezone FROM accounts FOR NO KEY UPDATE;
 
 -- name: UpdateAccount :one
 -- Daily mails begin with the leads that come after they were switched on. Another address is not confirmed, unless
@@ -40,8 +40,6 @@ UPDATE accounts SET
     notify_confirmed_at = CASE WHEN sqlc.arg(set_notify_email)::boolean AND sqlc.arg(notify_confirmed)::boolean THEN now()
         WHEN sqlc.arg(set_notify_email)::boolean AND notify_email IS DISTINCT FROM sqlc.narg(notify_email) THEN NULL
         ELSE notify_confirmed_at END,
-    notify_asked_at = CASE WHEN sqlc.arg(set_notify_email)::boolean AND notify_email IS DISTINCT FROM sqlc.narg(notify_email) THEN NULL
-        ELSE notify_asked_at END,
     brand_color = CASE WHEN sqlc.arg(set_brand_color)::boolean THEN sqlc.narg(brand_color) ELSE brand_color END,
     brand_font = coalesce(sqlc.narg(brand_font), brand_font),
     name = coalesce(sqlc.narg(name), name),
@@ -55,15 +53,6 @@ RETURNING *;
 -- Daily mails begin with the leads that come after it.
 UPDATE accounts SET notify_confirmed_at = now(), digest_until = greatest(digest_until, now())
 WHERE notify_email = sqlc.arg(notify_email)::text AND notify_confirmed_at IS NULL;
-
--- name: NoticesAsked :exec
-UPDATE accounts SET notify_asked_at = now();
-
--- name: AccountsToAsk :many
--- Unscoped: of every account, whose address for notices is neither confirmed nor asked for it.
-SELECT id FROM accounts
-WHERE notify_email IS NOT NULL AND notify_confirmed_at IS NULL AND notify_asked_at IS NULL
-ORDER BY id LIMIT 1000;
 
 -- name: SetDigestUntil :exec
 UPDATE accounts SET digest_until = $1;
