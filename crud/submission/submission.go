@@ -122,7 +122,7 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 		GenericLinkID: in.ID, Since: in.Since, Until: in.Until, Containing: composed(in.Q), RowOffset: in.Offset(), RowLimit: in.Limit() + 1,
 	}
 	var err error
-	if query.BeforeAt, query.BeforeID, err = in.place(); err != nil {
+	if query.BeforeAt, query.BeforeID, err = in.Place(in.ID, in.Since, in.Until, in.Q, in.Sort); err != nil {
 		return nil, err
 	}
 	var link store.GenericLink
@@ -158,7 +158,8 @@ func (s *Submissions) list(ctx context.Context, in *listInput) (*api.Answer[api.
 	next := ""
 	if int64(len(rows)) > in.Limit() {
 		rows = rows[:in.Limit()]
-		if next, err = in.next(rows[len(rows)-1]); err != nil {
+		last := rows[len(rows)-1]
+		if next, err = api.NextPlace(last.SubmittedAt, last.ID, in.ID, in.Since, in.Until, in.Q, in.Sort); err != nil {
 			return nil, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -82,42 +81,11 @@ type deliveriesInput struct {
 	State *state `query:"state" doc:"Only messages in this state."`
 }
 
-// cursor is a place in a log: the delivery that its page ended with, and which log it was.
-type cursor struct {
-	Endpoint uuid.UUID `json:"e"`
-	State    string    `json:"s"`
-	At       int64     `json:"c"` // Unix milliseconds
-	ID       uuid.UUID `json:"i"`
-}
-
-func (in *deliveriesInput) state() string {
-	if in.State == nil {
-		return ""
-	}
-	return string(*in.State)
-}
-
-// place returns where the request goes on, or nil at the beginning.
-func (in *deliveriesInput) place() (at *time.Time, id *uuid.UUID, err error) {
-	if in.Cursor == "" {
-		return nil, nil, nil
-	}
-	var c cursor
-	if err := api.DecodeCursor(in.Cursor, &c); err != nil {
-		return nil, nil, err
-	}
-	t := time.UnixMilli(c.At).UTC()
-	if c.Endpoint != in.ID || c.State != in.state() || t.Year() < 1 || t.Year() > 9999 {
-		return nil, nil, problem.Parameter(problem.Field{Field: "cursor", Message: "belongs to another list: send the filters that it came with, or start without a cursor"})
-	}
-	return &t, &c.ID, nil
-}
-
 func (w *Webhooks) deliveries(ctx context.Context, in *deliveriesInput) (*api.Answer[api.CursorPage[Delivery]], error) {
 	// One more than the page has tells whether another one follows.
 	query := store.ListWebhookDeliveriesParams{EndpointID: in.ID, State: (*string)(in.State), RowOffset: in.Offset(), RowLimit: in.Limit() + 1}
 	var err error
-	if query.BeforeAt, query.BeforeID, err = in.place(); err != nil {
+	if query.BeforeAt, query.BeforeID, err = in.Place(in.ID, in.State); err != nil {
 		return nil, err
 	}
 	var total int64
@@ -140,7 +108,7 @@ func (w *Webhooks) deliveries(ctx context.Context, in *deliveriesInput) (*api.An
 	if int64(len(rows)) > in.Limit() {
 		rows = rows[:in.Limit()]
 		last := rows[len(rows)-1]
-		if next, err = api.EncodeCursor(cursor{in.ID, in.state(), last.CreatedAt.UnixMilli(), last.ID}); err != nil {
+		if next, err = api.NextPlace(last.CreatedAt, last.ID, in.ID, in.State); err != nil {
 			return nil, err
 		}
 	}

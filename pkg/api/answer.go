@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
@@ -134,6 +137,53 @@ func DecodeCursor(cursor string, position any) error {
 		return problem.Parameter(problem.Field{Field: "cursor", Message: "is not a cursor that this list returned"})
 	}
 	return nil
+}
+
+// place is where a list by time goes on: the row that its page ended with, and which list it was. It
+// comes back from the client, so it is a place and never a permission.
+type place struct {
+	List string    `json:"l"`
+	At   int64     `json:"c"` // Unix milliseconds
+	ID   uuid.UUID `json:"i"`
+}
+
+// NextPlace returns the cursor that goes on after a row of a list by time. The list is what tells it
+// from others: the filters, and what has it.
+func NextPlace(at time.Time, id uuid.UUID, list ...any) (string, error) {
+	name, err := digest(list)
+	if err != nil {
+		return "", err
+	}
+	return EncodeCursor(place{name, at.UnixMilli(), id})
+}
+
+// Place returns where a request for a list by time goes on, or nil at the beginning.
+func (p CursorPaging) Place(list ...any) (at *time.Time, id *uuid.UUID, err error) {
+	if p.Cursor == "" {
+		return nil, nil, nil
+	}
+	var c place
+	if err := DecodeCursor(p.Cursor, &c); err != nil {
+		return nil, nil, err
+	}
+	name, err := digest(list)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := time.UnixMilli(c.At).UTC()
+	if c.List != name || t.Year() < 1 || t.Year() > 9999 { // what a column and an answer can both hold
+		return nil, nil, problem.Parameter(problem.Field{Field: "cursor", Message: "belongs to another list: send the filters that it came with, or start without a cursor"})
+	}
+	return &t, &c.ID, nil
+}
+
+func digest(list []any) (string, error) {
+	text, err := json.Marshal(list)
+	if err != nil {
+		return "", fmt.Errorf("encode cursor: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // links builds a Link header (RFC 8288) of references relative to the host.
