@@ -133,7 +133,7 @@ func newFixture(t testing.TB, db *postgres.Pool, atEnd func(func()), change ...f
 func webhooks() webhook.Config {
 	return webhook.Config{
 		AllowNetworks: []string{"127.0.0.0/8"}, MaxEndpoints: 20, Concurrency: 8, PerEndpoint: 4,
-		Timeout: 10 * time.Second, DisableAfter: 120 * time.Hour, SessionIdle: 30 * time.Minute,
+		Timeout: 10 * time.Second, SessionIdle: 30 * time.Minute,
 	}
 }
 

@@ -16,7 +16,6 @@ type Config struct {
 	Concurrency   int           `kong:"-"`
 	PerEndpoint   int           `kong:"-"`
 	Timeout       time.Duration `kong:"-"`
-	DisableAfter  time.Duration `name:"webhook-disable-after" default:"120h" help:"Time without a success after which a failing webhook is disabled."`
 	SessionIdle   time.Duration `name:"session-idle" default:"30m" help:"Time without activity after which a session ends, and webhooks and owners are notified."`
 }
 
@@ -36,13 +35,9 @@ func (c Config) Validate() error {
 	if _, err := c.networks(); err != nil {
 		errs = append(errs, config.Invalid("--webhook-allow-networks", "cannot be read: "+err.Error(), "give networks such as 10.1.0.0/16, or addresses, or none"))
 	}
-	period := func(setting string, value, lowest, highest time.Duration, remedy string) {
-		if value < lowest || value > highest {
-			errs = append(errs, config.Invalid(setting, "is out of range", remedy))
-		}
+	if c.SessionIdle < time.Second || c.SessionIdle > 24*time.Hour {
+		errs = append(errs, config.Invalid("--session-idle", "is out of range", "give a time from 1s to 24h"))
 	}
-	period("--webhook-disable-after", c.DisableAfter, time.Minute, 8760*time.Hour, "give a time from 1m to 8760h")
-	period("--session-idle", c.SessionIdle, time.Second, 24*time.Hour, "give a time from 1s to 24h")
 	return errors.Join(errs...)
 }
 

@@ -28,6 +28,8 @@ const (
 	maxRetryAfter = 24 * time.Hour
 	// keepAttempts is how many attempts of a delivery the log keeps.
 	keepAttempts = 20
+	// disableAfter is how long an endpoint fails without a success before it is disabled: five days.
+	disableAfter = 5 * 24 * time.Hour
 	// disableFailures is how many attempts must have failed before an endpoint is disabled, so that a
 	// quiet one is not disabled for two bad moments that lie days apart.
 	disableFailures = 10
@@ -101,8 +103,8 @@ func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDeliver
 	switch {
 	case a.gone(Format(endpoint.Format)):
 		why = fmt.Sprintf(ReasonGone, *a.StatusCode)
-	case endpoint.Failures >= disableFailures && !now.Before(endpoint.FailingSince.Add(w.config.DisableAfter)):
-		why = fmt.Sprintf("It failed for %s without a success, %d times in a row.", period(w.config.DisableAfter), endpoint.Failures)
+	case endpoint.Failures >= disableFailures && !now.Before(endpoint.FailingSince.Add(disableAfter)):
+		why = fmt.Sprintf("It failed for 5 days without a success, %d times in a row.", endpoint.Failures)
 	}
 	row.State = stateFailed
 	switch {
@@ -146,14 +148,6 @@ func (w *Webhooks) drop(ctx context.Context, tx pgx.Tx, endpoint uuid.UUID) erro
 func delay(before int, asked time.Duration) time.Duration {
 	planned := float64(schedule[before]) * (1 - jitter + 2*jitter*rand.Float64())
 	return max(time.Duration(planned), min(asked, maxRetryAfter))
-}
-
-// period writes whole days as such.
-func period(d time.Duration) string {
-	if days := d / (24 * time.Hour); days > 1 && d%(24*time.Hour) == 0 {
-		return fmt.Sprintf("%d days", days)
-	}
-	return d.String()
 }
 
 func claimOf(d store.WebhookDelivery) uuid.UUID {

@@ -57,7 +57,7 @@ type rig struct {
 func settings() webhook.Config {
 	return webhook.Config{
 		AllowNetworks: []string{"127.0.0.0/8"}, MaxEndpoints: 10, Concurrency: 32, PerEndpoint: 2,
-		Timeout: 10 * time.Second, DisableAfter: 120 * time.Hour, SessionIdle: 30 * time.Minute,
+		Timeout: 10 * time.Second, SessionIdle: 30 * time.Minute,
 	}
 }
 

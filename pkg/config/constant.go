@@ -33,6 +33,7 @@ var constants = []string{
 	"--viewer-files-per-address",
 	"--viewer-openings-per-hour",
 	"--webhook-concurrency",
+	"--webhook-disable-after",
 	"--webhook-endpoint-concurrency",
 	"--webhook-keep",
 	"--webhook-max-endpoints",
