@@ -121,7 +121,6 @@ type Service struct {
 	viewer      *viewer.Viewer
 	reporter    *session.Reporter
 	queue       *queue.Queue
-	mails       *mail.Queue
 	mailbox     mail.Mailbox
 	postgres    *postgres.Pool
 	reader      *pdf.Reader
@@ -223,7 +222,6 @@ func New(c Config, d Deps) (*Service, error) {
 		viewer:      readers,
 		reporter:    reporter,
 		queue:       jobs,
-		mails:       mails,
 		mailbox:     d.Mailbox,
 		postgres:    d.Postgres,
 		reader:      reader,

@@ -15,7 +15,6 @@ const (
 	maxName    = 100
 	maxTitle   = 120
 	maxAddress = 254
-	maxReason  = 200
 )
 
 // write turns a message into words. site is the public address of the installation.

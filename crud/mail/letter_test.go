@@ -61,7 +61,7 @@ func messages() map[string]Message {
 		"invitation": {Kind: KindInvitation, AccountID: account, To: "jo@example.com", URL: "https://links.example.com/dashboard/invitations/4Zt0Qm3uLxW8yK5vB1nC7dE2fG6hJ9pR",
 			Account: "Müller & Co", Role: "analyst", ExpiresAt: submitted.Add(7 * 24 * time.Hour)},
 		"webhook": {Kind: KindWebhook, AccountID: account, To: "owner@example.com", Unsubscribe: unsubscribe,
-			Webhook: &Webhook{ID: account, Host: "crm.example.com:8443", Description: "CRM of Jo Müller", Reason: "It answered with 410: it wants no more messages.", DisabledAt: submitted}},
+			Webhook: &Webhook{ID: account, Host: "crm.example.com:8443", Description: "CRM of Jo Müller", Gone: 410, DisabledAt: submitted}},
 	}
 }
 

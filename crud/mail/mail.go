@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -133,7 +132,6 @@ type Webhook struct {
 	ID          uuid.UUID `json:"id"`
 	Host        string    `json:"host"` // of its address, the rest of which may hold secrets
 	Description string    `json:"description,omitempty"`
-	Reason      string    `json:"reason"` // a sentence
 	DisabledAt  time.Time `json:"disabled_at"`
 
 	Gone         int       `json:"gone,omitempty"`     // status by which it wants no more messages
@@ -229,18 +227,14 @@ const queueName = "mail"
 type Queue struct {
 	jobs   *queue.Queue
 	tokens *token.Ring
-	log    *slog.Logger
 	texts  *catalogue.Catalogue
 	site   string
 	sender sender // nil: mails are not sent
 }
 
-// Enabled reports whether mails are sent, or shown in a mailbox. Otherwise, Send takes mails all
-// the same: they wait for about a day for a process that has one.
-func (q *Queue) Enabled() bool { return q.sender != nil }
-
-// Send has a mail sent once the transaction commits, and not if it does not. The transaction may be
-// that of the message's account, or unscoped.
+// Send has a mail sent once the transaction commits, and not if it does not. Without an SMTP server
+// and a mailbox, it waits for about a day for a process that has one. The transaction may be that of
+// the message's account, or unscoped.
 func (q *Queue) Send(ctx context.Context, tx pgx.Tx, m Message) error {
 	if err := m.validate(); err != nil {
 		return fmt.Errorf("send mail: %w", err)

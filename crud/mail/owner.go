@@ -191,12 +191,9 @@ func writeWebhook(m Message, t *catalogue.Texts) letter {
 	w := m.Webhook
 	name := Clean(w.Host, maxAddress)
 	moment := func(at time.Time) string { return t.Moment(at.In(timezone.OrUTC(m.Timezone))) }
-	reason := Clean(w.Reason, maxReason) // of a mail that an earlier release put in the queue
-	switch {
-	case w.Gone != 0:
+	reason := t.Say("mail.webhook.failing", "n", w.Failures, "since", moment(w.FailingSince))
+	if w.Gone != 0 {
 		reason = t.Say("mail.webhook.gone", "status", w.Gone)
-	case w.Failures > 0 && !w.FailingSince.IsZero():
-		reason = t.Say("mail.webhook.failing", "n", w.Failures, "since", moment(w.FailingSince))
 	}
 	l := letter{
 		Subject: t.Say("mail.webhook.subject", "host", name),

@@ -94,7 +94,7 @@ func New(c Config, d Deps) (*Queue, error) {
 	if err := queue.Register(d.Queue, w); err != nil {
 		return nil, err
 	}
-	return &Queue{jobs: d.Queue, tokens: d.Tokens, log: d.Log, texts: texts, site: w.site, sender: w.sender}, nil
+	return &Queue{jobs: d.Queue, tokens: d.Tokens, texts: texts, site: w.site, sender: w.sender}, nil
 }
 
 type worker struct {

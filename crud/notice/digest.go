@@ -36,43 +36,42 @@ func (digests) Kind() string { return "daily-notices" }
 // are those of the account's time zone.
 func (n *Notices) SendDigests(ctx context.Context) error {
 	q, now := store.New(n.deps.Postgres.Unscoped()), n.deps.Now()
-	var errs []error // one account's failure is not the others'
+	leads := eachAccount(func(after uuid.UUID) ([]store.AccountsWithDigestRow, error) {
+		return q.AccountsWithDigest(ctx, store.AccountsWithDigestParams{Before: now, After: after})
+	}, func(a store.AccountsWithDigestRow) (uuid.UUID, error) {
+		before := dayBegin(now, a.Timezone)
+		if !a.DigestUntil.Before(before) {
+			return a.ID, nil
+		}
+		return a.ID, n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error { return n.sendDigest(ctx, tx, a.ID, before) })
+	})
+	readers := eachAccount(func(after uuid.UUID) ([]store.AccountsWithReadingsRow, error) {
+		return q.AccountsWithReadings(ctx, after)
+	}, func(a store.AccountsWithReadingsRow) (uuid.UUID, error) {
+		before := dayBegin(now, a.Timezone)
+		return a.ID, n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error { return n.sendDailyReadings(ctx, tx, a.ID, before) })
+	})
+	if err := errors.Join(leads, readers); err != nil {
+		return fmt.Errorf("send daily notices: %w", err)
+	}
+	return nil
+}
+
+// eachAccount calls do for all accounts that next returns, a page at a time in the order of their
+// ids. One account's failure is not the others'.
+func eachAccount[A any](next func(after uuid.UUID) ([]A, error), do func(a A) (uuid.UUID, error)) error {
+	var errs []error
 	for after := uuid.Nil; ; {
-		accounts, err := q.AccountsWithDigest(ctx, store.AccountsWithDigestParams{Before: now, After: after})
-		if err != nil {
-			return fmt.Errorf("look for daily notices that are due: %w", err)
+		accounts, err := next(after)
+		if err != nil || len(accounts) == 0 {
+			return errors.Join(append(errs, err)...)
 		}
 		for _, a := range accounts {
-			after = a.ID
-			before := dayBegin(now, a.Timezone)
-			if !a.DigestUntil.Before(before) {
-				continue
+			if after, err = do(a); err != nil {
+				errs = append(errs, fmt.Errorf("account %s: %w", after, err))
 			}
-			if err := n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error { return n.sendDigest(ctx, tx, a.ID, before) }); err != nil {
-				errs = append(errs, fmt.Errorf("send daily notice of account %s: %w", a.ID, err))
-			}
-		}
-		if len(accounts) == 0 {
-			break
 		}
 	}
-	for after := uuid.Nil; ; {
-		accounts, err := q.AccountsWithReadings(ctx, after)
-		if err != nil {
-			return fmt.Errorf("look for notices of readers that are due: %w", err)
-		}
-		for _, a := range accounts {
-			after = a.ID
-			before := dayBegin(now, a.Timezone)
-			if err := n.deps.Postgres.Account(ctx, a.ID, func(tx pgx.Tx) error { return n.sendDailyReadings(ctx, tx, a.ID, before) }); err != nil {
-				errs = append(errs, fmt.Errorf("send daily notice of readers of account %s: %w", a.ID, err))
-			}
-		}
-		if len(accounts) == 0 {
-			break
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // dayBegin returns the midnight up to which daily mails tell at a time, in a time zone. The mail

@@ -38,9 +38,9 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 		w.Description = *hook.Description
 	}
 	if hook.DisabledReason != nil && hook.DisabledAt != nil { // they are set together
-		w.Reason, w.DisabledAt = *hook.DisabledReason, *hook.DisabledAt
+		_, _ = fmt.Sscanf(*hook.DisabledReason, webhook.ReasonGone, &w.Gone) // it stays 0 for any other reason
+		w.DisabledAt = *hook.DisabledAt
 	}
-	_, _ = fmt.Sscanf(w.Reason, webhook.ReasonGone, &w.Gone) // it is 0 for any other reason
 	if w.Failures = int(hook.Failures); hook.FailingSince != nil {
 		w.FailingSince = *hook.FailingSince
 	}

@@ -2,7 +2,6 @@ package notice
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -38,26 +37,19 @@ type Reporter interface {
 // is left out if another one has passed since.
 func (n *Notices) SendWeekly(ctx context.Context) error {
 	q, now := store.New(n.deps.Postgres.Unscoped()), n.deps.Now()
-	var errs []error // one account's failure is not the others'
-	for after := uuid.Nil; ; {
-		accounts, err := q.AccountsWithWeeklyReport(ctx, store.AccountsWithWeeklyReportParams{Now: now, After: after})
-		if err != nil {
-			return fmt.Errorf("look for weekly reports that are due: %w", err)
+	err := eachAccount(func(after uuid.UUID) ([]store.AccountsWithWeeklyReportRow, error) {
+		return q.AccountsWithWeeklyReport(ctx, store.AccountsWithWeeklyReportParams{Now: now, After: after})
+	}, func(a store.AccountsWithWeeklyReportRow) (uuid.UUID, error) {
+		end := weekBegin(now, a.Timezone)
+		if !a.ReportedUntil.Before(end) {
+			return a.ID, nil
 		}
-		for _, a := range accounts {
-			after = a.ID
-			end := weekBegin(now, a.Timezone)
-			if !a.ReportedUntil.Before(end) {
-				continue
-			}
-			if err := n.sendWeekly(ctx, a, end); err != nil {
-				errs = append(errs, fmt.Errorf("send weekly report of account %s: %w", a.ID, err))
-			}
-		}
-		if len(accounts) == 0 {
-			return errors.Join(errs...)
-		}
+		return a.ID, n.sendWeekly(ctx, a, end)
+	})
+	if err != nil {
+		return fmt.Errorf("send weekly reports: %w", err)
 	}
+	return nil
 }
 
 // weekBegin returns the Monday up to which weekly reports tell at a time, in a time zone.
