@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/test/enginetest"
@@ -60,22 +59,4 @@ func TestAccountAndKeyCommands(t *testing.T) {
 	run(exitSettings, "key", "create", "--account", id, "--expires", "tomorrow")
 	run(exitSettings, "key", "create", "--account", id, "--expires", "2020-01-01")
 	run(exitSettings, "key", "list", "--account", "nonsense")
-}
-
-// The command makes all erasures pending again, for the consumers.
-func TestBlankAgain(t *testing.T) {
-	t.Parallel()
-	url := enginetest.MigratedPostgresURL(t)
-	pool := enginetest.PostgresPool(t, url)
-	for range 3 {
-		_, err := pool.Unscoped().Exec(t.Context(), `INSERT INTO erasures (id, account_id, person_id, erased_at, removed, blanked_at)
-			VALUES ($1, $2, $3, now(), '{}', now())`, uuid.New(), uuid.New(), uuid.New())
-		require.NoError(t, err)
-	}
-	p := launch(t, t.TempDir(), []string{"LODESTONE_POSTGRES_URL=" + url}, "blank-again")
-	require.Zero(t, p.wait(), "%s", p.out)
-	require.Contains(t, p.out.String(), "3")
-	var pending int
-	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), "SELECT count(*) FROM erasures WHERE blanked_at IS NULL").Scan(&pending))
-	require.Equal(t, 3, pending)
 }

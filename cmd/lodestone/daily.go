@@ -11,6 +11,10 @@ import (
 	"lodestone/query/archive"
 )
 
+type exportCommand struct {
+	Daily exportDailyCommand `cmd:"" help:"Write the events of every account to a directory or a bucket, as a Parquet file for each day."`
+}
+
 type exportDailyCommand struct {
 	Process    processConfig     `embed:""`
 	Admin      adminConfig       `embed:""`

@@ -98,7 +98,9 @@ var printed = map[string][]string{
 // databases are where the SQL of a page runs, if not as the user of SQL that docs/sql.md is about.
 // Statements that change something are read and not run, or rolled back.
 var databases = map[string]func(t *testing.T, app *up, dir, statement string){
+	"docs/backup.md":     onPostgres,
 	"docs/mail.md":       onPostgres,
+	"docs/privacy.md":    onPostgres,
 	"docs/operations.md": parsedByClickHouse,
 	"docs/export.md":     onDuckDB,
 }

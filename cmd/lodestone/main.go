@@ -52,10 +52,8 @@ type commands struct {
 	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Run an SQL query as the read-only user of the database analytics."`
 	Backup      backupCommand      `cmd:"" group:"Operate it:" help:"Back up everything that is stored, while it is used; list and check backups."`
 	Restore     restoreCommand     `cmd:"" group:"Operate it:" help:"Restore a backup into empty engines, and resume mails and webhooks afterwards."`
-	Erase       eraseCommand       `cmd:"" group:"Operate it:" help:"Erase everything that is stored about an email address in the account of the API key. Prints a receipt."`
-	BlankAgain  blankAgainCommand  `cmd:"" group:"Operate it:" name:"blank-again" help:"Blank the stored events of all erased people again, and remove the copies for SQL, after ClickHouse was restored from a backup. The consumers do it."`
 	Engines     enginesCommand     `cmd:"" group:"Run it:" help:"Download the packages of ClickHouse and PostgreSQL that lodestone up runs, for a machine without npm or network: copy the directory there, and give it to up as --engine-cache."`
-	Export      exportCommand      `cmd:"" group:"Ask and try:" help:"Write events or submissions to a CSV, NDJSON or Parquet file."`
+	Export      exportCommand      `cmd:"" group:"Ask and try:" help:"Write the events of every account to files, day by day."`
 	MCP         mcpCommand         `cmd:"" group:"Ask and try:" name:"mcp" help:"Serve reports and lists to agents, by the Model Context Protocol. Reads only, without --write."`
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`
 	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent. With --days, write weeks of campaigns that are over."`

@@ -40,7 +40,7 @@ func TestManualHasEveryCommand(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, pages, 40)
+	require.Greater(t, pages, 30)
 	if _, err := exec.LookPath("man"); err != nil {
 		t.Log("no man on this machine: the pages are not rendered")
 		return

@@ -17,6 +17,9 @@ import (
 // read, so it is asked again without that one until nothing is left: the error has every problem of
 // the settings.
 func parse(args []string) (*kong.Context, error) {
+	if err := config.RemovedCommand(args); err != nil {
+		return nil, err
+	}
 	problems := config.Removed(args, os.Getenv)
 	for _, p := range problems {
 		args = without(args, strings.TrimLeft(p.Setting, "-"))

@@ -198,7 +198,7 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 		"restore align":       {"POSTGRES_URL", "CLICKHOUSE_URL", "KAFKA_BROKERS"},
 		"restore resume":      {"POSTGRES_URL"},
 		"token-keys":          {"POSTGRES_URL", "TOKEN_KEYS"},
-		"erase a@example.com": {"URL"},
+		"mcp":                 {"URL"},
 		"demo":                {"URL", "COLLECTOR_URL"},
 		"doctor":              {"POSTGRES_URL", "CLICKHOUSE_URL", "CLICKHOUSE_HTTP_URL", "SQL_URL", "KAFKA_BROKERS"},
 	} {
@@ -227,7 +227,7 @@ func TestDataAndVariablesOfTwoInstallations(t *testing.T) {
 		given := &config.Files{Getenv: func(name string) string { return map[string]string{variable: value}[name] }}
 		parser, err := newParser(&commands{}, given)
 		require.NoError(t, err)
-		for _, command := range []string{"doctor", "link list"} {
+		for _, command := range []string{"doctor", "mcp"} {
 			_, _ = parser.Parse(append(strings.Fields(command), "--data", here))
 			require.Empty(t, given.Problems, "%s: the same installation", variable)
 		}

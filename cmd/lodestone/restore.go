@@ -22,7 +22,6 @@ import (
 
 type restoreCommand struct {
 	Run    restoreRunCommand    `cmd:"" default:"withargs" help:"Restore a backup into empty engines. Stop every process first."`
-	Status restoreStatusCommand `cmd:"" help:"Show whether mails, messages and webhooks wait since a restore."`
 	Align  restoreAlignCommand  `cmd:"" help:"Let Postgres and ClickHouse go on together after one of them was restored by other means. Stop the consumers first."`
 	Resume restoreResumeCommand `cmd:"" help:"Let mails, messages and webhooks leave the installation again after a restore."`
 }
@@ -174,31 +173,6 @@ func erasuresOf(data string) string { return filepath.Join(data, "erasures") }
 
 // backupsOf is where the ClickHouse of a data directory may write backups.
 func backupsOf(data string) string { return filepath.Join(data, "clickhouse", "backups") }
-
-type restoreStatusCommand struct {
-	Data     dataConfig      `embed:""`
-	Postgres postgres.Config `embed:""`
-}
-
-// Run shows what waits.
-func (c *restoreStatusCommand) Run(ctx context.Context) error {
-	return withSchema(ctx, c.Postgres, func(pool *postgres.Pool) error {
-		w, paused, err := backup.Paused(ctx, pool)
-		if err != nil {
-			return err
-		}
-		switch {
-		case w.Restored.Backup == "":
-			fmt.Println("not restored")
-		case !paused:
-			fmt.Printf("restored from %s at %s, resumed at %s\n", w.Restored.Backup, w.Restored.RestoredAt.Format(time.RFC3339), w.Restored.ResumedAt.Format(time.RFC3339))
-		default:
-			fmt.Printf("restored from %s at %s: mails, messages and webhooks wait for `lodestone restore resume`\n", w.Restored.Backup, w.Restored.RestoredAt.Format(time.RFC3339))
-			fmt.Printf("of the backup: %d mails and messages, %d deliveries to webhooks\n", w.Jobs, w.Webhooks)
-		}
-		return nil
-	})
-}
 
 type restoreAlignCommand struct {
 	Data       string             `name:"data" default:"./data" help:"Data directory of a lodestone up, for engines that are not given by address. They run for the time of the command."`

@@ -167,7 +167,7 @@ func (j *Job) round(ctx context.Context) error {
 	for more := !recent; more && pending == nil; {
 		var n int
 		n, pending = j.Blank(ctx)
-		more = n == erasuresAtOnce // as after `lodestone blank-again`
+		more = n == erasuresAtOnce // as after ClickHouse was restored
 	}
 	ended, err := j.look(ctx)
 	if ended {

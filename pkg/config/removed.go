@@ -6,6 +6,18 @@ import (
 	"strings"
 )
 
+// commands are those that were removed, and what to do instead.
+var commands = map[string]string{
+	"blank-again":        "make the erasures pending in Postgres (docs/privacy.md)",
+	"erase":              "ask the API for POST /api/v1/people/erase (docs/privacy.md)",
+	"export events":      byTheAPI,
+	"export readers":     byTheAPI,
+	"export submissions": byTheAPI,
+	"restore status":     "ask Postgres for the table restored (docs/backup.md)",
+}
+
+const byTheAPI = "get the file from the API (docs/export.md)"
+
 // removed are settings that were removed, and what to do instead.
 var removed = map[string]string{
 	"--kafka-oauth-scopes":                    noOAuth,
@@ -94,6 +106,16 @@ const (
 	ownAuthority        = "name the file in the environment variable SSL_CERT_FILE instead"
 	noClientCertificate = "leave it out: Lodestone logs in with user and password, not with a certificate (docs/tls.md)"
 )
+
+// RemovedCommand returns an error if the arguments begin with a removed command.
+func RemovedCommand(args []string) error {
+	for command, remedy := range commands {
+		if strings.HasPrefix(strings.Join(args, " ")+" ", command+" ") {
+			return InvalidFlag("lodestone "+command, "was removed", remedy)
+		}
+	}
+	return nil
+}
 
 // Removed returns a problem for each removed setting that the arguments or the environment give.
 func Removed(args []string, getenv func(string) string) (problems []*Problem) {

@@ -26,3 +26,9 @@ func TestARemovedSettingIsNamedWithARemedy(t *testing.T) {
 		}), 1, variable)
 	}
 }
+
+func TestARemovedCommandIsNamedWithARemedy(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, config.RemovedCommand([]string{"export", "daily", "--erase"}))
+	require.EqualError(t, config.RemovedCommand([]string{"erase", "ada@example.com"}), "lodestone erase was removed: ask the API for POST /api/v1/people/erase (docs/privacy.md)")
+}

@@ -229,16 +229,6 @@ func (q *Queries) ErasureLook(ctx context.Context) (ErasureLookRow, error) {
 	return i, err
 }
 
-const forgetErasureLook = `-- name: ForgetErasureLook :exec
-UPDATE erasure_look SET looked_at = NULL, began_at = NULL, after = '00000000-0000-0000-0000-000000000000'
-`
-
-// The next look goes back as far as that of a new installation.
-func (q *Queries) ForgetErasureLook(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, forgetErasureLook)
-	return err
-}
-
 const getErasure = `-- name: GetErasure :one
 SELECT e.id, e.account_id, e.person_id, e.erased_at, e.removed, e.blanked_at, e.records_until, (SELECT count(*) FROM erased_links l WHERE l.erasure_id = e.id) AS links FROM erasures e WHERE e.id = $1
 `

@@ -23,7 +23,7 @@ func (v *Visit) PassKept(path string, query url.Values) error {
 }
 
 func (v *Visit) pass(path string, query url.Values, keep string) error {
-	res, err := v.client.Open(v.R.Context(), path, query)
+	res, _, err := v.client.Fetch(v.R.Context(), http.MethodGet, path+"?"+query.Encode(), nil, nil)
 	if _, ok := errors.AsType[*problem.Problem](err); err != nil && !ok {
 		return &lostError{err}
 	}

@@ -143,6 +143,3 @@ UPDATE erasure_look SET began_at = sqlc.arg(began_at)::timestamptz, after = sqlc
 -- name: EndErasureLook :exec
 UPDATE erasure_look SET looked_at = began_at, began_at = NULL, after = '00000000-0000-0000-0000-000000000000';
 
--- name: ForgetErasureLook :exec
--- The next look goes back as far as that of a new installation.
-UPDATE erasure_look SET looked_at = NULL, began_at = NULL, after = '00000000-0000-0000-0000-000000000000';
