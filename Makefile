@@ -14,6 +14,8 @@ BUILD := lodestone/pkg/build
 # Tools stand outside go.mod: golangci-lint alone would bring two hundred modules into it.
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
+GORELEASER_VERSION := v2.15.1
+GORELEASER := .cache/bin/goreleaser-$(GORELEASER_VERSION)
 GOTESTSUM_VERSION := v1.13.0
 GOTESTSUM := .cache/bin/gotestsum-$(GOTESTSUM_VERSION)
 INTER_VERSION := 4.1.1
@@ -64,16 +66,41 @@ up: ## Build, then run everything on engines of its own, until Ctrl-C
 build: bin/lodestone bin/lodestone-clickhouse ## Build bin/lodestone and its ClickHouse launcher
 
 # A release has the number that its commit has in a file, unless another is given for a trial, such as 0.2.0-dev.
-release release-number: VERSION := $(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION),$(shell cat pkg/build/VERSION))
+release release-number: export VERSION := $(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION),$(shell cat pkg/build/VERSION))
+release: export COMMIT := $(COMMIT)
+release: export DATE := $(DATE)
+release: export TIMESTAMP := $(shell git log -1 --format=%ct 2>/dev/null)
 RELEASE_DIR ?= bin/release-$(VERSION)
-RELEASE_BUILD = bin/lodestone-release build --version '$(patsubst v%,%,$(VERSION))' --commit $(COMMIT) --date $(DATE) --out '$(RELEASE_DIR)'
-release: release-number web site ## Build a release: archives, packages, image, documentation, checksums of the number in pkg/build/VERSION (KEY=FILE signs, RELEASE_DIR=DIR)
-	@$(RELEASE_BUILD) $(if $(KEY),--key '$(KEY)')
+STAGE := .cache/release
+release: release-number web site bin/lodestone bin/lodestone-release $(GORELEASER) ## Build a release: archives, packages, image, documentation, checksums of the number in pkg/build/VERSION (KEY=FILE signs, RELEASE_DIR=DIR)
+	@# What archives and packages have beside the programs.
+	@umask 022; share=$(STAGE)/linux/share; rm -rf $(STAGE); \
+	mkdir -p $$share/{bash-completion/completions,doc/lodestone,fish/vendor_completions.d,man/man1,zsh/site-functions} \
+		$(STAGE)/linux/{etc/lodestone,lib/systemd/system,lib/sysusers.d} $(STAGE)/darwin; \
+	bin/lodestone manual $$share/man/man1; \
+	bin/lodestone completion bash >$$share/bash-completion/completions/lodestone; \
+	bin/lodestone completion fish >$$share/fish/vendor_completions.d/lodestone.fish; \
+	bin/lodestone completion zsh >$$share/zsh/site-functions/_lodestone; \
+	install -m 644 LICENSE README.md CHANGELOG.md $$share/doc/lodestone; \
+	cp -r $$share $(STAGE)/darwin; \
+	install -m 644 deploy/systemd/*.service $(STAGE)/linux/lib/systemd/system; \
+	install -m 644 deploy/systemd/sysusers.conf $(STAGE)/linux/lib/sysusers.d/lodestone.conf; \
+	install -m 600 deploy/systemd/lodestone.env $(STAGE)/linux/etc/lodestone
+	@# One after the other: the programs of an archive are in the order in which they were built.
+	@$(GORELEASER) release --snapshot --clean --parallelism 1
+	@mkdir -p '$(RELEASE_DIR)'
+	@mv $(STAGE)/*.cdx.json $(STAGE)/dist/lodestone-$(VERSION)-* '$(RELEASE_DIR)'
+	@bin/lodestone-release image --programs $(STAGE)/dist --out '$(RELEASE_DIR)'
+	@cd '$(RELEASE_DIR)' && sums=$$(sha256sum *) && echo "$$sums" >lodestone-$(VERSION)-sha256.txt
+	@$(if $(KEY),minisign -S -s '$(KEY)' -m '$(RELEASE_DIR)'/*,echo "not signed: give KEY=FILE")
 
 # Before anything is built: whether the checkout is a commit with this number.
-release-number: bin/lodestone-release
+release-number:
+	@if [[ ! '$(VERSION)' =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]]; then echo "$(VERSION) is not the number of a release, such as 0.1.0 or 0.2.0-rc.1"; exit 1; fi
 	@if [[ -n "$$(git status --porcelain)" ]]; then echo "the checkout has changes that are not committed: a release is built from a commit"; exit 1; fi
-	@$(RELEASE_BUILD) --try
+	@if [[ '$(VERSION)' != *-* && '$(VERSION)' != "$$(cat pkg/build/VERSION)" ]]; then \
+		echo "pkg/build/VERSION is $$(cat pkg/build/VERSION), and not $(VERSION): build that number, commit another one in the file, or build $(VERSION)-dev for a trial"; exit 1; fi
+	@if [[ -n "$$(ls -A '$(RELEASE_DIR)' 2>/dev/null)" ]]; then echo "$(RELEASE_DIR) is not empty, and its files would be signed"; exit 1; fi
 
 audit: bin/lodestone-release ## Check the licences of all dependencies, and look up known vulnerabilities where a database answers
 	@bin/lodestone-release audit
@@ -180,6 +207,12 @@ $(GOLANGCI):
 	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv .cache/bin/golangci-lint $@
 
+$(GORELEASER):
+	@echo "building goreleaser $(GORELEASER_VERSION) (once, some minutes)"
+	@mkdir -p $(@D)
+	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)
+	@mv .cache/bin/goreleaser $@
+
 $(GOTESTSUM):
 	@mkdir -p $(@D)
 	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
@@ -224,7 +257,7 @@ race: web ## Run the tests of packages with the race detector (about 30 minutes)
 lab: ## Test the laboratory, which starts whole installations (about 15 minutes)
 	@cd $(LAB) && $(GOTEST) -p 1 -count=1 -timeout 60m ./...
 
-release-test: ## Build a release, and use it
+release-test: $(GORELEASER) ## Build a release, and use it
 	@cd $(RELEASE) && $(GOTEST) -count=1 -timeout 20m ./...
 
 helm-test: ## Render the Helm chart, and check every object (the first time, Helm's packages are compiled: about a minute)

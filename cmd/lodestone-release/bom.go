@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/CycloneDX/cyclonedx-go"
 	"github.com/CycloneDX/cyclonedx-gomod/pkg/generate/bin"
@@ -15,28 +16,33 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// bom writes what is in the programs of a platform, as CycloneDX, and returns the file: the modules
-// of Go that the linker recorded, and the npm packages of the front-ends.
-func (r *release) bom(p platform) (string, error) {
-	generator, err := bin.NewGenerator(filepath.Join(r.programs[p], programNames[0]),
-		bin.WithIncludeStdlib(true), bin.WithVersionOverride("v"+r.Version), bin.WithLogger(zerolog.Nop()))
+type bomCommand struct {
+	release
+	Program  string `required:"" type:"existingfile" help:"The program."`
+	Platform string `required:"" help:"Its platform, such as linux-amd64."`
+	Out      string `required:"" type:"existingdir" help:"Directory to write to."`
+}
+
+// Run writes what is in a program, as CycloneDX: the modules of Go that the linker recorded, and the
+// npm packages of the front-ends.
+func (c *bomCommand) Run() error {
+	generator, err := bin.NewGenerator(c.Program, bin.WithIncludeStdlib(true), bin.WithVersionOverride("v"+c.Version), bin.WithLogger(zerolog.Nop()))
 	if err != nil {
-		return "", err
+		return err
 	}
 	bom, err := generator.Generate()
 	if err != nil {
-		return "", fmt.Errorf("list the modules of %s: %w", p, err)
+		return fmt.Errorf("list the modules of %s: %w", c.Program, err)
 	}
-	packages, err := npmPackages(r.Source)
+	packages, err := npmPackages()
 	if err != nil {
-		return "", err
+		return err
 	}
 	all := append(slices.Clone(*bom.Components), packages...)
 	bom.Components = &all
-	bom.SerialNumber = uuid.NewSHA1(uuid.NameSpaceURL, []byte("lodestone/"+r.Version+"/"+r.Commit+"/"+p.String())).URN()
-	bom.Metadata.Timestamp = r.Date.Format("2006-01-02T15:04:05Z")
-	name := r.out("lodestone-" + r.Version + "-" + p.String() + ".cdx.json")
-	return name, writeFile(name, func(to io.Writer) error {
+	bom.SerialNumber = uuid.NewSHA1(uuid.NameSpaceURL, []byte("lodestone/"+c.Version+"/"+c.Commit+"/"+c.Platform)).URN()
+	bom.Metadata.Timestamp = c.Date.UTC().Format(time.RFC3339)
+	return writeFile(filepath.Join(c.Out, c.name(c.Platform+".cdx.json")), func(to io.Writer) error {
 		return cyclonedx.NewBOMEncoder(to, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
 	})
 }
@@ -44,11 +50,14 @@ func (r *release) bom(p platform) (string, error) {
 // bundler is the npm package that builds the front-ends, and is in no program.
 const bundler = "esbuild"
 
+// fronts are the front-ends that the programs embed.
+var fronts = []string{"crud/viewer", "crud/embed", "crud/dashboard/island", "ingest/beacon"}
+
 // npmPackages are those of the front-ends' lock files that become part of scripts and styles.
-func npmPackages(source string) (components []cyclonedx.Component, err error) {
+func npmPackages() (components []cyclonedx.Component, err error) {
 	seen := map[string]bool{}
 	for _, front := range fronts {
-		file := filepath.Join(source, front, "web", "package-lock.json")
+		file := filepath.Join(front, "web", "package-lock.json")
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err

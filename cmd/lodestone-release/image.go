@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -25,18 +26,29 @@ const user = 65532
 // clickhouseUser is the one of ClickHouse's image.
 const clickhouseUser = 101
 
-// image writes the images of all platforms as one archive of the OCI layout, which container
-// engines and registry clients read, and a list of their digests: first that of the index, by which
-// a registry has the image of every platform.
-func (r *release) image(platforms []platform) error {
-	system, err := r.layer(r.systemFiles)
+type imageCommand struct {
+	release
+	Programs string `required:"" type:"existingdir" help:"Directory with the programs, as goreleaser lays them out."`
+	Out      string `required:"" type:"existingdir" help:"Directory to write to."`
+}
+
+// Run writes the images of all processors as one archive of the OCI layout, which container engines
+// and registry clients read, and a list of their digests: first that of the index, by which a
+// registry has the image of every processor.
+func (c *imageCommand) Run() error {
+	programs, err := filepath.Glob(filepath.Join(c.Programs, "lodestone_linux_*", "bin", "lodestone"))
+	if err != nil || len(programs) == 0 {
+		return fmt.Errorf("%s has no programs for Linux (%w)", c.Programs, err)
+	}
+	system, err := c.layer(systemFiles)
 	if err != nil {
 		return err
 	}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	var digests strings.Builder
-	for _, p := range platforms {
-		image, err := r.platformImage(p, system)
+	for _, program := range programs {
+		processor, _, _ := strings.Cut(strings.TrimPrefix(program, filepath.Join(c.Programs, "lodestone_linux_")), "_")
+		image, err := c.platformImage(program, processor, system)
 		if err != nil {
 			return err
 		}
@@ -44,39 +56,43 @@ func (r *release) image(platforms []platform) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&digests, "%s  %s/%s\n", digest, p.system, p.processor)
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.system, Architecture: p.processor}}})
+		fmt.Fprintf(&digests, "%s  linux/%s\n", digest, processor)
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: processor}}})
 	}
 	digest, err := index.Digest()
 	if err != nil {
 		return err
 	}
-	err = writeFile(r.out("lodestone-"+r.Version+"-oci-digests.txt"), func(to io.Writer) error {
-		_, err := fmt.Fprintf(to, "%s  lodestone:%s\n%s", digest, r.Version, digests.String())
+	err = writeFile(filepath.Join(c.Out, c.name("oci-digests.txt")), func(to io.Writer) error {
+		_, err := fmt.Fprintf(to, "%s  lodestone:%s\n%s", digest, c.Version, digests.String())
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(r.work, "image")
+	dir, err := os.MkdirTemp("", "lodestone-image-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
 	outer := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
 		Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{
-			"org.opencontainers.image.ref.name": r.Version, "io.containerd.image.name": "lodestone:" + r.Version,
+			"org.opencontainers.image.ref.name": c.Version, "io.containerd.image.name": "lodestone:" + c.Version,
 		}},
 	})
 	if _, err := layout.Write(dir, outer); err != nil {
 		return err
 	}
-	items, err := itemsBelow(dir, "")
+	items, err := itemsBelow(dir)
 	if err != nil {
 		return err
 	}
-	return writeFile(r.out("lodestone-"+r.Version+"-oci.tar"), func(to io.Writer) error { return writeTar(to, items, r.Date) })
+	return writeFile(filepath.Join(c.Out, c.name("oci.tar")), func(to io.Writer) error { return writeTar(to, items, c.Date) })
 }
 
-func (r *release) platformImage(p platform, system v1.Layer) (v1.Image, error) {
+func (r *release) platformImage(file, processor string, system v1.Layer) (v1.Image, error) {
 	program, err := r.layer(func() ([]item, error) {
-		text, err := os.ReadFile(filepath.Join(r.programs[p], programNames[0]))
+		text, err := os.ReadFile(file)
 		return []item{{path: "lodestone", text: text, mode: 0o755}}, err
 	})
 	if err != nil {
@@ -88,22 +104,22 @@ func (r *release) platformImage(p platform, system v1.Layer) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := image.ConfigFile()
+	config, err := image.ConfigFile()
 	if err != nil {
 		return nil, err
 	}
-	file = file.DeepCopy()
-	file.OS, file.Architecture, file.Created, file.Author = p.system, p.processor, v1.Time{Time: r.Date}, "Lodestone"
-	file.Config = v1.Config{
+	config = config.DeepCopy()
+	config.OS, config.Architecture, config.Created, config.Author = "linux", processor, v1.Time{Time: r.Date}, "Lodestone"
+	config.Config = v1.Config{
 		Entrypoint: []string{"/lodestone"}, User: fmt.Sprintf("%[1]d:%[1]d", user), Env: []string{"ZONEINFO=/usr/share/zoneinfo.zip"},
 		ExposedPorts: map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}, "8090/tcp": {}},
 		Labels: map[string]string{
 			"org.opencontainers.image.title": "Lodestone", "org.opencontainers.image.version": r.Version, "org.opencontainers.image.revision": r.Commit,
-			"org.opencontainers.image.created": r.Date.Format("2006-01-02T15:04:05Z"), "org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.created": r.Date.UTC().Format(time.RFC3339), "org.opencontainers.image.licenses": "Apache-2.0",
 		},
 		Healthcheck: &v1.HealthConfig{Test: []string{"CMD", "/lodestone", "healthcheck"}, Interval: 10e9, Timeout: 5e9, StartPeriod: 30e9, Retries: 3},
 	}
-	return mutate.ConfigFile(image, file)
+	return mutate.ConfigFile(image, config)
 }
 
 func (r *release) history(what string) v1.History {
@@ -126,8 +142,8 @@ func (r *release) layer(items func() ([]item, error)) (v1.Layer, error) {
 // systemFiles are those of the image beside the program. They come from the checkout and from a
 // module, whose version is pinned, and not from the machine that builds. A program that is built
 // with -trimpath does not know where Go is.
-func (r *release) systemFiles() ([]item, error) {
-	zones, err := os.ReadFile(filepath.Join(r.Source, "pkg", "timezone", "zoneinfo.zip"))
+func systemFiles() ([]item, error) {
+	zones, err := os.ReadFile(filepath.Join("pkg", "timezone", "zoneinfo.zip"))
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ func unpack(t *testing.T, from io.Reader, dir string) {
 			require.NoError(t, os.MkdirAll(path, 0o755))
 			continue
 		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, os.FileMode(h.Mode).Perm())
 		require.NoError(t, err)
 		_, err = io.Copy(file, r)

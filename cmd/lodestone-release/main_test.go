@@ -4,48 +4,49 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
+
+const numberFile = "pkg/build/VERSION"
 
 // A number without a suffix is that of the commit, in a file of it. Others are for trials.
 func TestANumberIsThatOfItsCommit(t *testing.T) {
 	t.Parallel()
 	source := t.TempDir()
-	git := func(args ...string) string {
+	makefile, err := filepath.Abs("../../Makefile")
+	require.NoError(t, err)
+	git := func(args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Test", "-c", "user.email=test@example.com"}, args...)...)
-		cmd.Dir = source
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return strings.TrimSpace(string(out))
+		_, err := execute(t.Context(), source, "", "git", append([]string{"-c", "user.name=Test", "-c", "user.email=test@example.com"}, args...)...)
+		require.NoError(t, err)
 	}
-	commit := func(number string) string {
+	number := func(number string) {
 		t.Helper()
 		require.NoError(t, os.MkdirAll(filepath.Join(source, "pkg", "build"), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(source, numberFile), []byte(number+"\n"), 0o600))
-		git("add", "--all")
-		git("commit", "--quiet", "--allow-empty", "--message", "x")
-		return git("rev-parse", "HEAD")
 	}
-	build := func(version, commit string) error {
-		return buildCommand{Version: version, Commit: commit, Date: time.Now(), Source: source, Out: filepath.Join(t.TempDir(), "out")}.Run(t.Context())
+	check := func(variables ...string) error {
+		_, err := execute(t.Context(), source, "", "env", append([]string{"-u", "MAKEFLAGS", "-u", "VERSION", "make", "-f", makefile, "release-number"}, variables...)...)
+		return err
 	}
-	const unbuilt = "is not built, run `make web`" // what is examined next
 	git("init", "--quiet")
-	first := commit("0.1.0")
-	require.ErrorContains(t, build("0.1.0", first), unbuilt)
-	require.NoError(t, os.WriteFile(filepath.Join(source, numberFile), []byte("0.3.0\n"), 0o600))
-	require.ErrorContains(t, build("0.3.0", first), `of this commit is "0.1.0", and not 0.3.0`, "it is not committed")
-	second := commit("0.2.0")
-	require.ErrorContains(t, build("0.1.0", second), `of this commit is "0.2.0", and not 0.1.0`)
-	require.ErrorContains(t, build("0.1.0", first), "check that out", "the checkout is another commit")
-	require.ErrorContains(t, build("0.2.0", second), unbuilt)
-	require.ErrorContains(t, build("0.3.0-dev", second), unbuilt)
-	require.ErrorContains(t, build("0.3.0-rc.1", second), unbuilt)
+	number("0.1.0")
+	require.ErrorContains(t, check(), "not committed")
+	git("add", "--all")
+	git("commit", "--quiet", "--message", "x")
+	for _, version := range []string{"0.1.0", "0.3.0-dev", "0.3.0-rc.1"} {
+		require.NoError(t, check("VERSION="+version), version)
+	}
+	require.NoError(t, check())
+	require.ErrorContains(t, check("VERSION=0.3.0"), "pkg/build/VERSION is 0.1.0, and not 0.3.0")
+	for _, version := range []string{"v0.1.0", "0.1", "devel", "0.1.0;x"} {
+		require.ErrorContains(t, check("VERSION="+version), "is not the number of a release")
+	}
+	require.ErrorContains(t, check("RELEASE_DIR=pkg"), "pkg is not empty")
 }
 
 // The commands of "Make a release" work as they are written: the key is made where the build looks
@@ -54,41 +55,29 @@ func TestCommandsOfARelease(t *testing.T) {
 	t.Parallel()
 	_, page, found := strings.Cut(string(readFile(t, "../../docs/release.md")), "## Make a release")
 	require.True(t, found)
-	line := func(with string) string {
-		for line := range strings.Lines(page) {
-			if strings.HasPrefix(line, "LODESTONE_RELEASE_PASSWORD=… "+with) {
-				return strings.ReplaceAll(strings.TrimSpace(line), "…", "secret")
-			}
-		}
-		t.Fatal("docs/release.md has no command " + with)
-		return ""
+	block := func(beginning string) string {
+		m := regexp.MustCompile("(?s)```sh\n(" + regexp.QuoteMeta(beginning) + ".*?)```").FindStringSubmatch(page)
+		require.NotNil(t, m, beginning)
+		return m[1]
 	}
 	home, work := t.TempDir(), t.TempDir()
 	shell := func(dir, command string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "HOME="+home, "MAKEFLAGS=", "GOCACHE="+cache(t), "GOMODCACHE="+modules(t))
-		out, err := cmd.CombinedOutput()
-		return string(out), err
+		return execute(t.Context(), dir, password+"\n"+password+"\n", "env", "HOME="+home, "MAKEFLAGS=", "GOCACHE="+cache(t), "GOMODCACHE="+modules(t), "sh", "-ec", command)
 	}
-	out, err := shell(".", "go build -o "+filepath.Join(work, "bin", "lodestone-release")+" .")
-	require.NoError(t, err, out)
-	out, err = shell(work, line("bin/lodestone-release key"))
-	require.NoError(t, err, out)
-	release := line("make release")
+	_, err := shell(work, block("minisign -G"))
+	require.NoError(t, err)
+	release := strings.TrimSpace(block("make release"))
 	_, key, _ := strings.Cut(release, "KEY=")
-	out, err = shell(work, "test -s "+key)
-	require.NoError(t, err, "%s is not what was made: %s", key, out)
+	_, err = shell(work, "test -s "+key)
+	require.NoError(t, err, "%s is not what was made", key)
 
 	committed := strings.TrimSpace(string(readFile(t, "../../"+numberFile)))
-	require.Regexp(t, number, committed)
 	require.Contains(t, release, "VERSION="+committed+" ", "the page has the number of this commit")
 	for _, command := range []string{release, strings.Replace(release, "VERSION="+committed+" ", "", 1)} {
-		out, err = shell("../..", strings.Replace(command, "make release", "make --dry-run --always-make release", 1))
-		require.NoError(t, err, out)
-		require.Contains(t, out, "--version '"+committed+"'")
-		require.Contains(t, out, "--out 'bin/release-"+committed+"'")
-		require.Less(t, strings.Index(out, "--try"), strings.Index(out, "npm"), "a wrong number is found before anything is built")
+		out, err := shell("../..", strings.Replace(command, "make release", "make --dry-run --always-make release", 1))
+		require.NoError(t, err)
+		require.Contains(t, out, "bin/release-"+committed+"'/*")
+		require.Less(t, strings.Index(out, "is not the number of a release"), strings.Index(out, "npm"), "a wrong number is found before anything is built")
 	}
 	for _, file := range []string{"../../README.md", "../../docs/start.md"} {
 		require.Contains(t, string(readFile(t, file)), "make release", file)

@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// processes have a unit of systemd each.
+var processes = []string{"migrate", "collector", "consumer", "query", "crud"}
+
 // directives are those that the units may have, by section, and their values. systemd ignores a
 // misspelt one with no more than a line in the log, so a process would run without that protection.
 var directives = map[string]map[string]string{

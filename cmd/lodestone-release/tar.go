@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,44 +14,6 @@ import (
 	"time"
 )
 
-// archive writes the files of a platform as a tar.gz with one directory, whose contents fit below a
-// prefix such as /usr/local.
-func (r *release) archive(p platform, files []entry) error {
-	name := "lodestone-" + r.Version + "-" + p.String()
-	var items []item
-	for _, f := range files {
-		text, err := os.ReadFile(f.source)
-		if err != nil {
-			return err
-		}
-		items = append(items, item{path: path.Join(name, f.path), text: text, mode: int64(f.mode)})
-	}
-	return r.writeArchive(name, items)
-}
-
-// documentation writes the site of the documentation as a tar.gz with one directory.
-func (r *release) documentation() error {
-	name := "lodestone-" + r.Version + "-docs"
-	items, err := itemsBelow(r.Site, name)
-	if err != nil {
-		return err
-	}
-	return r.writeArchive(name, items)
-}
-
-func (r *release) writeArchive(name string, items []item) error {
-	return writeFile(r.out(name+".tar.gz"), func(to io.Writer) error {
-		// Without a name and a time.
-		z, err := gzip.NewWriterLevel(to, gzip.DefaultCompression)
-		if err != nil {
-			return err
-		}
-		return errors.Join(writeTar(z, items, r.Date), z.Close())
-	})
-}
-
-func (r *release) out(name string) string { return r.Out + string(os.PathSeparator) + name }
-
 // item is a file of a tar archive, or a directory if its path ends with a slash.
 type item struct {
 	path  string
@@ -61,8 +22,8 @@ type item struct {
 	owner int
 }
 
-// itemsBelow returns the files of a directory, with paths below a prefix.
-func itemsBelow(dir, prefix string) (items []item, err error) {
+// itemsBelow returns the files of a directory.
+func itemsBelow(dir string) (items []item, err error) {
 	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -72,7 +33,7 @@ func itemsBelow(dir, prefix string) (items []item, err error) {
 			return err
 		}
 		text, err := os.ReadFile(file) //nolint:gosec // our own directory
-		items = append(items, item{path: path.Join(prefix, filepath.ToSlash(name)), text: text, mode: 0o644})
+		items = append(items, item{path: filepath.ToSlash(name), text: text, mode: 0o644})
 		return err
 	})
 	return items, err
