@@ -16,6 +16,8 @@ GOLANGCI_VERSION := v2.15.0
 GOLANGCI := .cache/bin/golangci-lint-$(GOLANGCI_VERSION)
 GORELEASER_VERSION := v2.15.1
 GORELEASER := .cache/bin/goreleaser-$(GORELEASER_VERSION)
+MD2MAN_VERSION := v2.0.7
+MD2MAN := .cache/bin/go-md2man-$(MD2MAN_VERSION)
 GOTESTSUM_VERSION := v1.13.0
 GOTESTSUM := .cache/bin/gotestsum-$(GOTESTSUM_VERSION)
 INTER_VERSION := 4.1.1
@@ -72,15 +74,18 @@ release: export DATE := $(DATE)
 release: export TIMESTAMP := $(shell git log -1 --format=%ct 2>/dev/null)
 RELEASE_DIR ?= bin/release-$(VERSION)
 STAGE := .cache/release
-release: release-number web site bin/lodestone bin/lodestone-release $(GORELEASER) ## Build a release: archives, packages, image, documentation, checksums of the number in pkg/build/VERSION (KEY=FILE signs, RELEASE_DIR=DIR)
+# A page of the documentation as one of the manual: without links, and with lists in place of tables, which are too wide.
+manual = sed -E '1s/.*/% lodestone $(2)/; s/\[([^]]*)\]\([^)]*\)/\1/g; s/<br>/ /g; /^\|-/d; s/^\| (.*) \|$$/- \1/; /^- /s/ \| /: /g' $(1) | $(MD2MAN) -out
+release: release-number web site bin/lodestone-release $(GORELEASER) $(MD2MAN) ## Build a release: archives, packages, image, documentation, checksums of the number in pkg/build/VERSION (KEY=FILE signs, RELEASE_DIR=DIR)
 	@# What archives and packages have beside the programs.
 	@umask 022; share=$(STAGE)/linux/share; rm -rf $(STAGE); \
-	mkdir -p $$share/{bash-completion/completions,doc/lodestone,fish/vendor_completions.d,man/man1,zsh/site-functions} \
+	mkdir -p $$share/{bash-completion/completions,doc/lodestone,fish/vendor_completions.d,man/man{1,5},zsh/site-functions} \
 		$(STAGE)/linux/{etc/lodestone,lib/systemd/system,lib/sysusers.d} $(STAGE)/darwin; \
-	bin/lodestone manual $$share/man/man1; \
-	bin/lodestone completion bash >$$share/bash-completion/completions/lodestone; \
-	bin/lodestone completion fish >$$share/fish/vendor_completions.d/lodestone.fish; \
-	bin/lodestone completion zsh >$$share/zsh/site-functions/_lodestone; \
+	$(call manual,docs/cli.md,1) $$share/man/man1/lodestone.1; \
+	$(call manual,docs/configuration.md,5) $$share/man/man5/lodestone.5; \
+	install -m 644 cmd/lodestone/completion/bash $$share/bash-completion/completions/lodestone; \
+	install -m 644 cmd/lodestone/completion/fish $$share/fish/vendor_completions.d/lodestone.fish; \
+	install -m 644 cmd/lodestone/completion/zsh $$share/zsh/site-functions/_lodestone; \
 	install -m 644 LICENSE README.md CHANGELOG.md $$share/doc/lodestone; \
 	cp -r $$share $(STAGE)/darwin; \
 	install -m 644 deploy/systemd/*.service $(STAGE)/linux/lib/systemd/system; \
@@ -213,6 +218,11 @@ $(GORELEASER):
 	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)
 	@mv .cache/bin/goreleaser $@
 
+$(MD2MAN):
+	@mkdir -p $(@D)
+	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install github.com/cpuguy83/go-md2man/v2@$(MD2MAN_VERSION)
+	@mv .cache/bin/go-md2man $@
+
 $(GOTESTSUM):
 	@mkdir -p $(@D)
 	@GOBIN=$(CURDIR)/.cache/bin GOFLAGS=-mod=mod go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
@@ -257,7 +267,7 @@ race: web ## Run the tests of packages with the race detector (about 30 minutes)
 lab: ## Test the laboratory, which starts whole installations (about 15 minutes)
 	@cd $(LAB) && $(GOTEST) -p 1 -count=1 -timeout 60m ./...
 
-release-test: $(GORELEASER) ## Build a release, and use it
+release-test: $(GORELEASER) $(MD2MAN) ## Build a release, and use it
 	@cd $(RELEASE) && $(GOTEST) -count=1 -timeout 20m ./...
 
 helm-test: ## Render the Helm chart, and check every object (the first time, Helm's packages are compiled: about a minute)

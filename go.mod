@@ -27,7 +27,6 @@ require (
 	github.com/maxmind/mmdbwriter v1.2.0 // tests: writes files of countries
 	github.com/minio/minio-go/v7 v7.4.1 // puts the daily export into a bucket
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // lodestone mcp: the Model Context Protocol
-	github.com/muesli/roff v0.1.0 // writes manual pages
 	github.com/oschwald/maxminddb-golang/v2 v2.9.0 // reads files that map addresses to countries
 	github.com/parquet-go/parquet-go v0.32.0 // writes submissions as Parquet; ClickHouse writes events
 	github.com/pressly/goose/v3 v3.29.0 // migrations

@@ -114,6 +114,30 @@ func TestTheDocumentation(t *testing.T) {
 	require.Equal(t, "<h1>Start</h1>", string(readFile(t, filepath.Join(dir, name, "docs", "start.html"))))
 }
 
+// The manual has the commands and the settings, and the program that prints manuals has no complaint
+// about its pages.
+func TestTheManual(t *testing.T) {
+	dir := t.TempDir()
+	z, err := gzip.NewReader(bytes.NewReader(readFile(t, filepath.Join(releases(t)[0], archiveName("tar.gz")))))
+	require.NoError(t, err)
+	unpack(t, z, dir)
+	for page, has := range map[string][]string{
+		"man1/lodestone.1": {"lodestone dead-letters replay", "--engine-cache"}, "man5/lodestone.5": {"--kafka-brokers", "LODESTONE_KAFKA_BROKERS"},
+	} {
+		file := filepath.Join(dir, strings.TrimSuffix(archiveName("tar.gz"), ".tar.gz"), "share", "man", page)
+		for _, text := range has {
+			require.Contains(t, string(readFile(t, file)), text, page)
+		}
+		if _, err := exec.LookPath("man"); err != nil {
+			t.Log("no man on this machine: the pages are not rendered")
+			continue
+		}
+		out, err := execute(t.Context(), dir, "", "env", "MANPAGER=cat", "LC_ALL=C.UTF-8", "man", "--warnings", "--local-file", file)
+		require.NoError(t, err)
+		require.NotContains(t, out, "warning:", page)
+	}
+}
+
 // The list names the modules that the product's go.mod has, with their versions, and the packages
 // of the front-ends.
 func TestTheBillOfMaterials(t *testing.T) {
@@ -179,7 +203,7 @@ func TestTheRPM(t *testing.T) {
 	}
 	for name, mode := range map[string]cpio.FileMode{
 		"/usr/bin/lodestone": 0o755, "/usr/bin/lodestone-clickhouse": 0o755, "/etc/lodestone/lodestone.env": 0o600, "/usr/lib/systemd/system/lodestone-crud.service": 0o644,
-		"/usr/share/man/man1/lodestone-up.1": 0o644,
+		"/usr/share/man/man1/lodestone.1": 0o644,
 	} {
 		require.Contains(t, installed, name)
 		require.Equal(t, mode, installed[name].Mode.Perm(), name)

@@ -48,7 +48,7 @@ func TestTheCommandsOfADownload(t *testing.T) {
 	out, err = run(`sudo() { "$@"; }` + "\n" + strings.ReplaceAll(unpack, "/usr/local", prefix))
 	require.NoError(t, err, out)
 	require.Contains(t, out, "lodestone 0.1.0\n")
-	require.FileExists(t, filepath.Join(prefix, "share/man/man1/lodestone-up.1"))
+	require.FileExists(t, filepath.Join(prefix, "share/man/man1/lodestone.1"))
 
 	require.NoError(t, os.WriteFile(archive, append(readFile(t, archive), 'x'), 0o600))
 	for command := range strings.SplitSeq(strings.TrimSpace(check), "\n") {

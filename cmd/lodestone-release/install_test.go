@@ -95,7 +95,7 @@ func TestTheArchiveRunsWithoutCompilers(t *testing.T) {
 	unpack(t, z, root)
 	prefix := filepath.Join(root, strings.TrimSuffix(archiveName("tar.gz"), ".tar.gz"))
 	for _, name := range []string{
-		"bin/lodestone-clickhouse", "share/man/man1/lodestone-up.1", "share/bash-completion/completions/lodestone", "share/zsh/site-functions/_lodestone",
+		"bin/lodestone-clickhouse", "share/man/man1/lodestone.1", "share/man/man5/lodestone.5", "share/bash-completion/completions/lodestone", "share/zsh/site-functions/_lodestone",
 		"share/fish/vendor_completions.d/lodestone.fish", "lib/systemd/system/lodestone-collector.service", "share/doc/lodestone/LICENSE",
 		"share/doc/lodestone/sbom.cdx.json", "etc/lodestone/lodestone.env",
 	} {

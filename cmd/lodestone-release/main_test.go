@@ -62,7 +62,7 @@ func TestCommandsOfARelease(t *testing.T) {
 	}
 	home, work := t.TempDir(), t.TempDir()
 	shell := func(dir, command string) (string, error) {
-		return execute(t.Context(), dir, password+"\n"+password+"\n", "env", "HOME="+home, "MAKEFLAGS=", "GOCACHE="+cache(t), "GOMODCACHE="+modules(t), "sh", "-ec", command)
+		return execute(t.Context(), dir, password+"\n"+password+"\n", "env", "HOME="+home, "MAKEFLAGS=", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "sh", "-ec", command)
 	}
 	_, err := shell(work, block("minisign -G"))
 	require.NoError(t, err)
@@ -83,9 +83,6 @@ func TestCommandsOfARelease(t *testing.T) {
 		require.Contains(t, string(readFile(t, file)), "make release", file)
 	}
 }
-
-func cache(t *testing.T) string   { return goEnv(t, "GOCACHE") }
-func modules(t *testing.T) string { return goEnv(t, "GOMODCACHE") }
 
 func goEnv(t *testing.T, name string) string {
 	t.Helper()

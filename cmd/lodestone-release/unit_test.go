@@ -20,7 +20,7 @@ var processes = []string{"migrate", "collector", "consumer", "query", "crud"}
 // misspelt one with no more than a line in the log, so a process would run without that protection.
 var directives = map[string]map[string]string{
 	"Unit": {
-		"Description": `Lodestone: .+`, "Documentation": `man:lodestone-[a-z]+\(1\)`, "After": `network-online\.target`, "Wants": `network-online\.target`,
+		"Description": `Lodestone: .+`, "Documentation": `man:lodestone\(1\)`, "After": `network-online\.target`, "Wants": `network-online\.target`,
 	},
 	"Service": {
 		"ExecStart": `/usr/bin/lodestone [a-z]+`, "EnvironmentFile": `-?/etc/lodestone/[a-z]+\.env`, "Environment": `(LODESTONE_[A-Z_]+=[^ "]+ ?)+`,
@@ -77,8 +77,7 @@ func TestUnits(t *testing.T) {
 		}
 		protections = append(protections, protection)
 		require.Equal(t, "/usr/bin/lodestone "+name, values["ExecStart"])
-		require.Equal(t, "man:lodestone-"+name+"(1)", values["Documentation"])
-		require.FileExists(t, filepath.Join(root, "share/man/man1/lodestone-"+name+".1"))
+		require.FileExists(t, filepath.Join(root, "share/man/man1/lodestone.1"))
 		require.Equal(t, "/etc/lodestone/lodestone.env -/etc/lodestone/"+name+".env", values["EnvironmentFile"])
 		for setting := range strings.FieldsSeq(values["Environment"]) {
 			variable, value, _ := strings.Cut(setting, "=")

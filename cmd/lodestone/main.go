@@ -61,7 +61,7 @@ type commands struct {
 	Doctor      doctorCommand      `cmd:"" group:"Operate it:" help:"Examine whether engines answer, clocks, disks and certificates, and print what to fix."`
 	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version of this program, and those of what it shares with other releases."`
 	Completion  completionCommand  `cmd:"" group:"This program:" help:"Print the completion of commands and flags for a shell."`
-	Manual      manualCommand      `cmd:"" hidden:"" help:"Write the manual pages into a directory."`
+	Complete    completeCommand    `cmd:"" hidden:"" help:"Print what may follow words of a command line."`
 }
 
 func main() {

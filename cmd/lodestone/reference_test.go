@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/cmd/lodestone/manual"
 	"lodestone/crud"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -91,7 +90,7 @@ func TestReferenceDocuments(t *testing.T) {
 		}
 		return ""
 	}
-	requireGenerated(t, "cli.md", commandsIntro+manual.Markdown(parser.Model, settings))
+	requireGenerated(t, "cli.md", commandsIntro+markdown(parser.Model, settings))
 
 	var table, each strings.Builder
 	codes := problem.Codes()

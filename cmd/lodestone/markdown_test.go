@@ -1,4 +1,4 @@
-package manual
+package main
 
 import (
 	"fmt"
@@ -8,14 +8,42 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Settings says what a page of all commands leaves to the page of settings: the section that a flag
-// is in, or "".
-type Settings func(flag *kong.Flag) (section string)
+// commandPage is a command, or a command of a command, as it is typed.
+type commandPage struct {
+	path  []string
+	help  string
+	flags []*kong.Flag
+	next  []string // the commands that may follow
+	node  *kong.Node
+}
 
-// Markdown returns the commands as one page: a table, then each with its arguments and its own
+// commandPages returns all that are not hidden, the program itself first.
+func commandPages(app *kong.Application) []commandPage {
+	var all []commandPage
+	var walk func(node *kong.Node, path []string)
+	walk = func(node *kong.Node, path []string) {
+		c := commandPage{path: path, help: node.Help, flags: slices.Concat(node.AllFlags(true)...), node: node}
+		at := len(all)
+		all = append(all, c)
+		for _, child := range node.Children {
+			if child.Type == kong.CommandNode && !child.Hidden {
+				all[at].next = append(all[at].next, child.Name)
+				walk(child, append(append([]string{}, path...), child.Name))
+			}
+		}
+	}
+	walk(app.Node, nil)
+	return all
+}
+
+// settingsOf says what a page of all commands leaves to the page of settings: the section that a flag
+// is in, or "".
+type settingsOf func(flag *kong.Flag) (section string)
+
+// markdown returns the commands as one page: a table, then each with its arguments and its own
 // flags. Flags that a section of the settings has are named by that section.
-func Markdown(app *kong.Application, settings Settings) string {
-	all := commands(app)[1:]
+func markdown(app *kong.Application, settings settingsOf) string {
+	all := commandPages(app)[1:]
 	var doc strings.Builder
 	var group string
 	for _, c := range all {
@@ -32,13 +60,13 @@ func Markdown(app *kong.Application, settings Settings) string {
 				}
 			}
 		}
-		c.markdown(&doc, app, settings)
+		c.write(&doc, app, settings)
 	}
 	return doc.String()
 }
 
 // group is the title under which the help lists the command, or the command that it belongs to.
-func (c command) group() string {
+func (c commandPage) group() string {
 	for node := c.node; node != nil; node = node.Parent {
 		if node.Group != nil {
 			return node.Group.Title
@@ -47,11 +75,11 @@ func (c command) group() string {
 	return ""
 }
 
-func (c command) name(app *kong.Application) string {
+func (c commandPage) name(app *kong.Application) string {
 	return app.Name + " " + strings.Join(c.path, " ")
 }
 
-func (c command) markdown(doc *strings.Builder, app *kong.Application, settings Settings) {
+func (c commandPage) write(doc *strings.Builder, app *kong.Application, settings settingsOf) {
 	fmt.Fprintf(doc, "\n### %s\n\n%s\n\n```text\n%s%s\n```\n", c.name(app), prose(c.help), c.name(app), strings.TrimRight(c.arguments(), " "))
 	var rows []string
 	for _, p := range c.node.Positional {
@@ -100,3 +128,14 @@ func flagRow(f *kong.Flag) string {
 // cell is a text in a table; prose one that stands by itself. Both take angle brackets literally.
 func cell(text string) string  { return strings.ReplaceAll(prose(text), "|", `\|`) }
 func prose(text string) string { return strings.ReplaceAll(text, "<", `\<`) }
+
+func (c commandPage) arguments() string {
+	parts := []string{" [options]"}
+	for _, p := range c.node.Positional {
+		parts = append(parts, p.Summary())
+	}
+	if len(c.next) > 0 {
+		parts = append(parts, "command")
+	}
+	return strings.Join(parts, " ")
+}
