@@ -14,14 +14,12 @@ import (
 	"github.com/ClickHouse/ch-go"
 
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/engine/blockgroup"
 )
 
 // probe asks both ports for an answer as Lodestone's own user: with a wrong configuration the
 // server may run, and even end with status 0, without serving, and one port can be closed while the
 // other answers. It creates the workload of SQL users if there is none, as the library forgets it
-// with each process. Tables that were created since the last probe get their files spread over the
-// disk.
+// with each process.
 func (c *ClickHouse) probe(ctx context.Context) error {
 	if text, err := c.request(ctx, http.MethodGet, "http://"+address(c.ports["http"])+"/ping", ""); err != nil || text != "Ok." {
 		return fmt.Errorf("ping: %q: %w", text, cmpErr(err))
@@ -37,9 +35,6 @@ func (c *ClickHouse) probe(ctx context.Context) error {
 		if err := c.makeWorkload(ctx); err != nil {
 			c.config.Log.Warn("queries of SQL users do not wait their turn", "error", err)
 		}
-	}
-	if err := blockgroup.Spread(c.path("data/store/*/*")); err != nil { // the directories of tables
-		c.config.Log.Debug("ClickHouse's files are not spread over the disk", "error", err)
 	}
 	return nil
 }

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package blockgroup
-
-func spread(string) error { return nil }
