@@ -25,7 +25,7 @@ type Command struct {
 	Seed     uint64        `name:"seed" help:"Seed of the schedule; a random one if 0, which is printed."`
 	Duration time.Duration `name:"duration" default:"30m" help:"How long to break things, at least."`
 	Events   int64         `name:"events" default:"10000000" help:"How many events have to be acknowledged before the end."`
-	Faults   int           `name:"faults" default:"100" help:"How many faults to inject before the end."`
+	Faults   int           `name:"faults" default:"40" help:"How many faults to inject before the end."`
 	Rate     int           `name:"rate" default:"0" help:"Events to send in a second; 0 for as many as are taken."`
 	Senders  int           `name:"senders" default:"16" help:"Clients that send at the same time."`
 	Steps    []string      `name:"steps" help:"Inject these faults, in this order, and end."`
