@@ -64,6 +64,8 @@ type Counter struct {
 	finished   time.Time // when the retention was last seen to have nothing to finish
 	reconciled time.Time // when rows that no commit announces were counted last
 
+	topics map[string]uuid.UUID // at the last look, by name
+
 	links  prometheus.Counter
 	errors prometheus.Counter
 	behind prometheus.Gauge
@@ -82,7 +84,7 @@ type Deps struct {
 // New returns the counters' service for what the consumer group has stored.
 func New(c Config, d Deps) *Counter {
 	counter := &Counter{
-		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log,
+		cfg: c, group: d.Group, kafka: d.Kafka, store: d.ClickHouse, pool: d.Postgres, log: d.Log, topics: map[string]uuid.UUID{},
 		links:  prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_links_total", Help: "Counters of links set."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_counter_errors_total", Help: "Looks for missing counts that failed and were tried again."}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_counter_lag_records", Help: "Stored records that the counters do not reflect yet."}),
@@ -179,6 +181,9 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 		topicID, _, err := kafka.Topic(ctx, client, k.topic)
 		if err != nil {
 			return err
+		}
+		if c.topics[k.topic] != topicID { // the next pass counts what is left of the topic before it
+			c.topics[k.topic], c.reconciled = topicID, time.Time{}
 		}
 		n, err := c.catchUpKind(ctx, conn, k, isFar, topicID, committed[k.topic])
 		if err == nil && reconcile {

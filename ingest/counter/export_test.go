@@ -15,9 +15,9 @@ func TryLock(ctx context.Context, tx pgx.Tx, topicID uuid.UUID, partition int32)
 	return span{topicID: topicID, partition: partition}.tryLock(ctx, tx)
 }
 
-// Pass makes one pass, as if one had begun so long ago.
+// Pass makes one pass, as if the last one had been so long ago.
 func (c *Counter) Pass(ctx context.Context, client *kgo.Client, conn driver.Conn, ago time.Duration) error {
-	c.begun = time.Now().Add(-ago)
+	c.begun, c.set = time.Now().Add(-ago), time.Now().Add(-ago)
 	return c.catchUp(ctx, client, conn)
 }
 

@@ -90,6 +90,19 @@ func TestCaughtUp(t *testing.T) {
 	require.Never(t, func() bool { return caughtUp().After(sent.Add(time.Millisecond)) }, time.Second, 50*time.Millisecond)
 }
 
+// passes returns a function with which one counter looks once.
+func (r *rig) passes() (pass func()) {
+	counters, ok := r.create().(*counter.Counter)
+	require.True(r.t, ok)
+	return func() {
+		r.t.Helper()
+		client, err := kgo.NewClient(r.Kafka.Options(r.log)...) // without a topic that is gone in its memory
+		require.NoError(r.t, err)
+		defer client.Close()
+		require.Eventually(r.t, func() bool { return counters.Pass(context.Background(), client, r.Conn, time.Minute) == nil }, waitLimit, 20*time.Millisecond)
+	}
+}
+
 // What is lost with a topic that is deleted and recreated is never counted, and does not keep the
 // counters from being caught up.
 func TestCaughtUpWithARecreatedTopic(t *testing.T) {
@@ -97,15 +110,7 @@ func TestCaughtUpWithARecreatedTopic(t *testing.T) {
 	r := newRig(t)
 	r.stopConsumer()
 	r.send(r.link(nil), func(*event.Event) {})
-	counters, ok := r.create().(*counter.Counter)
-	require.True(t, ok)
-	pass := func() {
-		t.Helper()
-		client, err := kgo.NewClient(r.Kafka.Options(r.log)...) // without the old topic in its memory
-		require.NoError(t, err)
-		defer client.Close()
-		require.Eventually(t, func() bool { return counters.Pass(context.Background(), client, r.Conn, 0) == nil }, waitLimit, 20*time.Millisecond)
-	}
+	pass := r.passes()
 	caughtUp := func() (is bool) {
 		t.Helper()
 		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM rounds WHERE service = 'counters')").Scan(&is))

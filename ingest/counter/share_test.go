@@ -261,6 +261,28 @@ func TestRowsOfATopicThatIsGoneAreCounted(t *testing.T) {
 	r.await("access_links", link, 1, 1, 1)
 }
 
+// So is what a counter that runs had not counted yet when its topic was replaced, with no wait for
+// the hourly look.
+func TestRowsOfATopicThatIsReplacedAreCountedAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	link := r.link(nil)
+	pass := r.passes()
+	pass() // looks for rows of topics that are gone
+	r.send(link, func(*event.Event) {})
+	r.awaitStored()
+	r.stopConsumer()
+	_, err := kadm.NewClient(r.Client).DeleteTopics(t.Context(), event.Topic, event.LinkViewTopic)
+	require.NoError(t, err)
+	_, err = kafka.CreateTopics(t.Context(), r.Client, kafka.TopicConfig{Partitions: 2, Replication: 1})
+	require.NoError(t, err)
+	pass() // sees the new topics
+	pass()
+	var views int64
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT view_count FROM counted_access_links WHERE id = $1", link).Scan(&views))
+	require.EqualValues(t, 1, views)
+}
+
 // A commit for another topic of the same name does not count for this one.
 func TestACommitForAnotherTopicIsNoProgress(t *testing.T) {
 	t.Parallel()
