@@ -30,6 +30,7 @@ type blockBuilder struct {
 	window  *stream.Window
 	decoder stream.Decoder
 	pending []*kgo.Record // taken from the queue, not yet in a block
+	ahead   int           // of the pending ones, how many the window expects
 	started int64         // next when the assignment began: records before it fill the window only
 	certain int64         // before it the log no longer holds the full window before a record
 	read    int64         // offset of the record to be seen next
@@ -250,6 +251,7 @@ func (f *blockBuilder) fill(age *time.Timer) fillState {
 				return isFull
 			}
 		}
+		f.lookAhead()
 		r := f.pending[0]
 		switch {
 		case f.intent != stream.NoIntent && r.Offset > f.intent:
@@ -262,6 +264,7 @@ func (f *blockBuilder) fill(age *time.Timer) fillState {
 			return needsSlot
 		}
 		f.pending[0], f.pending = nil, f.pending[1:]
+		f.ahead--
 		first := b.empty()
 		if f.add(r) {
 			r.Recycle()
@@ -289,6 +292,19 @@ func (f *blockBuilder) isComplete() bool {
 // recognised.
 func (f *blockBuilder) spans(offset int64) bool {
 	return !f.block.empty() && offset-f.block.start >= f.window.Size
+}
+
+// lookAhead prefetches the window for the next records.
+func (f *blockBuilder) lookAhead() {
+	if f.ahead > 0 {
+		return
+	}
+	var homes [stream.PrefetchMax]uint64
+	f.ahead = min(len(f.pending), len(homes))
+	for i, r := range f.pending[:f.ahead] {
+		homes[i] = f.window.Hash(f.decoder.Peek(r.Value))
+	}
+	f.window.Prefetch(homes[:f.ahead])
 }
 
 // add takes one record into the window of repeats and, unless it only fills that, into the block.

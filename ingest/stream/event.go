@@ -106,6 +106,11 @@ func (d *eventDecoder) Decode(record []byte) (Record, error) {
 	}, nil
 }
 
+func (d *eventDecoder) Peek(record []byte) Identity {
+	link, id := event.PeekIdentity(record)
+	return Identity{Link: link, Event: id}
+}
+
 func (d *eventDecoder) Add(to Table, at Place) {
 	e, t := &d.event, to.(*eventTable)
 	t.accountID.Append(e.AccountID)

@@ -92,6 +92,9 @@ func (d *linkViewDecoder) Decode(record []byte) (Record, error) {
 	}, nil
 }
 
+// Peek does not guess: link views are few.
+func (d *linkViewDecoder) Peek([]byte) Identity { return Identity{} }
+
 func (d *linkViewDecoder) Add(to Table, at Place) {
 	v, t := &d.view, to.(*linkViewTable)
 	t.accountID.Append(v.AccountID)

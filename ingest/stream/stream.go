@@ -45,6 +45,8 @@ type Decoder interface {
 	// become a row gives an error, whatever its bytes are, and nothing that Decode accepted is
 	// refused by ClickHouse for its values.
 	Decode(record []byte) (Record, error)
+	// Peek guesses the identity that Decode is going to return for a record, in less time.
+	Peek(record []byte) Identity
 	// Add appends the record decoded last as a row to a table of its stream. It keeps nothing of the
 	// record's bytes.
 	Add(to Table, at Place)

@@ -80,8 +80,11 @@ func MarkSpooled(record []byte) []byte { return appendVarint(record, fieldSpoole
 // ErrInvalid. Data and UserAgent alias the record; fields of the event are overwritten.
 func (e *Event) Decode(record []byte) error {
 	*e = Event{Data: emptyObject}
-	if err := scan(record, e); err != nil {
-		return err
+	if !e.decodePlain(record) {
+		*e = Event{Data: emptyObject}
+		if err := scan(record, e); err != nil {
+			return err
+		}
 	}
 	err := e.Validate()
 	if err != nil && !errors.Is(err, ErrNewer) {
@@ -90,7 +93,7 @@ func (e *Event) Decode(record []byte) error {
 	if !utf8.Valid(e.UserAgent) || !utf8.ValidString(e.Bot) {
 		return invalid("user_agent", "is not UTF-8")
 	}
-	if e.Data[0] != '{' || !utf8.Valid(e.Data) || !json.Valid(e.Data) {
+	if !isPlainObject(e.Data) && (e.Data[0] != '{' || !utf8.Valid(e.Data) || !json.Valid(e.Data)) {
 		return invalid("event_data", "is not a JSON object")
 	}
 	return err

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -30,20 +29,16 @@ type fields interface {
 func scan(record []byte, into fields) error {
 	version := uint64(0)
 	for b := record; len(b) > 0; {
-		tag, n := consumeVarint(b)
+		num, typ, n := protowire.ConsumeTag(b)
 		if n < 0 {
 			return malformed("field tag", protowire.ParseError(n))
-		}
-		num, typ := protowire.DecodeTag(tag)
-		if num < protowire.MinValidNumber {
-			return malformed("field tag", errFieldNumber)
 		}
 		b = b[n:]
 		var err error
 		switch typ {
 		case protowire.VarintType:
 			var v uint64
-			if v, n = consumeVarint(b); n < 0 {
+			if v, n = protowire.ConsumeVarint(b); n < 0 {
 				return malformed("number", protowire.ParseError(n))
 			}
 			if num == fieldVersion {
@@ -60,15 +55,10 @@ func scan(record []byte, into fields) error {
 			}
 			into.setTime(num, int64(v))
 		case protowire.BytesType:
-			var length uint64
-			if length, n = consumeVarint(b); n < 0 {
+			var v []byte
+			if v, n = protowire.ConsumeBytes(b); n < 0 {
 				return malformed("bytes", protowire.ParseError(n))
 			}
-			if length > uint64(len(b)-n) {
-				return malformed("bytes", io.ErrUnexpectedEOF)
-			}
-			v := b[n : n+int(length)]
-			n += int(length)
 			err = into.setBytes(num, v)
 		default:
 			if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
@@ -84,17 +74,6 @@ func scan(record []byte, into fields) error {
 		return fmt.Errorf("%w: no schema version", ErrMalformed)
 	}
 	return nil
-}
-
-var errFieldNumber = errors.New("invalid field number")
-
-// consumeVarint is protowire.ConsumeVarint, without a call for the numbers below 128, which most
-// are: tags, lengths and values.
-func consumeVarint(b []byte) (v uint64, n int) {
-	if len(b) > 0 && b[0] < 0x80 {
-		return uint64(b[0]), 1
-	}
-	return protowire.ConsumeVarint(b)
 }
 
 // newerVersion returns the error about a record of a version above those that this build knows.
