@@ -17,7 +17,7 @@ import (
 // WebhookDisabled mails the owner of a webhook, once the transaction commits, that it was disabled
 // because it failed, unless the account is set to none. Such mails count among the HourlyNotices.
 // The transaction may be of any scope.
-func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.WebhookEndpoint) error {
+func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.WebhookEndpoint, gone int) error {
 	row, err := store.New(tx).CountOwnerNotice(ctx, store.CountOwnerNoticeParams{Now: n.deps.Now(), ID: hook.AccountID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -33,12 +33,11 @@ func (n *Notices) WebhookDisabled(ctx context.Context, tx pgx.Tx, hook store.Web
 		n.deps.Log.Warn("cannot tell of a disabled webhook: no mail can be sent to the account's notify_email", "webhook_id", hook.ID, "account_id", hook.AccountID)
 		to = nil
 	}
-	w := &mail.Webhook{ID: hook.ID, Host: hostOf(hook.Url)}
+	w := &mail.Webhook{ID: hook.ID, Host: hostOf(hook.Url), Gone: gone}
 	if hook.Description != nil {
 		w.Description = *hook.Description
 	}
-	if hook.DisabledReason != nil && hook.DisabledAt != nil { // they are set together
-		_, _ = fmt.Sscanf(*hook.DisabledReason, webhook.ReasonGone, &w.Gone) // it stays 0 for any other reason
+	if hook.DisabledAt != nil {
 		w.DisabledAt = *hook.DisabledAt
 	}
 	if w.Failures = int(hook.Failures); hook.FailingSince != nil {

@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"slices"
+
 	"github.com/google/uuid"
 
 	"lodestone/crud/mail"
@@ -29,16 +31,13 @@ const (
 	kindTest Kind = "webhook.test"
 )
 
-// Kinds returns the kinds that an endpoint can ask for: those of events, and then those of notices.
-func Kinds() []Kind {
-	return []Kind{
-		KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified, KindSessionEnded, KindDownloadCompleted,
-		KindLeads, KindReaders, KindWeekly, KindWebhooks,
-	}
-}
+var (
+	eventKinds  = []Kind{KindLinkCreated, KindLinkAccessed, KindFormSubmitted, KindFormVerified, KindSessionEnded, KindDownloadCompleted}
+	noticeKinds = []Kind{KindLeads, KindReaders, KindWeekly, KindWebhooks}
+)
 
-// eventKinds is how many of Kinds are kinds of events.
-const eventKinds = 6
+// Kinds returns the kinds that an endpoint can ask for: those of events, and then those of notices.
+func Kinds() []Kind { return slices.Concat(eventKinds, noticeKinds) }
 
 // EnumValues implements jsonschema.Enum.
 func (Kind) EnumValues() []string { return jsonschema.Values(Kinds()) }

@@ -36,9 +36,9 @@ func (Format) EnumValues() []string { return jsonschema.Values(Formats()) }
 // Kinds returns the kinds that an endpoint of the format can ask for.
 func (f Format) Kinds() []Kind {
 	if f == JSON {
-		return Kinds()[:eventKinds]
+		return eventKinds
 	}
-	return Kinds()[eventKinds:]
+	return noticeKinds
 }
 
 // check returns what is wrong with the kinds of an endpoint.

@@ -40,8 +40,8 @@ type Attempt struct {
 
 func (a *Attempt) delivered() bool { return a.Error == nil }
 
-// gone reports whether an endpoint wants no more messages. A chat program answers 404 as well if its
-// webhook was deleted.
+// gone reports whether an endpoint wants no more messages. A chat program answers 404 as well if
+// its webhook was deleted.
 func (a *Attempt) gone(f Format) bool {
 	return a.StatusCode != nil && (*a.StatusCode == http.StatusGone || *a.StatusCode == http.StatusNotFound && f != JSON)
 }

@@ -87,10 +87,6 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 	return d, nil
 }
 
-// ReasonGone is why a webhook was disabled whose endpoint wants no more messages, with the status of
-// its answer.
-const ReasonGone = "It answered with %d: it wants no more messages."
-
 // failed decides what follows from a failed attempt, and whether the endpoint was disabled by it,
 // of which the owner gets a mail.
 func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDelivery, a *Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
@@ -99,10 +95,11 @@ func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDeliver
 	if err != nil {
 		return false, err
 	}
-	why := ""
+	why, gone := "", 0
 	switch {
 	case a.gone(Format(endpoint.Format)):
-		why = fmt.Sprintf(ReasonGone, *a.StatusCode)
+		gone = *a.StatusCode
+		why = fmt.Sprintf("It answered with %d: it wants no more messages.", gone)
 	case endpoint.Failures >= disableFailures && !now.Before(endpoint.FailingSince.Add(disableAfter)):
 		why = fmt.Sprintf("It failed for 5 days without a success, %d times in a row.", endpoint.Failures)
 	}
@@ -117,7 +114,7 @@ func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDeliver
 			return false, err
 		}
 		if w.notifier != nil {
-			if err := w.notifier.WebhookDisabled(ctx, tx, endpoint); err != nil {
+			if err := w.notifier.WebhookDisabled(ctx, tx, endpoint, gone); err != nil {
 				return false, err
 			}
 		}

@@ -32,8 +32,9 @@ type Deps struct {
 // Notifier notifies the owner of an endpoint once the transaction commits. It is implemented by
 // notice.Notices.
 type Notifier interface {
-	// WebhookDisabled is called once each time that an endpoint is disabled because it failed.
-	WebhookDisabled(ctx context.Context, tx pgx.Tx, endpoint store.WebhookEndpoint) error
+	// WebhookDisabled is called once each time that an endpoint is disabled because it failed. gone is
+	// the status by which it wants no more messages, or 0.
+	WebhookDisabled(ctx context.Context, tx pgx.Tx, endpoint store.WebhookEndpoint, gone int) error
 }
 
 // Webhooks serves the endpoints of accounts, and makes the Deliverer that sends to them. It is safe
