@@ -12,9 +12,13 @@ import (
 )
 
 const recordPartitions = `-- name: RecordPartitions :one
-INSERT INTO topics (topic_id, topic, partitions) VALUES ($1, $2, $3::integer)
-ON CONFLICT (topic_id) DO UPDATE SET partitions = coalesce(topics.partitions, excluded.partitions)
-RETURNING partitions::integer AS partitions
+WITH recorded AS (
+    INSERT INTO topics (topic_id, topic, partitions) VALUES ($1, $2, $3::integer)
+    ON CONFLICT (topic_id) DO UPDATE SET partitions = excluded.partitions WHERE topics.partitions IS NULL
+    RETURNING partitions
+)
+SELECT partitions::integer AS partitions FROM recorded
+UNION ALL SELECT t.partitions::integer FROM topics t WHERE t.topic_id = $1 AND t.partitions IS NOT NULL LIMIT 1
 `
 
 type RecordPartitionsParams struct {
@@ -23,7 +27,8 @@ type RecordPartitionsParams struct {
 	Partitions int32
 }
 
-// Records the number of partitions of a topic, unless there is a record, and returns the one recorded.
+// Records the number of partitions of a topic, unless there is a record, and returns the one recorded. It returns no
+// row if another process recorded it at the same time.
 func (q *Queries) RecordPartitions(ctx context.Context, arg RecordPartitionsParams) (int32, error) {
 	row := q.db.QueryRow(ctx, recordPartitions, arg.TopicID, arg.Topic, arg.Partitions)
 	var partitions int32

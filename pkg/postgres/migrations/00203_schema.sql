@@ -561,7 +561,7 @@ CREATE UNIQUE INDEX pictures_link ON pictures (generic_link_id, kind) WHERE gene
 CREATE UNIQUE INDEX pictures_logo ON pictures (account_id) WHERE kind = 'logo';
 
 -- The last round of services of which one runs at a time, over all processes, and what it passes to the next. Of the counters:
--- everything that Kafka had at finished_at is counted; as long as that is behind, nobody can tell that a session is over.
+-- everything that Kafka had at finished_at is counted; while that is behind, no session counts as over.
 CREATE TABLE rounds (
     service     text PRIMARY KEY,
     began_at    timestamptz(3),
