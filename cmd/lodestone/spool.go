@@ -32,10 +32,11 @@ type spoolSendCommand struct {
 }
 
 func (c *spoolSendCommand) check() error {
-	if info, err := os.Stat(c.Spool.Dir); err != nil || !info.IsDir() {
-		return errors.Join(config.Invalid("--spool-dir", "is no directory", "name that of the collector's spool"), validate(c.Kafka, c.Postgres))
+	err := validate(c.Kafka, c.Postgres, c.Spool)
+	if info, failed := os.Stat(c.Spool.Dir); failed != nil || !info.IsDir() {
+		err = errors.Join(config.Invalid("--spool-dir", "is no directory", "name that of the collector's spool"), err)
 	}
-	return validate(c.Kafka, c.Postgres, c.Spool)
+	return err
 }
 
 // Run sends the spool.

@@ -71,7 +71,7 @@ type flight struct {
 	records   []producer.Record // nil once they are not needed any more
 	errors    []error           // by record, nil: acknowledged; read when left is 0
 	left      atomic.Int64
-	took      atomic.Int64 // nanoseconds until the last record was settled
+	took      atomic.Int64 // nanoseconds until the last record was settled, since it was sent last
 }
 
 func (f *flight) over() bool { return f.left.Load() == 0 }
@@ -182,12 +182,12 @@ func (d *drain) launch(ctx context.Context) (bool, error) {
 
 // send sends the records of a flight. After an error none of them is in flight.
 func (d *drain) send(ctx context.Context, f *flight) error {
-	before := f.errors
+	before, began := f.errors, time.Now()
 	f.errors = make([]error, len(f.records))
 	f.left.Store(int64(len(f.records)))
 	err := d.deps.Kafka.Send(ctx, f.records, func(i int, err error) {
 		f.errors[i] = err
-		f.took.Store(int64(time.Since(f.began)))
+		f.took.Store(int64(time.Since(began)))
 		if f.left.Add(-1) == 0 {
 			notify(d.settled)
 		}
@@ -231,8 +231,8 @@ func (d *drain) land(ctx context.Context) error {
 	return nil
 }
 
-// reduce leaves the records that Kafka did not take in a flight that is over, and returns the cause,
-// nil if there are none. Records that are too old by now are dropped.
+// reduce leaves the records that Kafka did not take in a flight that is over, and returns the
+// cause, nil if there are none. Records that are too old by now are dropped.
 func (f *flight) reduce(age Age) (cause error) {
 	var rest []producer.Record
 	var errs []error

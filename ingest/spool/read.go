@@ -17,9 +17,9 @@ type batch struct {
 	end      position
 }
 
-// readAt returns entries from a position on, which is the end of an earlier batch, or the beginning:
-// at least one, if there is any, and no more than the limits beyond that. The end of an empty batch
-// is the position up to which there is only damage.
+// readAt returns entries from a position on, which is the end of an earlier batch, or the
+// beginning: at least one, if there is any, and no more than the limits beyond that. The end of an
+// empty batch is the position up to which there is only damage.
 //
 // An error means that the disk did not return bytes. It does not prove damage, so the position does
 // not move past it: the caller tries again later. Only a wrong checksum over bytes that were read
