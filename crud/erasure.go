@@ -50,9 +50,9 @@ func (s *Service) Pruning() service.Service {
 	return service.Every("pruning of queues", pruneEvery, pruneRetry, s.log, s.prune)
 }
 
-// prune removes old mails, messages and answers. Until queues have
-// nothing of a person who was erased, it has Postgres vacuum the tables once a day: a table that
-// changes little keeps deleted rows for long, and statistics with values of them.
+// prune removes old mails, messages and answers. Until queues have nothing of a person who was
+// erased, it has Postgres vacuum the tables once a day: a table that changes little keeps deleted
+// rows for long, and statistics with values of them.
 func (s *Service) prune(ctx context.Context) error {
 	q := store.New(s.postgres.Unscoped())
 	if err := q.PruneJobs(ctx, queue.PruneAt.Seconds()); err != nil {

@@ -23,8 +23,8 @@ type bomCommand struct {
 	Out      string `required:"" type:"existingdir" help:"Directory to write to."`
 }
 
-// Run writes what is in a program, as CycloneDX: the modules of Go that the linker recorded, and the
-// npm packages of the front-ends.
+// Run writes what is in a program, as CycloneDX: the modules of Go that the linker recorded, and
+// the npm packages of the front-ends.
 func (c *bomCommand) Run() error {
 	generator, err := bin.NewGenerator(c.Program, bin.WithIncludeStdlib(true), bin.WithVersionOverride("v"+c.Version), bin.WithLogger(zerolog.Nop()))
 	if err != nil {

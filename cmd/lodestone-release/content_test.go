@@ -114,8 +114,8 @@ func TestTheDocumentation(t *testing.T) {
 	require.Equal(t, "<h1>Start</h1>", string(readFile(t, filepath.Join(dir, name, "docs", "start.html"))))
 }
 
-// The manual has the commands and the settings, and the program that prints manuals has no complaint
-// about its pages.
+// The manual has the commands and the settings, and the program that prints manuals has no
+// complaint about its pages.
 func TestTheManual(t *testing.T) {
 	dir := t.TempDir()
 	z, err := gzip.NewReader(bytes.NewReader(readFile(t, filepath.Join(releases(t)[0], archiveName("tar.gz")))))

@@ -23,7 +23,8 @@ const (
 	password    = "only in this test"
 )
 
-// built is the release of the tests. Its key is made for each run, so that it is nowhere to be found.
+// built is the release of the tests. Its key is made for each run, so that it is nowhere to be
+// found.
 var built struct {
 	once     sync.Once
 	dir      string
@@ -41,9 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// releases returns two directories with the release for this machine, built by `make release` from two
-// copies of the checkout. RELEASE_PLATFORMS=all builds for every platform, without what the compiler
-// remembers of the first.
+// releases returns two directories with the release for this machine, built by `make release` from
+// two copies of the checkout. RELEASE_PLATFORMS=all builds for every platform, without what the
+// compiler remembers of the first.
 func releases(t *testing.T) [2]string {
 	t.Helper()
 	built.once.Do(func() { built.err = buildTwice(t.Context()) })

@@ -137,7 +137,8 @@ func TestBackupDrill(t *testing.T) {
 	u.interrupt(enginetest.Timeout)
 }
 
-// A place in a bucket has the settings of the store: each command uses them, and says what is wrong with them.
+// A place in a bucket has the settings of the store: each command uses them, and says what is wrong
+// with them.
 func TestBackupsOfABucketUseTheSettingsOfTheStore(t *testing.T) {
 	t.Parallel()
 	gone := net.JoinHostPort("127.0.0.1", strconv.Itoa(enginetest.FreePort(t)))

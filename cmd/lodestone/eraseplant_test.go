@@ -88,8 +88,8 @@ func (u *up) plant(t *testing.T, s stores, magnet string) planted {
 	return p
 }
 
-// listen has webhooks, one of a chat program, whose answers repeat what they were sent: one takes it,
-// the others refuse, so that it waits.
+// listen has webhooks, one of a chat program, whose answers repeat what they were sent: one takes
+// it, the others refuse, so that it waits.
 func (u *up) listen(t *testing.T, owner asker) {
 	t.Helper()
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -36,8 +36,8 @@ func commandPages(app *kong.Application) []commandPage {
 	return all
 }
 
-// settingsOf says what a page of all commands leaves to the page of settings: the section that a flag
-// is in, or "".
+// settingsOf says what a page of all commands leaves to the page of settings: the section that a
+// flag is in, or "".
 type settingsOf func(flag *kong.Flag) (section string)
 
 // markdown returns the commands as one page: a table, then each with its arguments and its own

@@ -233,8 +233,8 @@ type Queue struct {
 }
 
 // Send has a mail sent once the transaction commits, and not if it does not. Without an SMTP server
-// and a mailbox, it waits for about a day for a process that has one. The transaction may be that of
-// the message's account, or unscoped.
+// and a mailbox, it waits for about a day for a process that has one. The transaction may be that
+// of the message's account, or unscoped.
 func (q *Queue) Send(ctx context.Context, tx pgx.Tx, m Message) error {
 	if err := m.validate(); err != nil {
 		return fmt.Errorf("send mail: %w", err)

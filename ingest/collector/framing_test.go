@@ -17,8 +17,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// The collector refuses with 400 what two servers can read differently, and ends the connection. What
-// has one meaning is answered, and so is the request after it.
+// The collector refuses with 400 what two servers can read differently, and ends the connection.
+// What has one meaning is answered, and so is the request after it.
 func TestAmbiguousFramingIsRefused(t *testing.T) {
 	t.Parallel()
 	ring, err := token.NewKeys(1).Ring()

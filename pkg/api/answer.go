@@ -139,16 +139,16 @@ func DecodeCursor(cursor string, position any) error {
 	return nil
 }
 
-// place is where a list by time goes on: the row that its page ended with, and which list it was. It
-// comes back from the client, so it is a place and never a permission.
+// place is where a list by time goes on: the row that its page ended with, and which list it was.
+// It comes back from the client, so it is a place and never a permission.
 type place struct {
 	List string    `json:"l"`
 	At   int64     `json:"c"` // Unix milliseconds
 	ID   uuid.UUID `json:"i"`
 }
 
-// NextPlace returns the cursor that goes on after a row of a list by time. The list is what tells it
-// from others: the filters, and what has it.
+// NextPlace returns the cursor that goes on after a row of a list by time. The list is what tells
+// it from others: the filters, and what has it.
 func NextPlace(at time.Time, id uuid.UUID, list ...any) (string, error) {
 	name, err := digest(list)
 	if err != nil {

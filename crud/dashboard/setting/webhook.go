@@ -177,8 +177,8 @@ func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhoo
 	return s.show(v, "webhook", "setting.webhooks", status, d)
 }
 
-// changeWebhook changes a webhook, unless someone else did so meanwhile. The address of a chat stays
-// unless another one is given.
+// changeWebhook changes a webhook, unless someone else did so meanwhile. The address of a chat
+// stays unless another one is given.
 func (s *Screens) changeWebhook(v *frame.Visit) error {
 	typed, err := form(v)
 	if err != nil {
