@@ -151,7 +151,7 @@ func requireUp(t *testing.T, data string, command func(args ...string) *exec.Cmd
 	}, 5*time.Minute, 50*time.Millisecond, "%s", &printed)
 	status, metrics := get(t, "http://"+admin+"/metrics")
 	require.Equal(t, http.StatusOK, status, "%s", metrics)
-	require.Contains(t, metrics, `lodestone_build_info{block_rules="2",commit="`+built.commit+`"`)
+	require.Contains(t, metrics, `lodestone_build_info{block_rules="3",commit="`+built.commit+`"`)
 	require.Contains(t, metrics, `version="0.1.0"} 1`)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	select {

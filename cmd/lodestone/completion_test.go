@@ -71,5 +71,5 @@ func TestVersionOfABuild(t *testing.T) {
 	}
 	text.Reset()
 	require.NoError(t, v.print(&text, true))
-	require.Contains(t, text.String(), `"block_rules": 2`)
+	require.Contains(t, text.String(), `"block_rules": 3`)
 }

@@ -143,9 +143,9 @@ func TestUpNamesWhatIsWrong(t *testing.T) {
 	require.Empty(t, p.children(""))
 	require.NoDirExists(t, filepath.Join(u.dir, "data", "postgres"), "before any engine was started")
 
-	p = launch(t, u.dir, []string{"LODESTONE_CONSUMER_BLOCK_ROWS=0", "LODESTONE_QUERY_LIVE_STREAMS=-1"}, u.args()...)
+	p = launch(t, u.dir, []string{"LODESTONE_CONSUMER_BATCH_AGE=0", "LODESTONE_QUERY_LIVE_STREAMS=-1"}, u.args()...)
 	require.Equal(t, exitSettings, p.wait())
-	for _, name := range []string{"--consumer-block-rows (LODESTONE_CONSUMER_BLOCK_ROWS)", "--query-live-streams (LODESTONE_QUERY_LIVE_STREAMS)"} {
+	for _, name := range []string{"--consumer-batch-age (LODESTONE_CONSUMER_BATCH_AGE)", "--query-live-streams (LODESTONE_QUERY_LIVE_STREAMS)"} {
 		require.Contains(t, p.out.String(), name, "all problems at once")
 	}
 }

@@ -8,16 +8,14 @@ import (
 
 	"lodestone/ingest/stream"
 
-	"github.com/ClickHouse/ch-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/placement"
 )
 
-// assign starts a worker for each partition that was assigned, and returns where fetching begins:
-// before the committed offset, so that the worker can fill its window of repeats from the log.
+// assign takes over each partition that was assigned, and returns where fetching begins: before the
+// committed offset, so that the window of repeats can be filled from the log.
 // Partitions that are not to be stored are left out and stand still.
 func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[string]map[int32]kgo.Offset) (
 	map[string]map[int32]kgo.Offset, error,
@@ -49,149 +47,117 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 			c.halt(assignment{topic, number}, nil, why)
 		}
 		from[topic] = make(map[int32]kgo.Offset, len(positions))
+		taken := make(map[*partition]position, len(positions))
 		for number, p := range positions {
 			p.successor = successor
-			c.startWorker(cl, assignment{topic, number}, p)
+			taken[c.newPartition(cl, assignment{topic, number}, p)] = p
 			from[topic][number] = kgo.NewOffset().At(p.fetch)
 		}
+		c.takeOver(c.batching, cl, taken)
 	}
 	return from, nil
 }
 
-// startWorker starts the worker of a partition. A worker that is there already is from an
+// newPartition returns a partition that was assigned. One that is there already is from an
 // assignment that was interrupted before it was complete, and gives way.
-func (c *Consumer) startWorker(cl *kgo.Client, a assignment, p position) {
-	c.stopWorkers(map[string][]int32{a.topic: {a.partition}}, false)
+func (c *Consumer) newPartition(cl *kgo.Client, a assignment, at position) *partition {
+	c.giveBack(map[string][]int32{a.topic: {a.partition}}, false)
 	s := c.streams[a.topic]
-	ctx, cancel := context.WithCancel(context.Background()) // ends with the assignment, in release
-	log := c.log.With("topic", a.topic, "partition", a.partition)
+	named := map[string][]int32{a.topic: {a.partition}}
 	// The client keeps a partition paused from one assignment to the next.
-	resume := func() { cl.ResumeFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }
+	resume := func() { cl.ResumeFetchPartitions(named) }
 	resume()
-	w := &worker{
-		stream:  s,
-		at:      stream.Place{TopicID: p.topicID, Partition: a.partition},
-		cl:      cl,
-		commits: c.commits,
-		cfg:     c.cfg,
-		log:     log,
-		metrics: c.metrics,
-		store: &stream.Store{
-			Connection: stream.Connection{Log: log}, // shared ones, once the shard is known
-			Stream:     s, TopicID: p.topicID, Partition: a.partition,
-		},
-		buffer: c.buffer,
-		slots:  c.slots,
-		looks:  c.looks,
-		find:   c.routeTo,
-
-		several: c.shards.Size() > 1,
-		builder: &blockBuilder{
-			at:      stream.Place{TopicID: p.topicID, Partition: a.partition},
-			cfg:     c.cfg,
-			log:     log,
-			metrics: c.metrics,
-			buffer:  c.buffer,
-			slots:   c.slots,
-			pace:    &c.pace,
-			queue: newQueue(c.cfg.QueueBytes, c.buffer,
-				func() { cl.PauseFetchPartitions(map[string][]int32{a.topic: {a.partition}}) }, resume),
-			window:  stream.NewWindow(stream.RepeatWindow),
-			decoder: s.Decoder(),
-			started: p.next,
-			read:    p.fetch,
-			intent:  p.intent,
-			certain: p.certain,
-
-			partitions: p.partitions,
-			successor:  p.successor,
-			hash:       kafka.NewHash(),
-
-			slotWanted: make(chan struct{}, 1),
-		},
-		next:  p.next,
-		epoch: p.epoch,
-		pool:  c.postgres,
-		trace: c.trace,
-
-		stopping: make(chan struct{}),
-		cancel:   cancel,
-		done:     make(chan struct{}),
+	p := &partition{
+		assignment: a,
+		place:      stream.Place{TopicID: at.topicID, Partition: a.partition},
+		log:        c.log.With("topic", a.topic, "partition", a.partition),
+		metrics:    c.metrics,
+		buffer:     c.buffer,
+		queue:      newQueue(c.cfg.QueueBytes, c.buffer, func() { cl.PauseFetchPartitions(named) }, resume),
+		settled:    make(chan struct{}),
 	}
-	w.builder.blocked = &w.blocked
-	w.builder.halt, w.halt = w.haltPartition(c), w.haltPartition(c)
-	w.progress.Store(p.next)
+	p.filled = filled{
+		window: stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), hash: kafka.NewHash(),
+		started: at.next, certain: at.certain, read: at.fetch, covered: at.next, partitions: at.partitions, successor: at.successor,
+	}
+	p.storing = storing{next: at.next, epoch: at.epoch}
+	p.halt = func(why error) {
+		p.queue.halt()
+		c.halt(a, p, why)
+	}
+	p.progress.Store(at.next)
 	c.mu.Lock()
-	c.workers[a] = w
+	c.partitions[a] = p
 	delete(c.halted, a)
 	c.count()
 	c.mu.Unlock()
-	log.Info("took over partition", "next_offset", p.next, "announced_offset", p.intent, "reading_offset", p.fetch)
-	go w.run(ctx, p)
+	p.log.Info("took over partition", "next_offset", at.next, "announced", !at.before.IsZero(), "reading_offset", at.fetch)
+	return p
 }
 
 // count makes what depends on the number of partitions follow it. The caller holds the lock.
 func (c *Consumer) count() {
-	n := len(c.workers)
+	n := len(c.partitions)
 	followMemory(c.cfg, int(c.owned.Swap(int32(n))), n)
 }
 
-// release stops the workers of the partitions and returns when they have ended. With grace they
-// finish the block that they announced, for as long as an insert may take; without, the partition
-// may have another owner already, so they end at once.
-func (c *Consumer) stopWorkers(partitions map[string][]int32, grace bool) {
-	var stopping []*worker
+// giveBack ends the work on partitions. With grace, what is announced of them is stored first, for
+// as long as that may take. What is under way then is found out by the next owner.
+func (c *Consumer) giveBack(partitions map[string][]int32, grace bool) {
+	var leaving []*partition
 	c.mu.Lock()
 	for topic, numbers := range partitions {
 		for _, number := range numbers {
 			a := assignment{topic, number}
 			delete(c.halted, a)
 			delete(c.ends, a)
-			if w := c.workers[a]; w != nil {
-				stopping = append(stopping, w)
-				delete(c.workers, a)
+			if p := c.partitions[a]; p != nil {
+				leaving = append(leaving, p)
+				delete(c.partitions, a)
 			}
 		}
 	}
 	c.count()
 	c.mu.Unlock()
-	for _, w := range stopping {
-		w.stop(grace)
+	of := map[*batcher][]*partition{}
+	for _, p := range leaving {
+		p.stopping.Store(true)
+		if b := p.batcher.Load(); b != nil && grace {
+			of[b] = append(of[b], p)
+		} else {
+			p.given.Store(true)
+		}
+		p.queue.close()
 	}
 	limit := time.NewTimer(c.cfg.ReleaseTimeout)
 	defer limit.Stop()
-	cancelAll := func() {
-		for _, w := range stopping {
-			w.cancel()
+	for b, some := range of {
+		b.settleWithin(limit.C, some)
+	}
+	for _, p := range leaving {
+		p.given.Store(true)
+		if b := p.batcher.Load(); b != nil {
+			b.leave(p)
 		}
 	}
-	for _, w := range stopping {
-		select {
-		case <-w.done:
-		case <-limit.C: // all at once: ending a statement that hangs takes a second
-			cancelAll()
-			<-w.done
-		}
-	}
-	cancelAll()
 }
 
-// releaseAll stops every worker that is left.
-func (c *Consumer) stopAllWorkers() {
+// giveBackAll ends the work on every partition that is left.
+func (c *Consumer) giveBackAll() {
 	all := map[string][]int32{}
 	c.mu.Lock()
-	for a := range c.workers {
+	for a := range c.partitions {
 		all[a.topic] = append(all[a.topic], a.partition)
 	}
 	c.mu.Unlock()
-	c.stopWorkers(all, false)
+	c.giveBack(all, false)
 }
 
-// halt makes a partition stand still, loudly, unless the worker that asks for it was stopped
+// halt makes a partition stand still, loudly, unless the one that asks for it was given back
 // meanwhile. nil: none asks.
-func (c *Consumer) halt(a assignment, by *worker, why error) {
+func (c *Consumer) halt(a assignment, by *partition, why error) {
 	c.mu.Lock()
-	if by != nil && c.workers[a] != by {
+	if by != nil && c.partitions[a] != by {
 		c.mu.Unlock()
 		return
 	}
@@ -218,8 +184,8 @@ func (c *Consumer) Check(context.Context) error {
 	for a, why := range c.halted {
 		errs = append(errs, fmt.Errorf("%s partition %d stands still: %w", a.topic, a.partition, why))
 	}
-	for a, w := range c.workers {
-		if w.blocked.Load() {
+	for a, p := range c.partitions {
+		if p.blocked.Load() {
 			errs = append(errs, fmt.Errorf("ClickHouse refuses what is asked for %s partition %d, or its shard does not answer: see the log", a.topic, a.partition))
 		}
 	}
@@ -230,77 +196,18 @@ func (c *Consumer) Check(context.Context) error {
 func (c *Consumer) status() status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := status{partitions: len(c.workers), blocked: len(c.halted), halted: map[string]int{}, joined: c.joined && c.away == nil}
+	s := status{partitions: len(c.partitions), blocked: len(c.halted), halted: map[string]int{}, joined: c.joined && c.away == nil}
 	for _, why := range c.halted {
 		s.halted[haltReason(why)]++
 	}
-	for a, w := range c.workers {
-		if w.blocked.Load() {
+	for a, p := range c.partitions {
+		if p.blocked.Load() {
 			s.blocked++
 		}
-		s.age = max(s.age, w.waiting())
-		s.lag += max(0, c.ends[a]-w.progress.Load())
+		s.lag += max(0, c.ends[a]-p.progress.Load())
+	}
+	for _, b := range c.batchers {
+		s.age = max(s.age, b.waiting())
 	}
 	return s
-}
-
-// haltPartition returns what makes the worker's partition stand still: it is not fetched any more,
-// and counts as blocked until it is released.
-func (w *worker) haltPartition(c *Consumer) func(error) {
-	return func(why error) {
-		w.builder.queue.halt()
-		c.halt(assignment{w.stream.Topic, w.at.Partition}, w, why)
-	}
-}
-
-// route leads to the shard of ClickHouse that has the rows of a partition. Every statement about
-// the partition takes it, but for looks for earlier events of its keys, which ask other shards as
-// well.
-type route struct {
-	shard  uint16
-	shared stream.Shared // the connections of all its partitions, except for blocks with a slot
-	dial   dialer
-	before []stream.Shared // of other shards that may have earlier events of the partition's keys
-}
-
-type dialer = func(context.Context) (*ch.Client, error)
-
-// routeTo returns the route of a partition, which is placed on a shard if it has none yet.
-func (c *Consumer) routeTo(ctx context.Context, of stream.Stream, at stream.Place, partitions int) (route, error) {
-	p := placement.Partition{Topic: of.Topic, TopicID: at.TopicID, Number: at.Partition, Table: of.Table}
-	shard, err := c.placements.Shard(ctx, p)
-	if err != nil {
-		return route{}, err
-	}
-	before, err := c.placements.Before(ctx, p, partitions)
-	if err != nil {
-		return route{}, err
-	}
-	r := c.routeToShard(shard)
-	for _, other := range before {
-		r.before = append(r.before, c.routeToShard(other).shared)
-	}
-	return r, nil
-}
-
-// routeToShard returns the route to a shard.
-func (c *Consumer) routeToShard(shard uint16) route {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r, known := c.routes[shard]
-	if !known {
-		r = route{shard: shard, dial: c.shards.Dialer(shard)}
-		r.shared = stream.NewShared(sharedConnections, stream.Connection{Dial: r.dial, Log: c.log, Health: c.health})
-		c.routes[shard] = r
-	}
-	return r
-}
-
-// closeRoutes closes the shared connections. No worker may run.
-func (c *Consumer) closeRoutes() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, r := range c.routes {
-		r.shared.Close()
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"lodestone/ingest/stream"
 
 	"github.com/google/uuid"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/event"
@@ -32,26 +31,20 @@ func benchRecords(n int) []*kgo.Record {
 
 const benchRows = 10_000
 
-// BenchmarkFill is what becomes of one record until it is a row of a block: decoded, looked for in
+// BenchmarkFill is what becomes of one record until it is a row of a batch: decoded, looked for in
 // the window, and added to the columns.
 func BenchmarkFill(b *testing.B) {
 	records := benchRecords(benchRows)
-	s := stream.Events()
-	f := &blockBuilder{
-		cfg: Config{BlockRows: benchRows, BlockBytes: 1 << 30}, log: testLog(),
-		metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
-		window:  stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), block: &block{tables: s.Tables}, intent: stream.NoIntent,
-		pace: &pace{},
-	}
-	f.block.reset(0)
+	p := plannedPartition(0, 0, stream.RepeatWindow)
+	into := newBatch(p.tables)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if i%benchRows == 0 && i > 0 {
-			f.block.release(nil, nil)
-			f.block.reset(int64(i))
+			into.release(nil)
+			into = newBatch(p.tables)
 		}
 		r := records[i%benchRows]
 		r.Offset = int64(i)
-		f.add(r)
+		p.add(into, r)
 	}
 }

@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,53 +12,50 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 	"lodestone/pkg/test/enginetest"
 )
 
-// While Kafka answers one commit, the others gather: a consumer of hundreds of partitions would
-// else wait for hundreds of answers.
-func TestPartitionsCommitTogether(t *testing.T) {
+// A batch of many partitions is announced by one commit, and inserted at once: a consumer of hundreds
+// of partitions would else wait for hundreds of answers.
+func TestPartitionsShareABatch(t *testing.T) {
 	t.Parallel()
 	const partitions = 6
 	r := newRig(t, partitions)
-	most := make(chan int, 1000)
+	most := 0
+	var mu sync.Mutex
 	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Count: -1, When: func(req kmsg.Request) bool {
 		n := 0
 		for _, topic := range req.(*kmsg.OffsetCommitRequest).Topics {
 			n += len(topic.Partitions)
 		}
-		most <- n
+		mu.Lock()
+		defer mu.Unlock()
+		most = max(most, n)
 		return false
 	}})
-	config := r.steady()
-	config.BlockRows = 100_000 // so that no partition waits for a slot
-	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
-	require.NoError(t, err)
-	enginetest.Run(t, c)
-	require.Eventually(t, func() bool { return c.status().partitions == 2*partitions }, waitLimit, time.Millisecond)
-	c.commits.mu.Lock()
-	c.commits.sending = true // a request is under way
-	c.commits.mu.Unlock()
 	for partition := range int32(partitions) {
 		r.produce(partition, r.events(10)...)
 	}
-	require.Eventually(t, func() bool {
-		c.commits.mu.Lock()
-		defer c.commits.mu.Unlock()
-		return len(c.commits.waiting) == partitions
-	}, waitLimit, time.Millisecond)
-	require.Empty(t, most)
-	c.commits.send()
-	require.Equal(t, partitions, <-most)
+	config := r.steady()
+	config.BatchAge = time.Second
+	metrics := prometheus.NewRegistry()
+	c, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	require.NoError(t, err)
+	enginetest.Run(t, c)
 	for partition := range int32(partitions) {
 		r.awaitCommit(partition, 10)
 	}
 	r.requireStored(10 * partitions)
+	require.Less(t, counter(t, metrics, "lodestone_consumer_batches_total"), float64(partitions))
+	mu.Lock()
+	defer mu.Unlock()
+	require.Greater(t, most, 1)
 }
 
-// Kafka refuses the commit of one partition: it is repeated, and the others of its request are not.
-func TestACommitThatIsRefusedIsRepeatedAlone(t *testing.T) {
+// Kafka refuses the commit of one partition of a batch: nothing is inserted before it is taken.
+func TestACommitThatIsRefusedForOnePartitionIsRepeated(t *testing.T) {
 	t.Parallel()
 	const partitions = 3
 	r := newRig(t, partitions)
@@ -85,33 +83,23 @@ func request(partitions ...int32) *kmsg.OffsetCommitRequest {
 	return req
 }
 
-// A partition may have another owner once its worker has been stopped and waited for.
-func TestTheCommitOfAWorkerThatWasStoppedIsLeftOut(t *testing.T) {
+// A partition may have another owner once it has been given back.
+func TestTheCommitOfAPartitionThatWasGivenBackIsLeftOut(t *testing.T) {
 	t.Parallel()
-	stopped, stop := context.WithCancel(t.Context())
-	of := map[assignment]*commitCall{
-		{event.Topic, 0}: {ctx: t.Context(), metadata: "0"}, {event.Topic, 1}: {ctx: stopped, metadata: "1"}, {event.Topic, 2}: {ctx: t.Context(), metadata: "2"},
+	of := map[assignment]commit{}
+	for number := range int32(3) {
+		of[assignment{event.Topic, number}] = commit{of: &partition{}, announced: stream.Announcement{Last: int64(number)}}
 	}
 	req := request(0, 1, 2)
-	require.NoError(t, announce(req, of))
+	require.NoError(t, complete(req, of))
 	require.Len(t, req.Topics[0].Partitions, 3)
-	require.Equal(t, "1", *req.Topics[0].Partitions[1].Metadata)
-	stop()
+	require.Equal(t, of[assignment{event.Topic, 1}].announced.String(), *req.Topics[0].Partitions[1].Metadata)
+	of[assignment{event.Topic, 1}].of.given.Store(true)
 	req = request(0, 1, 2)
-	require.NoError(t, announce(req, of))
+	require.NoError(t, complete(req, of))
 	require.Len(t, req.Topics[0].Partitions, 2)
-	require.Equal(t, "2", *req.Topics[0].Partitions[1].Metadata)
-	require.ErrorIs(t, announce(request(1), of), context.Canceled, "nothing is left")
-}
-
-// The worker of a later assignment may commit while a request has the commit of the one before.
-func TestCommitsOfAPartitionKeepTheirOrder(t *testing.T) {
-	t.Parallel()
-	earlier, other, later := &commitCall{assignment: assignment{event.Topic, 1}}, &commitCall{assignment: assignment{event.Topic, 2}}, &commitCall{assignment: assignment{event.Topic, 1}}
-	c := &committer{waiting: []*commitCall{earlier, other, later}}
-	require.Equal(t, []*commitCall{earlier, other}, c.next())
-	require.Equal(t, []*commitCall{later}, c.next())
-	require.Empty(t, c.next())
+	require.Equal(t, of[assignment{event.Topic, 2}].announced.String(), *req.Topics[0].Partitions[1].Metadata)
+	require.ErrorIs(t, complete(request(1), of), errGiven, "nothing is left")
 }
 
 // From version 10 of the request on, an answer names topics by their ids.

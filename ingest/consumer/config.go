@@ -10,9 +10,9 @@ import (
 // Config is the setting of the consumer.
 type Config struct {
 	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
-	BlockRows        int           `name:"consumer-block-rows" default:"100000" help:"Maximum rows of an insert into ClickHouse. An insert also ends after 100,000 offsets of its partition."`
-	BlockBytes       int           `kong:"-"`
-	BlockAge         time.Duration `name:"consumer-block-age" default:"500ms" help:"Maximum time that a record waits for its block to fill. With many partitions it is as long as an insert for each of them takes, two at a time, up to 8s."`
+	BatchRows        int           `kong:"-"`
+	BatchBytes       int           `kong:"-"`
+	BatchAge         time.Duration `name:"consumer-batch-age" default:"500ms" help:"Maximum time that a record waits for its batch to fill. Each batch is one insert into ClickHouse."`
 	BufferBytes      int           `kong:"-"`
 	QueueBytes       int           `kong:"-"`
 	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"8s" help:"Maximum duration of an insert. Must be below the session and the rebalance timeout."`
@@ -24,7 +24,8 @@ type Config struct {
 // BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
 // have others.
 func (c *Config) BeforeApply() error {
-	c.BlockBytes = 32 << 20
+	c.BatchRows = 100_000
+	c.BatchBytes = 32 << 20
 	c.BufferBytes = 96 << 20
 	c.QueueBytes = 4 << 20
 	c.ReleaseTimeout = 3 * time.Second
@@ -41,8 +42,7 @@ func (c Config) Validate() error {
 		}
 	}
 	bad(c.Group == "", "--consumer-group", "is empty", "give the group a name")
-	bad(c.BlockRows < 1 || c.BlockRows > 1_000_000, "--consumer-block-rows", "is out of range", "give a number from 1 to 1000000")
-	bad(c.BlockAge < time.Millisecond || c.BlockAge > time.Minute, "--consumer-block-age", "is out of range", "give a time from 1ms to 1m")
+	bad(c.BatchAge < time.Millisecond || c.BatchAge > time.Minute, "--consumer-batch-age", "is out of range", "give a time from 1ms to 1m")
 	bad(c.InsertTimeout < time.Second, "--consumer-insert-timeout", "is too short", "give at least 1s")
 	bad(c.SessionTimeout < time.Second, "--consumer-session-timeout", "is too short", "give at least 1s")
 	bad(c.InsertTimeout >= c.RebalanceTimeout, "--consumer-insert-timeout", "is not below 20s",

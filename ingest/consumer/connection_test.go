@@ -11,8 +11,7 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// A consumer of hundreds of partitions has no more connections to ClickHouse than the pool and the
-// slots: the server refuses connections beyond its limit, also those of readers.
+// A consumer of hundreds of partitions has few connections to ClickHouse: the server refuses connections beyond its limit, also those of readers.
 func TestPartitionsDoNotHaveAConnectionEach(t *testing.T) {
 	const partitions = 80 // and as many of the link views
 	r := newRig(t, partitions)
@@ -37,7 +36,5 @@ func TestPartitionsDoNotHaveAConnectionEach(t *testing.T) {
 	}, waitLimit, 20*time.Millisecond)
 	r.requireStored(3 * partitions)
 	require.Positive(t, most)
-	// Not exactly sharedConnections and largeBlocks: the server counts a connection that the client
-	// closed until it sees that.
 	require.Less(t, most, int64(partitions))
 }

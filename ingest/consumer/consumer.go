@@ -1,8 +1,8 @@
 // Package consumer moves events from Kafka to ClickHouse, each of them exactly once.
 //
-// Every partition that this member of the consumer group owns has a worker. The worker cuts the
-// partition's log into blocks, announces each block with the commit of the one before, and inserts
-// it; ARCHITECTURE.md explains why nothing is lost and nothing counted twice, whatever breaks.
+// The partitions of a topic that this member of the consumer group owns have a batcher for each
+// shard. It reads them into batches, announces each batch with the commit of the one before, and
+// inserts it; exactlyonce.go says why nothing is lost and nothing counted twice, whatever breaks.
 package consumer
 
 import (
@@ -41,36 +41,26 @@ type Consumer struct {
 	streams    map[string]stream.Stream
 	buffer     *buffer
 	pool       recordPool
-	slots      chan *slot // those that no block has
-
-	routes map[uint16]route // to shards that have partitions; under mu
-	looks  chan struct{}    // has an element for each look that runs
 
 	health     *stream.Health
 	leaveAfter time.Duration // without an answer of ClickHouse
 
-	leave   context.CancelCauseFunc // ends the present membership, with the reason
-	commits *committer              // of the present membership
+	// Of the present membership.
+	leave    context.CancelCauseFunc // ends it, with the reason
+	batching context.Context         //nolint:containedctx // ends what takes partitions over and stores them
+	taking   sync.WaitGroup
+	storing  sync.WaitGroup
 
-	owned atomic.Int32 // number of workers
-	pace  pace
+	owned atomic.Int32 // number of partitions
 
-	mu      sync.Mutex
-	workers map[assignment]*worker
-	ends    map[assignment]int64 // the log's end, as last seen
-	halted  map[assignment]error // partitions that stand still, and why
-	joined  bool                 // a member of the group
-	away    error                // why Kafka does not answer
+	mu         sync.Mutex
+	partitions map[assignment]*partition
+	batchers   map[batcherKey]*batcher // of the present membership
+	ends       map[assignment]int64    // the log's end, as last seen
+	halted     map[assignment]error    // partitions that stand still, and why
+	joined     bool                    // a member of the group
+	away       error                   // why Kafka does not answer
 }
-
-// sharedConnections is how many connections to a shard of ClickHouse all partitions of a consumer
-// share. Hundreds of partitions that are taken over would otherwise send hundreds of queries at a
-// time. Looks for events from a spool are the only slow ones, and each keeps all of the server's
-// processors busy: few run at a time, so that inserts get a connection.
-const (
-	sharedConnections = 24
-	sharedLooks       = 8
-)
 
 type assignment struct {
 	topic     string
@@ -97,23 +87,20 @@ func New(c Config, d Deps) (*Consumer, error) {
 		return nil, err
 	}
 	consumer := &Consumer{
-		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards, placements: placement.New(d.Postgres, shards), routes: map[uint16]route{},
+		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards, placements: placement.New(d.Postgres, shards),
 		postgres: d.Postgres, ledger: kafka.Ledger{Pool: d.Postgres}, log: d.Log,
-		streams: map[string]stream.Stream{},
-		buffer:  &buffer{max: int64(c.BufferBytes)},
-		health:  &stream.Health{},
-		workers: map[assignment]*worker{},
-		ends:    map[assignment]int64{},
-		halted:  map[assignment]error{},
-
-		looks: make(chan struct{}, sharedLooks),
+		streams:    map[string]stream.Stream{},
+		buffer:     &buffer{max: int64(c.BufferBytes)},
+		health:     &stream.Health{},
+		partitions: map[assignment]*partition{},
+		ends:       map[assignment]int64{},
+		halted:     map[assignment]error{},
 
 		leaveAfter: leaveAfter,
 	}
 	for _, s := range stream.All() {
 		consumer.streams[s.Topic] = s.Blanking(d.Erased)
 	}
-	consumer.slots = newSlots(consumer.shards.Compresses(), d.Log, consumer.health)
 	consumer.metrics = newMetrics(d.Registerer, consumer.status)
 	consumer.Loop = service.NewLoop("consumer", consumer.run)
 	return consumer, nil

@@ -150,7 +150,7 @@ func TestARebalanceUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	const partitions, each = 4, 30
 	r := newRig(t, partitions)
 	c := r.config()
-	c.BlockRows = 15
+	c.BatchRows = 15
 	r.consume(c)
 	total := 0
 	produce := func() {

@@ -19,17 +19,18 @@ import (
 func TestDeadLettersAreLoggedOnceAnInterval(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	w := &worker{log: slog.New(slog.NewTextHandler(&out, nil)), block: &block{}}
+	p := &partition{log: slog.New(slog.NewTextHandler(&out, nil))}
+	s := &span{of: p}
 	for i := range 100 {
-		w.block.dead = append(w.block.dead, newDeadLetter(&kgo.Record{Offset: int64(i)}, errors.New("garbage")))
+		s.dead = append(s.dead, newDeadLetter(&kgo.Record{Offset: int64(i)}, errors.New("garbage")))
 	}
 	for range 50 {
-		w.warnDead()
+		s.warnDead()
 	}
 	require.Equal(t, 1, strings.Count(out.String(), "\n"))
 	require.Contains(t, out.String(), "records=100")
-	w.deadLogged = time.Now().Add(-deadLogEvery)
-	w.warnDead()
+	p.deadLogged = time.Now().Add(-deadLogEvery)
+	s.warnDead()
 	require.Contains(t, out.String(), "records=5000", "those in between are in the next line")
 	require.Equal(t, 2, strings.Count(out.String(), "\n"))
 }

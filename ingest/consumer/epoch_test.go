@@ -3,8 +3,6 @@ package consumer
 import (
 	"testing"
 
-	"lodestone/ingest/stream"
-
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 
@@ -16,7 +14,7 @@ import (
 func (r *rig) commitEpoch(next int64, epoch int32) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: next, LeaderEpoch: epoch, Metadata: stream.CommitMetadata(r.TopicID, stream.NoIntent)})
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: next, LeaderEpoch: epoch, Metadata: r.done()})
 	require.NoError(r.t, kadm.NewClient(r.Client).CommitAllOffsets(r.t.Context(), r.group, offsets))
 }
 

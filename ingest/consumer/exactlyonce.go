@@ -2,145 +2,255 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"lodestone/ingest/stream"
-
-	"lodestone/pkg/kafka"
+	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/service"
 )
 
-// recover finds out how far earlier assignments may have got: it ends inserts that still run, then
-// reads the last stored offset. Up to there, and within the announced block, every insert is
-// preceded by a look at what is stored (insert). It reports whether the worker may go on.
-func (w *worker) recover(ctx context.Context, p position) bool {
-	return w.retry(ctx, "find out what is stored", func() error {
-		last, err := w.findLast(ctx, p.fetch)
-		if err != nil {
-			return err
-		}
-		// Only now: what is stored was in the log before.
-		ranges, err := kafka.Ranges(ctx, w.cl, w.stream.Topic)
-		if err != nil {
-			return err
-		}
-		if end := ranges[w.at.Partition].To; last >= end {
-			return &differsError{last, end}
-		}
-		w.lastStored, w.maybeStored = last, max(last, w.next-1, p.intent)
-		w.builder.done, err = w.store.Newest(ctx, max(p.fetch, w.next-comparedOffsets), w.next-1)
-		return err
-	})
-}
-
-// findLast ends inserts that still run, and returns the last stored offset from the one given on.
-func (w *worker) findLast(ctx context.Context, from int64) (int64, error) {
-	if err := w.store.EndInserts(ctx); err != nil {
-		return 0, err
-	}
-	return w.store.Last(ctx, from)
-}
-
-// insert stores the block's rows exactly once and reports whether the worker may go on.
+// Every acknowledged event is stored, and none twice, because of what this file does and in which
+// order. A row carries its record's place in the log, so what is stored can be seen. A commit of the
+// consumer group says of a partition that everything below its offset is done, and announces a range
+// behind it, with a time by the server's clock. Five facts hold:
 //
-// The block is announced first: the commit says that everything before it is done and that its
-// range may be stored from now on. So whoever owns the partition after a crash builds the same
-// block, with the same token, and looks at the stored offsets before inserting. The token settles
-// only the race with an insert that is still on its way; what counts are the stored offsets.
-func (w *worker) insert(ctx context.Context) bool {
-	b := w.block
-	ctx, end := b.begin(ctx, w.trace)
-	defer end()
-	maybeStored := b.first <= w.maybeStored
-	round := 0
-	tries := w.backoff()
+//  1. Every offset below a commit is done: a commit follows the answers of the inserts below it.
+//  2. A row at or above the last commit is of a range that was announced, by an insert that names the
+//     partition and that began before the announced time: insert announces first, and the server
+//     refuses rows that come later (stream.Store.Insert), however long the process was stopped.
+//  3. Once the server's clock is past the time, no such insert begins any more. Those that began are
+//     among the server's running queries until they end. So whoever waits for the time, ends the
+//     inserts that run, and then looks, sees what there will ever be: the last look.
+//  4. No one inserts rows of an announced range but after a last look: neither the one who announced
+//     it and does not know what became of the insert (resolve), nor the next owner (lastLook).
+//  5. A commit of an owner before is refused by the group's generation, so the commit that a new owner
+//     reads is the last one. One of the same owner that arrives late sets offset, range and time back
+//     together; the rows beyond it are found by the last look.
+//
+// Only the server's own clock counts. If it is set back while an insert is under way whose consumer
+// is stopped at that moment, the insert may come after the last look, and its rows be stored twice.
+
+// group is what keeps commits.
+type group interface {
+	// commit returns when the group has all of the commits, or with the reason why it may not have
+	// some of them. Commits of partitions that were given back are left out.
+	commit(ctx context.Context, commits []commit) error
+}
+
+// commit says that everything below next is done.
+type commit struct {
+	of        *partition
+	next      int64
+	epoch     int32 // of the leader that wrote the last record below next, or noEpoch
+	announced stream.Announcement
+}
+
+// table is a table of one shard: stream.Store says what its methods do.
+type table interface {
+	Now(ctx context.Context) (time.Time, error)
+	Before(ctx context.Context, after time.Duration) (time.Time, error)
+	Insert(ctx context.Context, rows stream.Table, partitions []int32, before time.Time) error
+	EndInserts(ctx context.Context, partitions []int32) error
+	Stored(ctx context.Context, spans []stream.Span) (map[int32]*stream.Offsets, error)
+	Last(ctx context.Context, spans []stream.Span) (map[int32]int64, error)
+	Same(ctx context.Context, rows stream.Table, which []int) (map[int]struct{}, error)
+	Newest(ctx context.Context, spans []stream.Span) (map[stream.Place]stream.Identity, error)
+	StoredBefore(ctx context.Context, events []stream.Sought, within time.Duration) (map[stream.Identity]struct{}, error)
+	Probe(ctx context.Context) error
+	Close()
+}
+
+// doubt is what is not known of the rows of a batch: whether an insert stored them.
+type doubt struct {
+	exists bool
+	until  time.Time // by the server's clock, until when the insert may begin; zero: it has ended
+}
+
+// insert stores the rows of a batch once. Spans leave the batch whose partitions are given back, and
+// those that ClickHouse refuses.
+func (b *batcher) insert(ctx context.Context, batch *batch, d doubt) {
+	tries := newBackoff()
 	for {
-		// Before every try, since the commit also proves that the partition is still ours. The try
-		// has to end within InsertTimeout of that proof, even if the process is stopped in
-		// between; that is less than Kafka waits before it gives the partition away.
-		proved := time.Now()
-		if !w.commit(ctx, b.first, b.last) {
-			return false
+		batch.remove(func(s *span) bool { return s.of.given.Load() })
+		if len(batch.spans) == 0 {
+			return
 		}
-		// Only now: a commit that had to be repeated may have given the slot, and so its connection, to
-		// others.
-		var by *stream.Connection // nil: that of the store
-		if b.slot != nil {
-			by = b.slot.to(w.route)
-		}
-		deadline, cancel := context.WithDeadline(ctx, proved.Add(w.cfg.InsertTimeout))
-		done, err := w.attempt(deadline, by, maybeStored, &round)
-		cancel()
+		err := b.try(ctx, batch, &d)
 		switch {
-		case done:
-			w.blocked.Store(false)
-			return true
-		case ctx.Err() != nil:
-			return false
 		case err == nil:
-			maybeStored = true // inserted although rows may be stored: count them
-			continue
-		}
-		maybeStored = true
-		w.metrics.retries.Inc()
-		if !w.wait(ctx, tries, "insert", err) {
-			return false
+			b.done(batch)
+			return
+		case clickhouse.IsRefusal(err) && b.table.Probe(ctx) == nil: // it is the data that is refused
+			b.setApart(ctx, batch, d, err)
+			return
+		case !b.wait(ctx, batch, tries, "insert", err):
+			return
 		}
 	}
 }
 
-// attempt makes one try, over the connection given. If no row can be stored yet, a successful
-// insert completes the block. If rows may be stored, only having seen every row completes it: an
-// insert that ClickHouse acknowledged may have been swallowed by a token that was logged although
-// its rows never got to the disk.
-func (w *worker) attempt(ctx context.Context, by *stream.Connection, maybeStored bool, round *int) (done bool, err error) {
-	b := w.block
-	if !maybeStored {
-		begin := time.Now()
-		if err := w.store.Insert(ctx, by, b.table, b.token(w.at.TopicID, w.at.Partition, 0)); err != nil {
-			return false, err
+// try makes one try: what is in doubt is resolved, what is left is announced, and inserted.
+func (b *batcher) try(ctx context.Context, batch *batch, d *doubt) error {
+	if d.exists {
+		if err := b.resolve(ctx, batch, d.until); err != nil {
+			return err
 		}
-		took := time.Since(begin)
-		w.metrics.insert.Observe(took.Seconds())
-		w.builder.pace.inserted(len(b.rows()), took)
-		return true, nil
+		*d = doubt{}
 	}
-	if err := w.store.EndInserts(ctx); err != nil {
-		return false, err
+	if batch.rows() == 0 {
+		return nil
 	}
-	stored, err := w.store.Stored(ctx, b.first, b.last)
+	before, err := b.table.Before(ctx, b.cfg.InsertTimeout)
 	if err != nil {
-		return false, err
+		return err
 	}
-	missing := b.missing(stored)
-	defer func() { b.tables.Give(missing) }()
-	all := len(b.rows())
-	if left := len(missing.Offsets()); left > 0 && left < all {
-		// An insert that began before its end was asked for, and arrived after it, could be half
-		// done. Now that it shows, it can be ended, and what it left does not change any more.
-		if err := w.store.EndInserts(ctx); err != nil {
-			return false, err
+	if err := b.commit(ctx, batch, before); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, b.cfg.InsertTimeout)
+	defer cancel()
+	begin := time.Now()
+	err = b.table.Insert(limited, batch.table, batch.partitions(), before)
+	switch {
+	case err == nil:
+		b.metrics.insert.Observe(time.Since(begin).Seconds())
+		return nil
+	case errors.Is(err, stream.ErrNotSent):
+		return err
+	}
+	*d = doubt{exists: true, until: before}
+	if _, answered := clickhouse.IsException(err); answered {
+		d.until = time.Time{} // the server has had it, so it is among those that run, or has ended
+	}
+	b.metrics.retries.Inc()
+	return err
+}
+
+// resolve takes the rows out of the batch that an insert stored of which no answer came.
+func (b *batcher) resolve(ctx context.Context, batch *batch, until time.Time) error {
+	var partitions []int32
+	spans := make([]stream.Span, len(batch.spans))
+	for i, s := range batch.spans {
+		partitions = append(partitions, s.of.partition)
+		spans[i] = stream.Span{Partition: s.of.partition, First: s.first, Last: s.last}
+	}
+	if err := lastLook(ctx, b.table, partitions, until, b.cfg.RebalanceTimeout); err != nil {
+		return err
+	}
+	stored, err := b.table.Stored(ctx, spans)
+	if err != nil {
+		return err
+	}
+	return b.dropFound(ctx, batch, func(s *span) *stream.Offsets { return stored[s.of.partition] })
+}
+
+// lastLook returns when no insert of the partitions runs or can still begin that was announced with
+// the time. What is stored of them from then on is the caller's. Times are not announced further
+// ahead than the longest insert: if the time is, the clock was set back, which it does not wait out.
+func lastLook(ctx context.Context, t table, partitions []int32, until time.Time, longest time.Duration) error {
+	for !until.IsZero() {
+		now, err := t.Now(ctx)
+		if err != nil {
+			return err
 		}
-		if stored, err = w.store.Stored(ctx, b.first, b.last); err != nil {
-			return false, err
+		left := until.Sub(now)
+		if left < 0 {
+			break
 		}
-		b.tables.Give(missing)
-		missing = b.missing(stored)
+		if err := service.Sleep(ctx, min(left, longest)+time.Millisecond); err != nil {
+			return err
+		}
+		if left > longest {
+			break
+		}
 	}
-	if err := w.compare(ctx, stored); err != nil {
-		return false, err
+	return t.EndInserts(ctx, partitions)
+}
+
+// commit announces the ranges of a batch, which an insert may store until the time, and says of all
+// partitions what is done. Without a batch it announces nothing.
+func (b *batcher) commit(ctx context.Context, batch *batch, before time.Time) error {
+	var commits []commit
+	announced := map[*partition]struct{}{}
+	add := func(p *partition, last int64) {
+		commits = append(commits, commit{p, p.next, p.epoch, stream.Announcement{
+			Rules: stream.BlockRules, TopicID: p.place.TopicID, Last: last, Before: before,
+		}})
 	}
-	left := len(missing.Offsets())
-	if found := all - left; found > 0 && *round == 0 {
-		*round = 1 // another set of rows, so another token
-		w.metrics.recovered.Add(float64(found))
-		w.log.Info("part of the block is stored already", "first_offset", b.first, "last_offset", b.last, "stored", found, "missing", left)
+	if batch != nil {
+		for _, s := range batch.spans {
+			announced[s.of] = struct{}{}
+			add(s.of, s.last)
+		}
 	}
-	if left == 0 {
-		return true, nil
+	for p := range b.dirty {
+		if _, ok := announced[p]; !ok && !p.given.Load() {
+			add(p, stream.NoIntent)
+		}
 	}
-	if err := w.store.Insert(ctx, by, missing, b.token(w.at.TopicID, w.at.Partition, *round)); err != nil {
-		return false, err
+	if len(commits) == 0 {
+		return nil
 	}
-	*round++ // if rows are still missing, this token is spent
-	return false, nil
+	if err := b.group.commit(ctx, commits); err != nil {
+		return err
+	}
+	clear(b.dirty)
+	b.committed = time.Now()
+	return nil
+}
+
+// setApart inserts the spans of a refused batch one by one. The one that is refused alone is set
+// aside, with what comes behind it.
+func (b *batcher) setApart(ctx context.Context, batch *batch, d doubt, why error) {
+	if len(batch.spans) == 1 {
+		p := batch.spans[0].of
+		p.aside = append(p.aside, batch.split(batch.spans[0]))
+		b.aside[p] = struct{}{}
+		began := batch.began
+		p.refused.Store(&began)
+		p.blocked.Store(true)
+		p.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next_offset", p.next, "error", why)
+		return
+	}
+	for len(batch.spans) > 0 {
+		alone := batch.split(batch.spans[0])
+		b.insert(ctx, alone, d)
+		alone.release(b.buffer)
+	}
+}
+
+// tryAside tries the first of the batches that were set aside, and reports whether it is stored.
+func (b *batcher) tryAside(ctx context.Context, first *batch) bool {
+	if !b.prepare(ctx, first) {
+		return false
+	}
+	err := b.try(ctx, first, &doubt{exists: true})
+	if err != nil {
+		p := first.spans[0].of
+		p.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next_offset", p.next, "error", err)
+		return false
+	}
+	b.done(first)
+	return true
+}
+
+// done notes that the spans are stored.
+func (b *batcher) done(batch *batch) {
+	for _, s := range batch.spans {
+		p := s.of
+		p.next, p.epoch = s.last+1, s.epoch
+		p.progress.Store(p.next)
+		p.blocked.Store(false)
+		b.dirty[p] = struct{}{}
+		for _, letter := range s.dead {
+			b.metrics.deadLetters.WithLabelValues(letter.reason).Inc()
+		}
+	}
+	b.metrics.batches.Inc()
+	b.metrics.rows.Add(float64(batch.rows()))
+	b.metrics.repeats.Add(float64(batch.repeats))
+	if batch.rows() > 0 {
+		b.metrics.freshness.Observe(max(0, float64(time.Now().UnixMilli()-batch.oldest)/1000)) // the collector has a clock of its own
+	}
 }

@@ -3,10 +3,10 @@ package consumer
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"lodestone/ingest/stream"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/service"
 	"lodestone/pkg/store"
 )
 
@@ -14,42 +14,34 @@ import (
 // start: nothing brings those records back, and Kafka would go on deleting while the partition
 // waited. It may be repeated at any point, also by another consumer. It reports whether the worker
 // may go on.
-func (w *worker) recordExpired(ctx context.Context, e *expired) bool {
-	if e.intent != stream.NoIntent && service.Sleep(ctx, w.cfg.InsertTimeout) != nil {
-		// The announced block cannot be built again, so its token does not stop an insert that is still
-		// on its way. After this time the server refuses that.
-		return false
-	}
+func (t *takeover) recordExpired(ctx context.Context, p *partition, e *expired) bool {
 	var lost []kafka.Range
-	ok := w.retry(ctx, "find out which deleted records were stored", func() error {
-		if err := w.store.EndInserts(ctx); err != nil {
-			return err
-		}
-		var err error
-		lost, err = w.lost(ctx, e.committed)
+	ok := retry(ctx, []*partition{p}, "find out which deleted records were stored", func() (err error) {
+		lost, err = t.lost(ctx, p, e.committed)
 		return err
 	})
 	if !ok {
 		return false
 	}
-	ok = w.retry(ctx, "record which records are lost", func() error { return w.addLost(ctx, lost) })
+	ok = retry(ctx, []*partition{p}, "record which records are lost", func() error { return t.addLost(ctx, p, lost) })
 	if !ok {
 		return false
 	}
 	for _, r := range lost {
-		w.metrics.lost.Add(float64(r.To - r.From))
-		w.log.Error("Kafka deleted records before they were stored; the partition goes on behind them",
+		p.metrics.lost.Add(float64(r.To - r.From))
+		p.log.Error("Kafka deleted records before they were stored; the partition goes on behind them",
 			"first_offset", r.From, "last_offset", r.To-1, "records", r.To-r.From)
 	}
-	return w.commit(ctx, w.next, stream.NoIntent)
+	done := commit{p, p.next, noEpoch, stream.Announcement{Rules: stream.BlockRules, TopicID: p.place.TopicID, Last: stream.NoIntent}}
+	return retry(ctx, []*partition{p}, "commit", func() error { return t.batcher.group.commit(ctx, []commit{done}) })
 }
 
 // addLost puts the ranges on record.
-func (w *worker) addLost(ctx context.Context, lost []kafka.Range) error {
-	q := store.New(w.pool.Unscoped())
+func (t *takeover) addLost(ctx context.Context, p *partition, lost []kafka.Range) error {
+	q := store.New(t.pool.Unscoped())
 	for _, r := range lost {
 		err := q.AddLostRange(ctx, store.AddLostRangeParams{
-			TopicID: w.at.TopicID, Topic: w.stream.Topic, Partition: w.at.Partition, FirstOffset: r.From, PastOffset: r.To,
+			TopicID: p.place.TopicID, Topic: p.topic, Partition: p.partition, FirstOffset: r.From, PastOffset: r.To,
 		})
 		if err != nil {
 			return fmt.Errorf("record lost offsets: %w", err)
@@ -61,10 +53,14 @@ func (w *worker) addLost(ctx context.Context, lost []kafka.Range) error {
 // lost returns the offsets from the committed one to where the log begins that are not stored.
 // Without a commit nothing is known of what lies below the last stored offset, where repeats and
 // dead letters have no rows either.
-func (w *worker) lost(ctx context.Context, committed int64) ([]kafka.Range, error) {
-	last, err := w.store.Last(ctx, max(committed, 0))
+func (t *takeover) lost(ctx context.Context, p *partition, committed int64) ([]kafka.Range, error) {
+	stored, err := t.table.Last(ctx, []stream.Span{{Partition: p.partition, First: max(committed, 0), Last: math.MaxInt64}})
 	if err != nil {
 		return nil, err
+	}
+	last, known := stored[p.partition]
+	if !known {
+		last = max(committed, 0) - 1
 	}
 	from := committed
 	if from == noCommit {
@@ -80,18 +76,18 @@ func (w *worker) lost(ctx context.Context, committed int64) ([]kafka.Range, erro
 			lost = append(lost, r)
 		}
 	}
-	for past := min(last+1, w.next); from < past; {
+	for past := min(last+1, p.next); from < past; {
 		to := min(from+aheadOffsets, past)
-		stored, err := w.store.Stored(ctx, from, to-1)
+		stored, err := t.table.Stored(ctx, []stream.Span{{Partition: p.partition, First: from, Last: to - 1}})
 		if err != nil {
 			return nil, err
 		}
 		for ; from < to; from++ {
-			if !stored.Has(from) {
+			if !stored[p.partition].Has(from) {
 				add(kafka.Range{From: from, To: from + 1})
 			}
 		}
 	}
-	add(kafka.Range{From: from, To: w.next})
+	add(kafka.Range{From: from, To: p.next})
 	return lost, nil
 }

@@ -3,8 +3,6 @@ package consumer
 import (
 	"testing"
 
-	"lodestone/ingest/stream"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -43,7 +41,7 @@ func TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord(t *testing.T) {
 	r := newRig(t, 2)
 	r.produce(0, r.events(20)...)
 	r.produce(1, r.events(20)...)
-	r.commit(0, 5, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+	r.commit(0, 5, r.done())
 	r.expire(0, 10)
 	metrics := prometheus.NewRegistry()
 	c, err := New(r.config(), Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
@@ -65,10 +63,10 @@ func TestOfWhatExpiredOnlyWhatIsNotStoredIsLost(t *testing.T) {
 	r.produce(0, events...)
 	// The announced block 5 to 29 got to ClickHouse in part. Its beginning is gone, so it cannot be
 	// built again.
-	r.commit(0, 5, stream.CommitMetadata(r.TopicID, 29))
-	r.storeRows(0, 0, r.group+"before", events[:5]...)
-	r.storeRows(0, 8, r.group+"part", events[8:12]...)
-	r.storeRows(0, 15, r.group+"rest", events[15:25]...)
+	r.commit(0, 5, announced(r.TopicID, 29))
+	r.storeRows(0, 0, events[:5]...)
+	r.storeRows(0, 8, events[8:12]...)
+	r.storeRows(0, 15, events[15:25]...)
 	r.expire(0, 20)
 	r.consume(r.config())
 	r.awaitCommit(0, 40)
@@ -84,7 +82,7 @@ func TestALossIsRecordedOnce(t *testing.T) {
 	r.produce(0, r.events(40)...)
 	for _, expired := range []struct{ before, committed int64 }{{10, 5}, {10, 5}, {25, 5}, {25, 8}} {
 		r.expire(0, expired.before)
-		r.commit(0, expired.committed, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+		r.commit(0, expired.committed, r.done())
 		stop := r.consume(r.config())
 		r.awaitCommit(0, 40)
 		stop()
@@ -108,8 +106,8 @@ func TestWithoutACommitWhatExpiredBehindTheLastStoredOffsetIsLost(t *testing.T) 
 	r := newRig(t, 1)
 	events := r.events(30)
 	r.produce(0, events...)
-	r.storeRows(0, 0, r.group+"before", events[0], events[1], events[2])
-	r.storeRows(0, 6, r.group+"more", events[6]) // 3 to 5 were repeats
+	r.storeRows(0, 0, events[0], events[1], events[2])
+	r.storeRows(0, 6, events[6]) // 3 to 5 were repeats
 	r.expire(0, 10)
 	r.consume(r.config())
 	r.awaitCommit(0, 30)
@@ -153,8 +151,8 @@ func TestARepeatIsFoundAlthoughTheWindowExpired(t *testing.T) {
 	r.awaitCommit(0, 12)
 	stop()
 	r.requireStoredRows(7)
-	// The announced block is built the same by the next owner.
-	r.commit(0, 8, stream.CommitMetadata(r.TopicID, 11))
+	// The next owner finds the announced range stored.
+	r.commit(0, 8, announced(r.TopicID, 11))
 	r.consume(r.config())
 	r.awaitCommit(0, 12)
 	r.requireStoredRows(7)

@@ -55,7 +55,7 @@ func TestRareErrorsOfKafkaLoseAndDoubleNothing(t *testing.T) {
 
 // What ClickHouse itself refuses makes its partition stand still, in the open and with bounded
 // memory, while the others go on; and go on by itself once the cause is fixed.
-func TestARefusedBlockStandsStillUntilTheCauseIsFixed(t *testing.T) {
+func TestAPartitionWhoseRowsAreRefusedStandsStillUntilTheCauseIsFixed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
 	refused := r.event(0)
@@ -90,15 +90,15 @@ func TestARefusedBlockStandsStillUntilTheCauseIsFixed(t *testing.T) {
 	var held int
 	require.Eventually(t, func() bool {
 		consumer.mu.Lock()
-		w := consumer.workers[assignment{event.Topic, 0}]
+		p := consumer.partitions[assignment{event.Topic, 0}]
 		consumer.mu.Unlock()
-		if w == nil {
+		if p == nil {
 			return false // it is being assigned again
 		}
-		w.builder.queue.mu.Lock()
-		defer w.builder.queue.mu.Unlock()
-		held = w.builder.queue.bytes
-		return w.builder.queue.paused
+		p.queue.mu.Lock()
+		defer p.queue.mu.Unlock()
+		held = p.queue.bytes
+		return p.queue.paused
 	}, waitLimit, 20*time.Millisecond)
 	require.Less(t, held, 24<<20, "no more than the limit, and what had been fetched when it was reached")
 	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_lag_seconds") > 0 }, waitLimit, 20*time.Millisecond)
@@ -114,38 +114,49 @@ func TestARefusedBlockStandsStillUntilTheCauseIsFixed(t *testing.T) {
 	require.Equal(t, uint64(2_000+500+1), rows, "the same events six times are one each")
 }
 
-// More partitions than may have large blocks stand still with two of them each: all go on once they
-// can.
-func TestPartitionsThatStoodStillWithLargeBlocksAllGoOn(t *testing.T) {
+// One partition of a batch has a row that the table refuses: the rows of the others are stored, and
+// what comes behind the refused one waits for it, in its order.
+func TestOneRefusedPartitionOfABatchHoldsNoOtherUp(t *testing.T) {
 	t.Parallel()
-	const partitions, events, filler = largeBlocks + 2, 1_250, 4_000
+	const partitions = 4
 	r := newRig(t, partitions)
 	constraint := "test_" + r.account.String()[:8]
 	r.exec("ALTER TABLE lodestone.events ADD CONSTRAINT " + constraint + " CHECK user_agent != '" + r.group + "'")
 	repair := func() { r.exec("ALTER TABLE lodestone.events DROP CONSTRAINT IF EXISTS " + constraint) }
 	t.Cleanup(repair)
-	for p := range int32(partitions) {
-		large := r.events(events)
-		for i := range large {
-			large[i].Data = fmt.Appendf(nil, `{"filler":%q}`, strings.Repeat("x", filler))
-			large[i].UserAgent = []byte(r.group)
-		}
-		r.produce(p, large...)
-	}
-	c := r.steady()
-	c.BlockRows, c.BlockBytes = 2*minShare/filler, 16<<20
 	metrics := prometheus.NewRegistry()
-	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
+	config := r.steady()
+	config.BatchAge = time.Second
+	consumer, err := New(config, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
-	enginetest.Run(t, consumer)
-	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == partitions }, waitLimit, 20*time.Millisecond)
-	require.Eventually(t, func() bool { return len(consumer.slots) == largeBlocks }, waitLimit, 20*time.Millisecond, "other partitions may have the slots meanwhile")
-
-	repair()
+	refused := r.event(0)
+	refused.UserAgent = []byte(r.group)
 	for p := range int32(partitions) {
-		r.awaitCommit(p, events)
+		r.produce(p, r.events(10)...)
 	}
-	r.requireStored(partitions * events)
+	r.produce(1, refused)
+	r.produce(1, r.events(10)...)
+	enginetest.Run(t, consumer)
+	for p := range int32(partitions) {
+		if p != 1 {
+			r.awaitCommit(p, 10)
+		}
+	}
+	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, waitLimit, 20*time.Millisecond)
+	for p := range int32(partitions) {
+		r.produce(p, r.events(10)...)
+	}
+	for p := range int32(partitions) {
+		if p != 1 {
+			r.awaitCommit(p, 20)
+		}
+	}
+	next, _ := r.committed(1)
+	require.LessOrEqual(t, next, int64(10))
+	repair()
+	r.awaitCommit(1, 31)
+	r.requireStored(20*partitions + 11)
+	require.Zero(t, gauge(t, metrics, "lodestone_consumer_blocked_partitions"))
 }
 
 func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {

@@ -134,7 +134,7 @@ func (g *gate) flow() {
 
 // hang keeps an insert from ending, while all else passes the gate.
 type hang struct {
-	token       []byte // how the insert's begins
+	mark        []byte // of the partition, in the insert's comment
 	stored      bool   // the server gets it, and its answer does not pass; else it does not get there
 	begun, over chan struct{}
 	begin, end  func()
@@ -142,7 +142,7 @@ type hang struct {
 
 // hang makes the inserts into a partition hang, until the hang is ended.
 func (g *gate) hang(topic uuid.UUID, partition int32, stored bool) *hang {
-	h := &hang{token: fmt.Appendf(nil, "%s:%d:", topic, partition), stored: stored, begun: make(chan struct{}), over: make(chan struct{})}
+	h := &hang{mark: fmt.Appendf(nil, "%s:%d", topic, partition), stored: stored, begun: make(chan struct{}), over: make(chan struct{})}
 	h.begin, h.end = sync.OnceFunc(func() { close(h.begun) }), sync.OnceFunc(func() { close(h.over) })
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -154,9 +154,9 @@ func (g *gate) hang(topic uuid.UUID, partition int32, stored bool) *hang {
 func (g *gate) hangOf(b []byte) *hang {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, rest, _ := bytes.Cut(b, []byte("insert_deduplication_token"))
+	_, rest, _ := bytes.Cut(b, []byte("insert_deduplicate"))
 	for _, h := range g.hangs {
-		if bytes.Contains(rest, h.token) {
+		if bytes.Contains(rest, h.mark) {
 			return h
 		}
 	}

@@ -50,12 +50,12 @@ func (r *rig) ownerOf(config Config) owner {
 func (o owner) owned() (all, events int) {
 	o.Consumer.mu.Lock()
 	defer o.Consumer.mu.Unlock()
-	for a := range o.workers {
+	for a := range o.partitions {
 		if a.topic == event.Topic {
 			events++
 		}
 	}
-	return len(o.workers), events
+	return len(o.partitions), events
 }
 
 func (o owner) awaitOwned(t *testing.T, partitions int) {

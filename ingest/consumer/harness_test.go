@@ -55,6 +55,8 @@ func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	return &rig{Stack: s, t: t, group: "group-" + uuid.NewString(), account: uuid.New()}
 }
 
+var quiet = slog.New(slog.DiscardHandler)
+
 func testLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 }
@@ -62,7 +64,7 @@ func testLog() *slog.Logger {
 // config has short times, so that tests of failures do not take long ones.
 func (r *rig) config() Config {
 	return Config{
-		Group: r.group, BlockRows: 100, BlockBytes: 1 << 20, BlockAge: 20 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
+		Group: r.group, BatchRows: 100, BatchBytes: 1 << 20, BatchAge: 20 * time.Millisecond, QueueBytes: 1 << 20, BufferBytes: 64 << 20,
 		InsertTimeout: 5 * time.Second, ReleaseTimeout: 3 * time.Second, SessionTimeout: 6 * time.Second, RebalanceTimeout: 10 * time.Second,
 	}
 }
@@ -118,14 +120,14 @@ func (r *rig) produceRaw(partition int32, values ...[]byte) int64 {
 	return records[0].Offset
 }
 
-// store returns a connection like a worker's, for a look from outside.
-func (r *rig) store(partition int32) *stream.Store {
+// store returns a table like a batcher's, for a look from outside.
+func (r *rig) store() *stream.Store {
 	options, err := r.ClickHouse.BlockOptions()
 	require.NoError(r.t, err)
 	options.ReadTimeout = waitLimit // also of the handshake, which a test does not try again
 	s := &stream.Store{
 		Connection: stream.Connection{Dial: clickhousetest.Dialer(options), Log: testLog()},
-		Stream:     stream.Events(), TopicID: r.TopicID, Partition: partition,
+		Stream:     stream.Events(), TopicID: r.TopicID,
 	}
 	r.t.Cleanup(s.Close)
 	return s
@@ -151,8 +153,8 @@ func (r *rig) committed(partition int32) (next, intent int64) {
 	if err != nil || !ok { // the group has not been made yet
 		return -1, stream.NoIntent
 	}
-	_, intent, _ = stream.ParseCommit(o.Metadata)
-	return o.At, intent
+	a, _ := stream.ParseCommit(o.Metadata)
+	return o.At, a.Last
 }
 
 // commit sets the group's offset, as an earlier consumer would have left it.
@@ -180,13 +182,24 @@ func (r *rig) requireStored(want int) {
 	require.Equal(r.t, uint64(want), offsets, "offsets")
 }
 
+// done is what a commit says that announces nothing.
+func (r *rig) done() string { return announced(r.TopicID, stream.NoIntent) }
+
+// announced is what a commit says that announces offsets up to last, for an insert whose time is
+// over.
+func announced(topicID uuid.UUID, last int64) string {
+	return stream.Announcement{Rules: stream.BlockRules, TopicID: topicID, Last: last, Before: time.Now().Add(-time.Second)}.String()
+}
+
 // storeRows inserts the events as an earlier consumer would have, from the offset on.
-func (r *rig) storeRows(partition int32, first int64, token string, events ...event.Event) {
+func (r *rig) storeRows(partition int32, first int64, events ...event.Event) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), waitLimit)
 	defer cancel()
-	s := r.store(partition)
-	require.NoError(r.t, s.Insert(ctx, &s.Connection, r.rows(partition, first, events...), token))
+	s := r.store()
+	before, err := s.Before(ctx, waitLimit)
+	require.NoError(r.t, err)
+	require.NoError(r.t, s.Insert(ctx, r.rows(partition, first, events...), []int32{partition}, before))
 }
 
 // rows returns the events as rows, from the offset on.

@@ -3,7 +3,6 @@ package consumer
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/test/enginetest"
@@ -161,75 +159,15 @@ func (r *rig) requireLeaves(config clickhouse.Config, fault, repair func()) {
 	require.NoError(t, c.Check(t.Context()))
 }
 
-// A partition that is revoked while its insert ends late leaves the others at work.
-func TestARevokedPartitionLeavesTheOthersAtWork(t *testing.T) {
-	t.Parallel()
-	const partitions = 12
-	c := &Consumer{cfg: Config{ReleaseTimeout: time.Hour}, log: testLog(), workers: map[assignment]*worker{}, halted: map[assignment]error{}, joined: true}
-	var cancelled [partitions]atomic.Bool
-	all := make([]*worker, partitions)
-	for i := range all {
-		all[i] = &worker{
-			stream: stream.Events(), at: stream.Place{Partition: int32(i)}, cancel: func() { cancelled[i].Store(true) }, stopping: make(chan struct{}), done: make(chan struct{}),
-			builder: &blockBuilder{queue: newQueue(1<<20, nil, func() {}, func() {})},
-		}
-		c.workers[assignment{event.Topic, int32(i)}] = all[i]
-	}
-	const revoked = 5
-	released := make(chan struct{})
-	go func() {
-		defer close(released)
-		c.stopWorkers(map[string][]int32{event.Topic: {revoked}}, true)
-	}()
-	<-all[revoked].stopping
-	look := func() {
-		t.Helper()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		require.Len(t, c.workers, partitions-1)
-		for i, w := range all {
-			if i == revoked {
-				continue
-			}
-			require.Same(t, w, c.workers[assignment{event.Topic, int32(i)}])
-			require.False(t, cancelled[i].Load())
-			select {
-			case <-w.stopping:
-				t.Fatal("a partition that was kept is stopped")
-			default:
-			}
-		}
-	}
-	look()
-	require.False(t, cancelled[revoked].Load(), "its insert may end")
-	close(all[revoked].done)
-	<-released
-	look()
-}
-
-// A builder that finds what makes its partition stand still may end after the partition has been
-// released.
-func TestAPartitionThatWasReleasedDoesNotStandStill(t *testing.T) {
+// Whoever finds what makes a partition stand still may find it after the partition has been given
+// back.
+func TestAPartitionThatWasGivenBackDoesNotStandStill(t *testing.T) {
 	t.Parallel()
 	a := assignment{event.Topic, 1}
-	pausing, goOn := make(chan struct{}), make(chan struct{})
-	w := &worker{
-		stream: stream.Events(), at: stream.Place{Partition: a.partition}, cancel: func() {}, stopping: make(chan struct{}), done: make(chan struct{}),
-		builder: &blockBuilder{queue: newQueue(1<<20, nil, func() { close(pausing); <-goOn }, func() {})},
-	}
-	c := &Consumer{log: testLog(), workers: map[assignment]*worker{a: w}, halted: map[assignment]error{}, joined: true}
-	go func() {
-		defer close(w.done)
-		w.haltPartition(c)(&newerError{7, event.ErrNewer})
-	}()
-	<-pausing
-	released := make(chan struct{})
-	go func() {
-		defer close(released)
-		c.stopWorkers(map[string][]int32{a.topic: {a.partition}}, false)
-	}()
-	<-w.stopping
-	close(goOn)
-	<-released
+	c := &Consumer{log: testLog(), partitions: map[assignment]*partition{}, halted: map[assignment]error{}, joined: true}
+	p := &partition{queue: newQueue(1<<20, nil, func() {}, func() {})}
+	c.partitions[a] = p
+	c.giveBack(map[string][]int32{a.topic: {a.partition}}, false)
+	c.halt(a, p, &newerError{7, event.ErrNewer})
 	require.NoError(t, c.Check(t.Context()))
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ClickHouse/ch-go"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -38,7 +39,6 @@ const (
 // because what it reads changed under it. While an engine does not answer it waits, also at the
 // start: a supervisor that starts it again and again would pause longer than the outage lasts.
 func (c *Consumer) run(ctx context.Context, ready func()) error {
-	defer c.closeRoutes()
 	started := false
 	for {
 		err := c.member(ctx, func() {
@@ -104,14 +104,19 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 			<-created
 			return c.assign(ctx, cl, o)
 		}),
-		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.stopWorkers(p, true) }),
-		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.stopWorkers(p, false) }),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.giveBack(p, true) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.giveBack(p, false) }),
 	)
 	var err error
 	if cl, err = kgo.NewClient(opts...); err != nil {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
-	c.commits = &committer{cl: cl}
+	batching, stopBatching := context.WithCancel(context.WithoutCancel(ctx)) // what is announced is stored while the partitions are given back
+	defer stopBatching()
+	c.batching = batching
+	c.mu.Lock()
+	c.batchers = map[batcherKey]*batcher{}
+	c.mu.Unlock()
 	close(created)
 	c.setJoined(true)
 	defer c.setJoined(false)
@@ -122,9 +127,12 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 	c.poll(member, cl)
 	stopWatching()
 	watch.Wait()
-	// Leaving the group gives the partitions back, which stops the workers with grace.
+	// Leaving the group gives the partitions back in order.
 	cl.CloseAllowingRebalance()
-	c.stopAllWorkers()
+	c.giveBackAll()
+	stopBatching()
+	c.taking.Wait()
+	c.storing.Wait()
 	if ctx.Err() == nil {
 		return context.Cause(member) // nil: the positions are to be read again
 	}
@@ -173,8 +181,8 @@ func (c *Consumer) claimTopics(ctx context.Context, topics []string) error {
 	return c.awaitClickHouse(ctx)
 }
 
-// poll hands records to the workers until ctx ends, or until the positions have to be read again.
-// While it does so no assignment can change, so a record never meets the worker of another
+// poll hands records to the partitions until ctx ends, or until the positions have to be read again.
+// While it does so no assignment can change, so a record never meets the partition of another
 // assignment.
 func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 	for {
@@ -190,12 +198,12 @@ func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 			a := assignment{p.Topic, p.Partition}
 			c.mu.Lock()
-			w := c.workers[a]
+			owned := c.partitions[a]
 			c.ends[a] = p.HighWatermark
 			c.mu.Unlock()
-			if w != nil && len(p.Records) > 0 {
-				w.builder.end.Store(p.HighWatermark)
-				w.builder.queue.push(p.Records)
+			if owned != nil && len(p.Records) > 0 {
+				owned.end.Store(p.HighWatermark)
+				owned.queue.push(p.Records)
 			}
 		})
 		cl.AllowRebalance()
@@ -240,7 +248,7 @@ func (c *Consumer) watchEnds(ctx context.Context, cl *kgo.Client, topics []strin
 		c.mu.Lock()
 		ends.Each(func(o kadm.ListedOffset) {
 			a := assignment{o.Topic, o.Partition}
-			if _, ours := c.workers[a]; ours && o.Err == nil {
+			if _, ours := c.partitions[a]; ours && o.Err == nil {
 				c.ends[a] = max(c.ends[a], o.Offset)
 			}
 		})
@@ -282,7 +290,7 @@ func (c *Consumer) probe(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (c *Consumer) probeShard(ctx context.Context, dial dialer) error {
+func (c *Consumer) probeShard(ctx context.Context, dial func(context.Context) (*ch.Client, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	asks := &stream.Connection{Dial: dial, Log: c.log}

@@ -1,68 +1,26 @@
 package consumer
 
 import (
-	"log/slog"
 	"os"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"lodestone/ingest/stream"
 )
 
 // buffer counts the memory of the records that are read and not stored yet, over all partitions.
-// When it gets scarce, fetching pauses and blocks end early, so that a consumer whose ClickHouse is
+// When it gets scarce, fetching pauses and batches end early, so that a consumer whose ClickHouse is
 // away stays as small as one whose ClickHouse is there. It is a target: each partition may always
 // have a little. A nil buffer is never scarce.
 type buffer struct {
-	max  int64
-	used atomic.Int64
+	max    int64
+	used   atomic.Int64
+	queued atomic.Int64 // of that, by what no batch has taken yet
 }
 
-// minShare is what a block may have in any case. To grow larger it needs a slot.
+// minShare is what a batch may have in any case.
 const minShare = 1 << 20
-
-// largeBlocks is how many blocks may be larger than minShare at a time, over all partitions. If all
-// partitions that are behind filled theirs evenly, none would ever get large within the buffer, and
-// ClickHouse would take many times as long over small inserts. Three keep it busy, and a disk too.
-const largeBlocks = 3
-
-// largeCompressed is largeBlocks where connections compress: what is sent is encoded and compressed
-// as one piece then, each into memory as large as the block, and a third such connection took the
-// consumer from 214 to 270 MiB.
-const largeCompressed = 2
-
-// slot allows a block to grow large, until it is stored. It owns a connection, so that there are no
-// more buffers for large inserts than slots: one that goes on to a block of another shard connects
-// again.
-type slot struct {
-	stream.Connection
-	shard uint16 // that the connection leads to
-}
-
-// to returns the slot's connection to the shard of a block.
-func (s *slot) to(r route) *stream.Connection {
-	if s.shard != r.shard {
-		s.Close()
-		s.shard, s.Dial = r.shard, r.dial
-	}
-	return &s.Connection
-}
-
-// newSlots returns all slots.
-func newSlots(compressed bool, log *slog.Logger, health *stream.Health) chan *slot {
-	n := largeBlocks
-	if compressed {
-		n = largeCompressed
-	}
-	slots := make(chan *slot, n)
-	for range n {
-		slots <- &slot{Connection: stream.Connection{Log: log, Health: health}}
-	}
-	return slots
-}
 
 // queuedCost returns roughly what a record takes that waits for a block: itself, and the client's
 // structure.
@@ -77,10 +35,25 @@ func (b *buffer) add(n int64) {
 	}
 }
 
-// tight reports whether more than half is used: partitions keep little waiting.
-func (b *buffer) tight() bool { return b != nil && b.used.Load() > b.max/2 }
+// queue counts what waits in the queues.
+func (b *buffer) queue(n int64) {
+	if b != nil {
+		b.used.Add(n)
+		b.queued.Add(n)
+	}
+}
 
-// full reports whether no more should be fetched, and no block should grow.
+// take counts what was taken from a queue.
+func (b *buffer) take(n int64) {
+	if b != nil {
+		b.queued.Add(-n)
+	}
+}
+
+// queuesFull reports whether enough waits in all queues together: batches are to have the rest.
+func (b *buffer) queuesFull() bool { return b != nil && b.queued.Load() > b.max/4 }
+
+// full reports whether no more should be fetched, and no batch should grow.
 func (b *buffer) full() bool { return b != nil && b.used.Load() > b.max*3/4 }
 
 // eagerCollection is the garbage that a process which only consumes may have, in percent of what it
@@ -125,7 +98,7 @@ func CollectEagerly(c Config) {
 	}
 }
 
-// queue hands the records of one partition from the poll loop to the partition's worker. The poll
+// queue hands the records of one partition from the poll loop to whoever fills batches. The poll
 // loop never waits: above the limit it pauses the partition instead.
 type queue struct {
 	limit         int     // bytes
@@ -137,27 +110,42 @@ type queue struct {
 	bytes   int
 	cost    int64 // of the records, in the buffer
 	paused  bool
-	opened  bool // something was taken
 	closed  bool
 
-	ready chan struct{} // has one element after a push
+	ready chan<- struct{} // gets an element after a push; nil: no one takes anything yet
 }
 
-// tightQueue is by how much less may wait when the buffer gets scarce, or nothing was taken yet.
-const tightQueue = 4
+// earlyQueue is by how much less may wait while no one takes anything yet.
+const earlyQueue = 4
 
-// newQueue returns an empty queue. It calls pause and resume in turns, under its lock: otherwise a
-// worker that empties the queue at once could resume the fetching before it is paused, and nothing
+// newQueue returns an empty queue. It calls pause and resume in turns, under its lock: otherwise
+// whoever empties the queue at once could resume the fetching before it is paused, and nothing
 // would resume it again.
 func newQueue(limit int, b *buffer, pause, resume func()) *queue {
-	return &queue{limit: limit, buffer: b, pause: pause, resume: resume, ready: make(chan struct{}, 1)}
+	return &queue{limit: limit, buffer: b, pause: pause, resume: resume}
+}
+
+// attach tells the queue whom to wake.
+func (q *queue) attach(ready chan<- struct{}) {
+	q.mu.Lock()
+	q.ready = ready
+	q.mu.Unlock()
+	signal(ready)
+}
+
+// signal wakes whoever waits for the channel, which has room for one element.
+func signal(ready chan<- struct{}) {
+	select {
+	case ready <- struct{}{}:
+	default:
+	}
 }
 
 // push appends records, and pauses the fetching if too much waits.
 func (q *queue) push(records []*kgo.Record) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.closed {
-		q.mu.Unlock()
 		return
 	}
 	q.records = append(q.records, records...)
@@ -167,36 +155,30 @@ func (q *queue) push(records []*kgo.Record) {
 		cost += queuedCost(r)
 	}
 	q.cost += cost
-	q.buffer.add(cost)
+	q.buffer.queue(cost)
 	limit := q.limit
-	if !q.opened || q.buffer.tight() {
-		limit /= tightQueue // a block that has a slot could use what waits here
+	if q.ready == nil {
+		limit /= earlyQueue
 	}
-	if (q.bytes > limit || q.buffer.full()) && !q.paused {
+	if (q.bytes > limit || q.buffer.queuesFull() || q.buffer.full()) && !q.paused {
 		q.paused = true
 		q.pause()
 	}
-	q.mu.Unlock()
-	select {
-	case q.ready <- struct{}{}:
-	default:
+	if q.ready != nil {
+		signal(q.ready)
 	}
 }
 
-// take returns everything that waits. The fetching goes on if more is wanted, else it pauses.
-func (q *queue) take(more bool) (records []*kgo.Record) {
+// take returns everything that waits, and lets the fetching go on.
+func (q *queue) take() (records []*kgo.Record) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.opened = true
 	records = q.records
-	q.records, q.bytes, q.cost = nil, 0, 0 // the cost is the worker's now
-	switch {
-	case more && q.paused:
+	q.buffer.take(q.cost)
+	q.records, q.bytes, q.cost = nil, 0, 0 // the rest of the cost is the taker's now
+	if q.paused && !q.closed {
 		q.paused = false
 		q.resume()
-	case !more && !q.paused && !q.closed:
-		q.paused = true
-		q.pause()
 	}
 	return records
 }
@@ -216,7 +198,7 @@ func (q *queue) halt() {
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.buffer.add(-q.cost)
+	q.buffer.queue(-q.cost)
 	q.records, q.bytes, q.cost, q.closed = nil, 0, 0, true
 }
 
@@ -246,11 +228,3 @@ func (p *recordPool) GetDecompressBytes([]byte, kgo.CompressionCodecType) []byte
 
 // PutDecompressBytes implements kgo.PoolDecompressBytes.
 func (p *recordPool) PutDecompressBytes(used []byte) { p.bytes.Put(&used) }
-
-// returnSlot makes the builder return the slot of its block, which has to wait for the one before.
-func (f *blockBuilder) returnSlot() {
-	select {
-	case f.slotWanted <- struct{}{}:
-	default:
-	}
-}

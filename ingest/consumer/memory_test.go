@@ -88,12 +88,12 @@ func fillUp(t *testing.T, broker string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		ready := 0 // partitions that are paused, or read to their end
-		for _, w := range c.workers {
-			w.builder.queue.mu.Lock()
-			if n := len(w.builder.queue.records); w.builder.queue.paused || n > 0 && w.builder.queue.records[n-1].Offset == memoryRecords-1 {
+		for _, w := range c.partitions {
+			w.queue.mu.Lock()
+			if n := len(w.queue.records); w.queue.paused || n > 0 && w.queue.records[n-1].Offset == memoryRecords-1 {
 				ready++
 			}
-			w.builder.queue.mu.Unlock()
+			w.queue.mu.Unlock()
 		}
 		return ready == memoryPartitions
 	}, waitLimit, 20*time.Millisecond)

@@ -10,7 +10,7 @@ import (
 
 type metrics struct {
 	rows        prometheus.Counter
-	blocks      prometheus.Counter
+	batches     prometheus.Counter
 	repeats     prometheus.Counter
 	deadLetters *prometheus.CounterVec
 	retries     prometheus.Counter
@@ -31,13 +31,13 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 	}
 	m := &metrics{
 		rows:    counter("rows_total", "Rows stored in ClickHouse."),
-		blocks:  counter("blocks_total", "Blocks finished."),
+		batches: counter("batches_total", "Batches finished."),
 		repeats: counter("repeats_total", "Records dropped because they repeat an event."),
 		deadLetters: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "lodestone_consumer_dead_letters_total", Help: "Records that could not become rows, by reason.",
 		}, []string{"reason"}),
 		retries:   counter("insert_retries_total", "Inserts tried again after an error."),
-		recovered: counter("rows_found_stored_total", "Rows of unfinished blocks that turned out to be stored already."),
+		recovered: counter("rows_found_stored_total", "Rows of unfinished batches that turned out to be stored already."),
 		gaps:      counter("offset_gaps_total", "Jumps in the offsets read from Kafka."),
 		lost:      counter("lost_records_total", "Records that Kafka deleted before they were stored. Anything but 0 is an alarm: events are lost."),
 		insert: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -45,7 +45,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14),
 		}),
 		freshness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "lodestone_consumer_freshness_seconds", Help: "Time from the collector to the table, of the oldest row of each block.",
+			Name: "lodestone_consumer_freshness_seconds", Help: "Time from the collector to the table, of the oldest row of each batch.",
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 16),
 		}),
 	}
@@ -58,7 +58,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 			ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(state().halted[reason]) }))
 	}
-	r.MustRegister(m.rows, m.blocks, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.lost, m.insert, m.freshness,
+	r.MustRegister(m.rows, m.batches, m.repeats, m.deadLetters, m.retries, m.recovered, m.gaps, m.lost, m.insert, m.freshness,
 		gauge("partitions", "Partitions that this consumer works on.",
 			func() float64 { return float64(state().partitions) }),
 		gauge("blocked_partitions", "Partitions that stand still and need a look: see the log.",

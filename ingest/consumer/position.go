@@ -3,6 +3,7 @@ package consumer
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"lodestone/ingest/stream"
 
@@ -16,11 +17,11 @@ import (
 // position is where a partition's work goes on.
 type position struct {
 	topicID uuid.UUID
-	next    int64 // every offset below is done
-	intent  int64 // the block [next, intent] may be stored already; or noIntent
-	fetch   int64 // where reading begins: before next, to fill the window of repeats
-	certain int64 // below it repeats are looked for in ClickHouse, since a part of the window expired; 0: nothing expired
-	epoch   int32 // of the leader that wrote the last record below next; -1: not known
+	next    int64     // every offset below is done
+	before  time.Time // until then, by the server's clock, an insert from next on may begin; zero: none is announced
+	fetch   int64     // where reading begins: before next, to fill the window of repeats
+	certain int64     // below it repeats are looked for in ClickHouse, since a part of the window expired; 0: nothing expired
+	epoch   int32     // of the leader that wrote the last record below next; -1: not known
 	expired *expired
 
 	partitions int  // of the topic, that keys are distributed over
@@ -34,7 +35,6 @@ const noEpoch = -1
 // were read.
 type expired struct {
 	committed int64 // every offset below was done; noCommit: the group has no commit
-	intent    int64 // the block that was announced there, of which Kafka deleted the beginning; or noIntent
 }
 
 // noCommit says that there is no committed offset.
@@ -92,13 +92,12 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 		if !startOK || !endOK {
 			return nil, nil, fmt.Errorf("read range of %s partition %d: no answer", topic, partition)
 		}
-		p := position{topicID: topicID, partitions: recorded, next: start.Offset, intent: stream.NoIntent, epoch: noEpoch}
+		p := position{topicID: topicID, partitions: recorded, next: start.Offset, epoch: noEpoch}
 		committed := int64(noCommit)
-		if commitOK && commit.At >= 0 {
-			_, intent, _ := stream.ParseCommit(commit.Metadata)
-			if stream.IsCommitFor(commit.Metadata, topicID) { // else it is for a topic that is gone
-				p.next, p.intent, p.epoch, committed = commit.At, intent, commit.LeaderEpoch, commit.At
-			}
+		announced := stream.Announcement{Last: stream.NoIntent}
+		if commitOK && commit.At >= 0 && stream.IsCommitFor(commit.Metadata, topicID) { // else it is for a topic that is gone
+			p.next, p.epoch, committed = commit.At, commit.LeaderEpoch, commit.At
+			announced, _ = stream.ParseCommit(commit.Metadata)
 		}
 		if past, known := epochs[partition]; known && past < p.next && p.next > start.Offset { // else that record expired
 			out[partition] = &epochError{topic, partition, p.next, p.epoch, past}
@@ -108,20 +107,20 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 			out[partition] = &rangeError{topic, partition, p.next, start.Offset, end.Offset}
 			continue
 		}
-		if p.intent >= end.Offset { // the log lost its end while a block from there was under way
-			out[partition] = &rangeError{topic, partition, p.intent, start.Offset, end.Offset}
+		if announced.Last >= end.Offset { // the log lost its end while a batch from there was under way
+			out[partition] = &rangeError{topic, partition, announced.Last, start.Offset, end.Offset}
 			continue
 		}
-		if p.intent < p.next {
-			p.intent = stream.NoIntent
-		}
-		if rules := stream.CommitRules(commit.Metadata); p.intent != stream.NoIntent && rules > stream.BlockRules {
-			out[partition] = &newerError{p.next, fmt.Errorf("block of rules %d, this build knows up to %d", rules, stream.BlockRules)}
-			continue
+		if announced.Last >= p.next {
+			if announced.Rules > stream.BlockRules {
+				out[partition] = &newerError{p.next, fmt.Errorf("range of rules %d, this build knows up to %d", announced.Rules, stream.BlockRules)}
+				continue
+			}
+			p.before = announced.Before
 		}
 		if start.Offset > 0 && committed < start.Offset {
-			p.expired = &expired{committed, p.intent}
-			p.next, p.intent, p.epoch = start.Offset, stream.NoIntent, noEpoch
+			p.expired = &expired{committed}
+			p.next, p.epoch = start.Offset, noEpoch
 		}
 		p.fetch = max(start.Offset, p.next-stream.RepeatWindow)
 		if p.fetch > max(0, p.next-stream.RepeatWindow) {

@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// A worker that empties the queue just when the poll loop finds it too full must not leave the
+// Whoever empties the queue just when the poll loop finds it too full must not leave the
 // partition paused: no one would fetch it again.
 func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
 	t.Parallel()
@@ -23,6 +23,8 @@ func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
 		}
 	}
 	q := newQueue(1, nil, func() { turn(true) }, func() { turn(false) })
+	ready := make(chan struct{}, 1)
+	q.attach(ready)
 	const rounds = 20_000
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -32,10 +34,10 @@ func TestQueueNeverStaysPausedWhenEmpty(t *testing.T) {
 	})
 	both.Go(func() {
 		for taken := 0; taken < rounds; {
-			records := q.take(true)
+			records := q.take()
 			taken += len(records)
 			if len(records) == 0 {
-				<-q.ready
+				<-ready
 			}
 		}
 	})

@@ -32,8 +32,8 @@ func TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce(t *testing.T) {
 	last := r.produce(0, x)
 	require.Greater(t, last, int64(stream.RepeatWindow))
 	c := r.config()
-	c.BlockRows, c.BlockBytes, c.BufferBytes, c.QueueBytes = 100_000, 256<<20, 512<<20, 256<<20
-	c.BlockAge, c.InsertTimeout, c.SessionTimeout, c.RebalanceTimeout = time.Minute, 20*time.Second, 45*time.Second, time.Minute
+	c.BatchRows, c.BatchBytes, c.BufferBytes, c.QueueBytes = 100_000, 256<<20, 512<<20, 256<<20
+	c.BatchAge, c.InsertTimeout, c.SessionTimeout, c.RebalanceTimeout = time.Minute, 20*time.Second, 45*time.Second, time.Minute
 	r.consume(c)
 	r.awaitCommit(0, last+1)
 	r.requireStoredRows(1001)

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -22,7 +20,7 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	// Stored long ago: another topic id stands for more offsets than the window holds.
 	before, longAgo := *r.Stack, *r
 	before.TopicID, longAgo.Stack = uuid.New(), &before
-	longAgo.storeRows(0, 0, "old"+r.group, events[0], events[1])
+	longAgo.storeRows(0, 0, events[0], events[1])
 	events[0].Spooled, events[2].Spooled = true, true // one a repeat, one not
 	r.produce(0, events...)                           // events[1] is a repeat as well, but its sender does not say so
 	stop := r.consume(r.config())
@@ -31,7 +29,7 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	stop()
 
 	// The same block built again, with its rows stored, is no repeat of itself.
-	r.commit(0, 0, stream.CommitMetadata(r.TopicID, 3))
+	r.commit(0, 0, announced(r.TopicID, 3))
 	r.consume(r.config())
 	r.awaitCommit(0, 4)
 	r.requireStoredRows(3)
@@ -44,7 +42,7 @@ func TestAReplayOfADeadLetterInTheWindowIsStoredOnce(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(2)
 	r.produce(0, events...)
-	r.commit(0, 1, stream.CommitMetadata(r.TopicID, stream.NoIntent)) // the first one was a dead letter
+	r.commit(0, 1, r.done()) // the first one was a dead letter
 	for i := range events {
 		events[i].Spooled = true
 	}
@@ -60,7 +58,7 @@ func TestAReplayOfADeadLetterInTheWindowIsStoredOnce(t *testing.T) {
 
 	// The record of the dead letter is read again, by an operator's reset of the group: its event is
 	// stored elsewhere.
-	r.commit(0, 0, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+	r.commit(0, 0, r.done())
 	r.consume(r.config())
 	r.awaitCommit(0, 6)
 	r.requireStoredRows(2)
@@ -74,7 +72,7 @@ func TestARepeatFromASpoolIsFoundWithinThreeDays(t *testing.T) {
 	events := r.events(3)
 	before, longAgo := *r.Stack, *r
 	before.TopicID, longAgo.Stack = uuid.New(), &before
-	longAgo.storeRows(0, 0, "old"+r.group, events...)
+	longAgo.storeRows(0, 0, events...)
 	for i, later := range []time.Duration{71 * time.Hour, -71 * time.Hour, 73 * time.Hour} {
 		events[i].Spooled = true
 		events[i].CreatedAt += later.Milliseconds()

@@ -2,7 +2,6 @@ package consumer
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"math"
 	"time"
@@ -10,108 +9,122 @@ import (
 	"lodestone/ingest/stream"
 )
 
-// aheadOffsets is how many offsets one look ahead covers: as many as a block may have rows several
+// aheadOffsets is how many offsets one look ahead covers: as many as a batch may have rows several
 // times over.
 const aheadOffsets = 1 << 18
 
-// isStored reports whether every row of the block is stored already, and takes those that are out
-// of what is to be looked for among old events. Committed offsets that are lost or set back make a
-// consumer walk through all of the log that is left: with a look and a commit for each block that
-// would take hours, so one look ahead serves many. Rows are never taken away while a consumer may
-// look for them, so what it shows as stored stays so; of the rest it knows nothing, since an insert
-// of an earlier assignment may have come later. ok is false if the worker is to end.
-func (w *worker) isStored(ctx context.Context) (stored, ok bool) {
-	b := w.block
-	if b.first > w.maybeStored || len(b.rows()) == 0 {
-		return false, true
+// dropStored takes the rows out of the batch that earlier assignments stored. Committed offsets that
+// are lost or set back make a consumer walk through all of the log that is left: with a look for each
+// batch that would take hours, so one look ahead serves many. It shows all there will ever be:
+// nothing of earlier assignments comes any more, and rows are never taken away while a consumer may
+// look for them. It reports whether the batch is to be stored.
+func (b *batcher) dropStored(ctx context.Context, batch *batch) bool {
+	rows := batch.rowsOf()
+	var asked []stream.Span
+	maybeStored := false
+	for _, s := range batch.spans {
+		p := s.of
+		if s.first > p.lastStored || len(rows[s]) == 0 {
+			continue
+		}
+		maybeStored = true
+		if !p.stored.Covers(s.first, min(s.last, p.lastStored)) {
+			asked = append(asked, stream.Span{Partition: p.partition, First: s.first, Last: min(p.lastStored, max(s.last, s.first+aheadOffsets-1))})
+		}
 	}
-	limit := w.cfg.InsertTimeout
-	ok = w.retry(ctx, "look which rows are stored", func() (err error) {
-		limited, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		limit = min(2*limit, maxLook) // as in retryLook
-		if !w.ahead.Covers(b.first, b.last) {
-			w.ahead, err = w.store.Stored(limited, b.first, max(b.last, min(w.maybeStored, b.first+aheadOffsets-1)))
+	if !maybeStored {
+		return true
+	}
+	return b.retryLook(ctx, batch, "look which rows are stored", func(ctx context.Context) error {
+		if len(asked) > 0 {
+			found, err := b.table.Stored(ctx, asked)
 			if err != nil {
 				return err
 			}
+			for _, s := range batch.spans {
+				if offsets, ok := found[s.of.partition]; ok {
+					s.of.stored = offsets
+				}
+			}
+			asked = nil
 		}
-		if err := w.compare(limited, w.ahead); err != nil {
+		err := b.dropFound(ctx, batch, func(s *span) *stream.Offsets {
+			if s.first > s.of.lastStored {
+				return nil
+			}
+			return s.of.stored
+		})
+		if err != nil {
 			return err
 		}
-		return w.dropReplayed(limited)
+		return b.dropReplayed(ctx, batch)
 	})
-	if !ok {
-		return false, false
-	}
-	left := b.spooled[:0]
-	for _, s := range b.spooled {
-		if !w.ahead.Has(s.offset) {
-			left = append(left, s)
-		}
-	}
-	b.spooled = left
-	for _, offset := range b.rows() {
-		if !w.ahead.Has(offset) {
-			return false, true
-		}
-	}
-	w.metrics.recovered.Add(float64(len(b.rows())))
-	return true, true
 }
 
-// dropReplayed takes rows out of the block that are missing below stored ones although their events
+// dropReplayed takes rows out of the batch that are missing below stored ones although their events
 // are stored: their records were dead letters of an earlier build, whose replays stand elsewhere,
 // with the same time.
-func (w *worker) dropReplayed(ctx context.Context) error {
-	b := w.block
-	var holes []stream.Record
-	var offsets []int64
-	for row, offset := range b.rows() {
-		if offset < w.lastStored && !w.ahead.Has(offset) {
-			holes, offsets = append(holes, b.table.Record(row)), append(offsets, offset)
+func (b *batcher) dropReplayed(ctx context.Context, batch *batch) error {
+	if batch.table == nil {
+		return nil
+	}
+	var holes []stream.Sought
+	offsets := batch.table.Offsets()
+	for row, index := range batch.owner {
+		if p := batch.spans[index].of; offsets[row] < p.lastStored {
+			holes = append(holes, stream.Sought{Record: batch.table.Record(row), Partition: p.partition, Offset: math.MaxInt64})
 		}
 	}
-	found, err := w.store.StoredBefore(ctx, holes, math.MaxInt64, stream.SameTime)
-	if err != nil || len(found) == 0 {
+	if len(holes) == 0 {
+		return nil
+	}
+	found, err := b.table.StoredBefore(ctx, holes, stream.SameTime)
+	if err != nil {
 		return err
 	}
-	repeats := map[int64]struct{}{}
-	for i, r := range holes {
-		if _, stored := found[r.Identity]; stored {
-			repeats[offsets[i]] = struct{}{}
-		}
-	}
-	b.drop(repeats)
+	b.dropRepeats(batch, func(row int) bool {
+		_, repeated := found[batch.table.Record(row).Identity]
+		return repeated && offsets[row] < batch.spans[batch.owner[row]].of.lastStored
+	})
 	return nil
 }
 
-// maxLook bounds a look that a dead connection keeps from ending.
-const maxLook = 5 * time.Minute
+// dropRepeats takes rows out of the batch that repeat an event.
+func (b *batcher) dropRepeats(batch *batch, repeated func(row int) bool) {
+	before := batch.rows()
+	batch.keep(func(row int) bool { return !repeated(row) })
+	batch.repeats += before - batch.rows()
+}
 
-// dropStoredRepeats takes out of the block what came from a spool and is stored since long: the
-// sender gave the spooling collector up and sent again, maybe hours ago. What is stored below the
-// block never changes, nor what earlier topics of the name have, so this decides the same whenever
-// the block is built.
-func (w *worker) dropStoredRepeats(ctx context.Context) bool {
-	b := w.block
-	return w.retryLook(ctx, "look for events stored long ago", func(ctx context.Context) error {
-		var all, left []stream.Record
-		for _, s := range b.spooled {
-			all = append(all, s.Record)
+// dropStoredRepeats takes out of the batch what came from a spool and is stored since long: the
+// sender gave the spooling collector up and sent again, maybe hours ago. What is stored below a span
+// never changes, nor what earlier topics of the name have.
+func (b *batcher) dropStoredRepeats(ctx context.Context, batch *batch) bool {
+	var all []stream.Sought
+	anyTime := map[stream.Identity]bool{}
+	for _, s := range batch.spans {
+		for _, row := range s.spooled {
+			all = append(all, stream.Sought{Record: row.Record, Partition: s.of.partition, Offset: s.first})
+			anyTime[row.Identity] = anyTime[row.Identity] || row.anyTime
 		}
-		found, err := w.store.StoredBefore(ctx, all, b.first, stream.RepeatWithin)
+	}
+	if len(all) == 0 || batch.rows() == 0 {
+		return true
+	}
+	return b.retryLook(ctx, batch, "look for events stored long ago", func(ctx context.Context) error {
+		found, err := b.table.StoredBefore(ctx, all, stream.RepeatWithin)
 		if err != nil {
 			return err
 		}
 		// These are few: of a quiet partition, whose window expired, or of an event that was just sent
 		// twice.
-		for _, s := range b.spooled {
-			if _, stored := found[s.Identity]; !stored && s.anyTime {
-				left = append(left, s.Record)
+		var left []stream.Sought
+		for _, sought := range all {
+			if _, stored := found[sought.Identity]; !stored && anyTime[sought.Identity] {
+				left = append(left, sought)
 			}
 		}
-		old, err := w.store.StoredBefore(ctx, left, b.first, stream.AnyTime)
+		old, err := b.table.StoredBefore(ctx, left, stream.AnyTime)
 		if err != nil {
 			return err
 		}
@@ -119,30 +132,32 @@ func (w *worker) dropStoredRepeats(ctx context.Context) bool {
 		if len(found) == 0 {
 			return nil
 		}
-		repeats := map[int64]struct{}{}
-		for _, s := range b.spooled {
-			if _, stored := found[s.Identity]; stored {
-				repeats[s.offset] = struct{}{}
+		repeats := map[stream.Place]struct{}{}
+		for _, s := range batch.spans {
+			for _, row := range s.spooled {
+				if _, stored := found[row.Identity]; stored {
+					repeats[stream.Place{Partition: s.of.partition, Offset: row.offset}] = struct{}{}
+				}
 			}
 		}
-		b.drop(repeats)
+		offsets, partitions := batch.table.Offsets(), batch.table.Partitions()
+		b.dropRepeats(batch, func(row int) bool {
+			_, repeated := repeats[stream.Place{Partition: partitions[row], Offset: offsets[row]}]
+			return repeated
+		})
 		return nil
 	})
 }
 
+// maxLook bounds a look that a dead connection keeps from ending.
+const maxLook = 5 * time.Minute
+
 // retryLook retries a look into what is long past, with a growing limit: it only reads, so it may
 // take as long as it needs. A server that is slow for having much to do would otherwise be asked
-// the same over and over, and never answer. Looks of all partitions take turns. One that fails
-// loses its turn: what it asks may be away, and others look meanwhile.
-func (w *worker) retryLook(ctx context.Context, what string, look func(context.Context) error) bool {
-	limit := w.cfg.InsertTimeout
-	return w.retry(ctx, what, func() error {
-		select {
-		case w.looks <- struct{}{}:
-			defer func() { <-w.looks }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// the same over and over, and never answer.
+func (b *batcher) retryLook(ctx context.Context, batch *batch, what string, look func(context.Context) error) bool {
+	limit := b.cfg.InsertTimeout
+	return b.retry(ctx, batch, what, func() error {
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		limit = min(2*limit, maxLook)
@@ -152,46 +167,89 @@ func (w *worker) retryLook(ctx context.Context, what string, look func(context.C
 
 // A log that lost its end (all brokers lost their power, or Kafka was restored from a backup) gives
 // the offsets of what is stored to new records. So a record is passed over only if the row at its
-// offset is of the same event (compare). What is below the commit is passed over without a look:
-// there the last rows are compared with what the builder reads for the window of repeats, since
-// what a log loses is always its end.
+// offset is of the same event (differs). What is below the commit is passed over without a look:
+// there the last rows are compared with what is read for the window of repeats, since what a log
+// loses is always its end.
 const (
 	comparedOffsets = 1_000 // so far below the commit they are looked for
-	comparedRows    = 1_000 // of the rows of a block, the last ones that are stored
+	comparedRows    = 1_000 // of the rows of a span, the last ones that are stored
 )
 
-// compare returns a *differsError if a row that was found stored is not of the event that the block
-// has at its offset. The last rows tell: from where the log lost its end, every record is another
-// one. All rows of a block take long to compare, since those of all other partitions lie between
-// them.
-func (w *worker) compare(ctx context.Context, stored *stream.Offsets) error {
-	offsets := w.block.table.Offsets()
-	past := len(offsets)
-	for past > 0 && !stored.Has(offsets[past-1]) {
-		past--
-	}
-	if past == 0 {
+// dropFound takes the rows out of the batch that are stored. A partition whose log does not hold
+// what was stored of it stands still.
+func (b *batcher) dropFound(ctx context.Context, batch *batch, found func(*span) *stream.Offsets) error {
+	if batch.table == nil {
 		return nil
 	}
-	from := max(0, past-comparedRows)
-	err := w.compareRows(ctx, stored, from, past)
-	if _, differs := errors.AsType[*differsError](err); differs && from > 0 { // all rows, to say where it begins
-		return w.compareRows(ctx, stored, 0, past)
+	offsets := batch.table.Offsets()
+	isStored := func(row int) bool { return found(batch.spans[batch.owner[row]]).Has(offsets[row]) }
+	stored := map[*span][]int{}
+	for s, rows := range batch.rowsOf() {
+		for _, row := range rows {
+			if isStored(row) {
+				stored[s] = append(stored[s], row)
+			}
+		}
 	}
-	return err
-}
-
-// compareRows compares some rows of the block.
-func (w *worker) compareRows(ctx context.Context, stored *stream.Offsets, from, past int) error {
-	rows := w.block.table
-	same, err := w.store.Same(ctx, rows, from)
+	if len(stored) == 0 {
+		return nil
+	}
+	differing, err := b.differing(ctx, batch, stored)
 	if err != nil {
 		return err
 	}
-	for _, offset := range rows.Offsets()[from:past] {
-		if stored.Has(offset) && !same.Has(offset) {
-			return &differsError{offset, w.builder.end.Load()}
-		}
+	total := 0
+	for _, rows := range stored {
+		total += len(rows)
 	}
+	batch.keep(func(row int) bool { return !isStored(row) })
+	batch.remove(func(s *span) bool {
+		offset, differs := differing[s]
+		if differs {
+			s.of.halt(&differsError{offset, s.of.end.Load()})
+			s.of.given.Store(true)
+		}
+		return differs
+	})
+	b.metrics.recovered.Add(float64(total))
 	return nil
+}
+
+// differing returns the spans of which a row that was found stored is not of the event that the
+// batch has at its offset, with the first such offset. The last rows tell: from where the log lost
+// its end, every record is another one. All rows of a batch take long to compare, since those of all
+// other partitions lie between them.
+func (b *batcher) differing(ctx context.Context, batch *batch, stored map[*span][]int) (map[*span]int64, error) {
+	var last []int
+	for _, rows := range stored {
+		last = append(last, rows[max(0, len(rows)-comparedRows):]...)
+	}
+	same, err := b.table.Same(ctx, batch.table, last)
+	if err != nil {
+		return nil, err
+	}
+	first := func(rows []int, same map[int]struct{}) (int64, bool) {
+		for _, row := range rows {
+			if _, ok := same[row]; !ok {
+				return batch.table.Offsets()[row], true
+			}
+		}
+		return 0, false
+	}
+	differing := map[*span]int64{}
+	for s, rows := range stored {
+		offset, differs := first(rows[max(0, len(rows)-comparedRows):], same)
+		if !differs {
+			continue
+		}
+		if len(rows) > comparedRows { // all rows, to say where it begins
+			all, err := b.table.Same(ctx, batch.table, rows)
+			if err != nil {
+				return nil, err
+			}
+			offset, _ = first(rows, all)
+		}
+		differing[s] = offset
+	}
+	return differing, nil
 }

@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -55,8 +56,8 @@ func TestALogThatLostItsEndAndGrewPastItStandsStill(t *testing.T) {
 				old[i].AccessLinkID = old[0].AccessLinkID
 			}
 			r.produce(0, old[:5]...)
-			r.storeRows(0, 0, r.group+"old", old...)
-			r.commit(0, commit, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+			r.storeRows(0, 0, old...)
+			r.commit(0, commit, r.done())
 			fresh := r.events(8) // acknowledged at offsets 5 to 12
 			for i := range fresh {
 				fresh[i].AccessLinkID = old[0].AccessLinkID
@@ -85,12 +86,12 @@ func TestARecordThatIsNotTheStoredOneIsNotPassedOver(t *testing.T) {
 			const replaced = 2010
 			log[replaced].EventID = uuid.New() // acknowledged, and not stored
 			r.produce(0, log...)
-			r.storeRows(0, 0, r.group+"old", old[:1000]...)
-			r.storeRows(0, 1000, r.group+"older hours", old[1000:]...)
+			r.storeRows(0, 0, old[:1000]...)
+			r.storeRows(0, 1000, old[1000:]...)
 			switch commit {
 			case noCommit:
 			case 2000:
-				r.commit(0, commit, stream.CommitMetadata(r.TopicID, 2050))
+				r.commit(0, commit, announced(r.TopicID, 2050))
 			default:
 				r.commit(0, commit, "")
 			}
@@ -106,8 +107,8 @@ func TestALogThatEndsBeforeWhatIsStoredStandsStill(t *testing.T) {
 	r := newRig(t, 2)
 	old := r.events(10)
 	r.produce(0, old[:7]...)
-	r.storeRows(0, 0, r.group+"old", old...)
-	r.commit(0, 5, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+	r.storeRows(0, 0, old...)
+	r.commit(0, 5, r.done())
 	r.requireHalted(haltedLog, "the log ends at 7")
 }
 
@@ -117,8 +118,8 @@ func TestRowsWhoseRecordsExpiredAreNotCompared(t *testing.T) {
 	r := newRig(t, 1)
 	events := r.events(20)
 	r.produce(0, events...)
-	r.storeRows(0, 0, r.group+"old", events[:10]...)
-	r.commit(0, 10, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+	r.storeRows(0, 0, events[:10]...)
+	r.commit(0, 10, r.done())
 	r.expire(0, 10)
 	r.consume(r.config())
 	r.awaitCommit(0, 20)
@@ -146,16 +147,16 @@ func TestARecordOfANewerReleaseStopsItsPartitionBeforeIt(t *testing.T) {
 	}
 }
 
-func TestABlockAnnouncedUnderNewerRulesIsLeftAlone(t *testing.T) {
+func TestARangeAnnouncedUnderNewerRulesIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
 	r.produce(0, r.events(20)...)
-	newer := "3 " + r.TopicID.String() + " 9"
+	newer := fmt.Sprintf("%d %s 9 1", stream.BlockRules+1, r.TopicID)
 	r.commit(0, 0, newer)
-	r.requireHalted(haltedNewer, "block of rules 3")
+	r.requireHalted(haltedNewer, fmt.Sprintf("range of rules %d", stream.BlockRules+1))
 	next, intent := r.committed(0)
 	require.Equal(t, []int64{0, 9}, []int64{next, intent})
-	_, _, known := stream.ParseCommit("noise of another tool")
+	_, known := stream.ParseCommit("noise of another tool")
 	require.False(t, known)
 	require.Equal(t, haltedNewer, haltReason(errors.Join(&newerError{})))
 }

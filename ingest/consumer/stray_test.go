@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"lodestone/ingest/stream"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
 )
@@ -94,7 +93,7 @@ func TestRecordsThatArePassedOnTwiceAreStoredOnce(t *testing.T) {
 	r.awaitAll()
 	stop()
 	r.requireStored(len(events))
-	r.commit(1, 0, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+	r.commit(1, 0, r.done())
 	r.consume(r.config())
 	r.awaitAll()
 	r.requireStored(len(events))

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -92,8 +90,8 @@ func TestTheTopicOfALogThatLostItsEndIsRecreated(t *testing.T) {
 	r := newRig(t, 2)
 	old, fresh := r.events(10), r.events(8)
 	r.produce(0, old[:5]...)
-	r.storeRows(0, 0, r.group+"old", old...)
-	r.commit(0, 10, stream.CommitMetadata(r.TopicID, stream.NoIntent))
+	r.storeRows(0, 0, old...)
+	r.commit(0, 10, r.done())
 	r.produce(0, fresh...) // acknowledged at offsets 5 to 12
 	r.requireHalted(haltedLog, "recreate the topic")
 

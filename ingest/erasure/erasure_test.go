@@ -67,7 +67,9 @@ func (r *rig) store(link uuid.UUID, first int64) {
 	}
 	ctx, cancel := context.WithTimeout(r.t.Context(), enginetest.Timeout)
 	defer cancel()
-	require.NoError(r.t, s.Insert(ctx, &s.Connection, rows, uuid.NewString()))
+	before, err := s.Before(ctx, enginetest.Timeout)
+	require.NoError(r.t, err)
+	require.NoError(r.t, s.Insert(ctx, rows, []int32{0}, before))
 }
 
 // erase records that a link was erased.

@@ -3,7 +3,6 @@ package stream
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -38,8 +37,6 @@ func (c *idColumn) Row(row int) (id uuid.UUID) {
 func (c *idColumn) AppendRow(from idColumn, row int) {
 	*c = append(*c, from[row*idBytes:(row+1)*idBytes]...)
 }
-
-func (c *idColumn) reserve(rows int) { reserve(c, rows*idBytes) }
 
 // Type implements proto.ColInput.
 func (*idColumn) Type() proto.ColumnType { return proto.ColumnTypeUUID }
@@ -80,12 +77,6 @@ func (c *stringColumn) AppendRow(from *stringColumn, row int) {
 }
 
 func (c *stringColumn) end() { c.ends = append(c.ends, uint32(len(c.sent))) }
-
-// reserve allocates memory for so many rows of so many bytes each.
-func (c *stringColumn) reserve(rows, bytes int) {
-	reserve(&c.ends, rows)
-	reserve(&c.sent, rows*bytes)
-}
 
 // Type implements proto.ColInput.
 func (*stringColumn) Type() proto.ColumnType { return proto.ColumnTypeString }
@@ -209,16 +200,6 @@ func (c *placeColumns) addRow(from *placeColumns, row int) {
 	c.partition.Append(from.partition[row])
 	c.offset.Append(from.offset[row])
 }
-
-func (c *placeColumns) reserve(rows int) {
-	c.topicID.reserve(rows)
-	reserve(&c.partition, rows)
-	reserve(&c.offset, rows)
-	reserve(&c.insertBefore.Data, rows)
-}
-
-// reserve allocates memory for so many elements in all.
-func reserve[S ~[]E, E any](s *S, all int) { *s = slices.Grow(*s, max(0, all-len(*s))) }
 
 // bound writes the end of the time for the insert into every row.
 func (c *placeColumns) bound(before time.Time) {

@@ -17,7 +17,7 @@ import (
 )
 
 // Rows are the same whether the connection compresses or not, and whether or not they were copied
-// because others of their block had to go.
+// because others of their batch had to go.
 func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -32,18 +32,18 @@ func TestRowsAreTheSameHoweverTheyAreSent(t *testing.T) {
 	defer cancel()
 	const compressed, copied = 1, 2 // partitions; the first is plain
 	for partition := range int32(3) {
-		s, rows := r.store(partition), r.rows(partition, 0, events...)
+		s, rows := r.store(), r.rows(partition, 0, events...)
 		switch partition {
 		case compressed:
 			options := r.options()
 			options.Compression = ch.CompressionLZ4
 			s.Dial = clickhousetest.Dialer(options)
 		case copied:
-			first := Events().Tables.Copy(rows, func(offset int64) bool { return offset < 2 })
-			require.NoError(t, s.Insert(ctx, &s.Connection, first, fmt.Sprintf("%d first %s", partition, r.token)))
-			rows = Events().Tables.Copy(rows, func(offset int64) bool { return offset >= 2 })
+			first := Events().Tables.Copy(rows, func(row int) bool { return row < 2 })
+			r.insert(ctx, s, first, partition)
+			rows = Events().Tables.Copy(rows, func(row int) bool { return row >= 2 })
 		}
-		require.NoError(t, s.Insert(ctx, &s.Connection, rows, fmt.Sprintf("%d %s", partition, r.token)), "partition %d", partition)
+		r.insert(ctx, s, rows, partition)
 	}
 	conn, err := clickhouse.Open(r.clickhouse, 1)
 	require.NoError(t, err)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,53 +12,55 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// NoIntent is the intent of a commit that announces no block.
+// NoIntent is the end of a range that is not announced.
 const NoIntent = -1
 
 // BlockRules is the version of what decides which records of a range become rows: decoding, the
 // window of repeats, the look for spooled events. A release that changes one of these raises it. A
-// block that was announced under rules up to this is built by these rules; one of newer rules is
+// range that was announced under rules up to this is read by these rules; one of newer rules is
 // left to a newer consumer.
-const BlockRules = 2
+const BlockRules = 3
 
-// CommitMetadata is what a commit says besides the offset: the version of the rules for blocks, the
-// topic's id and the end of the announced block. The id identifies a commit for a deleted topic of
-// the same name.
-func CommitMetadata(topicID uuid.UUID, intent int64) string {
-	return strconv.Itoa(BlockRules) + " " + topicID.String() + " " + strconv.FormatInt(intent, 10)
+// Announcement is what the metadata of a commit says besides the offset: from the offset up to Last,
+// an insert may begin until the server's clock shows Before.
+type Announcement struct {
+	Rules   int
+	TopicID uuid.UUID // of the log; a deleted topic may have had the same name
+	Last    int64     // NoIntent: nothing is announced
+	Before  time.Time // in milliseconds
+}
+
+// String returns the metadata.
+func (a Announcement) String() string {
+	before := int64(0)
+	if a.Last != NoIntent {
+		before = a.Before.UnixMilli()
+	}
+	return fmt.Sprintf("%d %s %d %d", a.Rules, a.TopicID, a.Last, before)
 }
 
 // ParseCommit reads a commit's metadata. Commits of other tools have none that we know:
 // those announce nothing, and are taken to be for the topic that is there.
-func ParseCommit(text string) (topicID uuid.UUID, intent int64, known bool) {
-	parts := strings.Fields(text)
-	if len(parts) != 3 || CommitRules(text) == 0 {
-		return uuid.Nil, NoIntent, false
+func ParseCommit(text string) (a Announcement, known bool) {
+	var id string
+	var before int64
+	n, err := fmt.Sscanf(text, "%d %s %d %d", &a.Rules, &id, &a.Last, &before)
+	if err != nil || n != 4 || a.Rules < 1 {
+		return Announcement{Last: NoIntent}, false
 	}
-	topicID, idErr := uuid.Parse(parts[1])
-	intent, intentErr := strconv.ParseInt(parts[2], 10, 64)
-	if idErr != nil || intentErr != nil {
-		return uuid.Nil, NoIntent, false
+	if a.TopicID, err = uuid.Parse(id); err != nil {
+		return Announcement{Last: NoIntent}, false
 	}
-	return topicID, intent, true
-}
-
-// CommitRules returns the version of the rules that a commit was stored under, or 0.
-func CommitRules(text string) int {
-	first, _, _ := strings.Cut(text, " ")
-	rules, err := strconv.Atoi(first)
-	if err != nil || rules < 0 {
-		return 0
-	}
-	return rules
+	a.Before = time.UnixMilli(before)
+	return a, true
 }
 
 // IsCommitFor reports whether a commit with the metadata is one for the topic with the id, not for
 // a topic that had the same name before. A commit by another tool has no metadata and counts for
 // any.
 func IsCommitFor(metadata string, id uuid.UUID) bool {
-	of, _, known := ParseCommit(metadata)
-	return !known || of == id
+	of, known := ParseCommit(metadata)
+	return !known || of.TopicID == id
 }
 
 // coordinatorTimeout bounds the wait for a group's coordinator: a new cluster makes it when it is

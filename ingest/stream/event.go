@@ -155,6 +155,8 @@ func (t *eventTable) addRow(from Table, row int) {
 
 func (t *eventTable) Offsets() []int64 { return t.place.offset }
 
+func (t *eventTable) Partitions() []int32 { return t.place.partition }
+
 func (t *eventTable) Record(row int) Record {
 	return Record{
 		Identity: Identity{Link: t.accessLinkID.Row(row), Event: t.eventID.Row(row)},
@@ -170,24 +172,4 @@ func (t *eventTable) Input(before time.Time) proto.Input {
 func (t *eventTable) Reset() {
 	t.columns.Reset()
 	t.visitor.reset()
-}
-
-// dataBytes is how long event_data is, roughly.
-const dataBytes = 40
-
-func (t *eventTable) Reserve(rows int) {
-	for _, ids := range []*idColumn{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.accessLinkID, &t.sessionID, &t.eventID} {
-		ids.reserve(rows)
-	}
-	reserve(&t.eventType, rows)
-	t.eventData.reserve(rows, dataBytes)
-	reserve(&t.magnetVersion, rows)
-	reserve(&t.page, rows)
-	reserve(&t.durationMS, rows)
-	reserve(&t.ipHash, rows)
-	t.visitor.reserve(rows)
-	reserve(&t.bot.keys, rows)
-	reserve(&t.createdAt.Data, rows)
-	reserve(&t.receivedAt.Data, rows)
-	t.place.reserve(rows)
 }

@@ -29,7 +29,6 @@ type rig struct {
 	t          *testing.T
 	clickhouse clickhouse.Config
 	topicID    uuid.UUID
-	token      string // no other test's
 	account    uuid.UUID
 }
 
@@ -37,7 +36,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{
 		t: t, clickhouse: enginetest.MigratedClickHouse(t),
-		topicID: uuid.New(), token: uuid.NewString(), account: uuid.New(),
+		topicID: uuid.New(), account: uuid.New(),
 	}
 	return r
 }
@@ -65,12 +64,12 @@ func (r *rig) options() ch.Options {
 	return options
 }
 
-// store returns a store of a partition of events.
-func (r *rig) store(partition int32) *Store {
+// store returns a store of events.
+func (r *rig) store() *Store {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	s := &Store{
 		Connection: Connection{Dial: clickhousetest.Dialer(r.options()), Log: log},
-		Stream:     Events(), TopicID: r.topicID, Partition: partition,
+		Stream:     Events(), TopicID: r.topicID,
 	}
 	r.t.Cleanup(s.Close)
 	return s
@@ -90,12 +89,11 @@ func (r *rig) rows(partition int32, first int64, events ...event.Event) Table {
 }
 
 // storeRows inserts the events as a consumer would have, from the offset on.
-func (r *rig) storeRows(partition int32, first int64, token string, events ...event.Event) {
+func (r *rig) storeRows(partition int32, first int64, events ...event.Event) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), waitLimit)
 	defer cancel()
-	s := r.store(partition)
-	require.NoError(r.t, s.Insert(ctx, &s.Connection, r.rows(partition, first, events...), token))
+	r.insert(ctx, r.store(), r.rows(partition, first, events...), partition)
 }
 
 // requireStored fails unless exactly so many rows of the topic are stored.
@@ -108,4 +106,12 @@ func (r *rig) requireStored(want int) {
 	require.NoError(r.t, conn.QueryRow(r.t.Context(), "SELECT count() FROM lodestone.events WHERE kafka_topic_id = {topic:UUID}",
 		native.Named("topic", r.topicID.String())).Scan(&rows))
 	require.Equal(r.t, uint64(want), rows)
+}
+
+// insert stores rows of a partition.
+func (r *rig) insert(ctx context.Context, s *Store, rows Table, partition int32) {
+	r.t.Helper()
+	before, err := s.Before(ctx, waitLimit)
+	require.NoError(r.t, err)
+	require.NoError(r.t, s.Insert(ctx, rows, []int32{partition}, before))
 }

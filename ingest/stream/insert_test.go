@@ -13,12 +13,12 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of this package")
 
-// The statements of blocks, with all settings.
-func TestStatementsOfBlocks(t *testing.T) {
+// The statements of batches, with all settings.
+func TestStatementsOfBatches(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for _, s := range All() {
-		q := insertQuery(s.Table, s.Tables.Take().Input(time.Now()), "topic:0:10-20")
+		q := insertQuery(s.Table, s.Tables.Take().Input(time.Now()), "topic:0,topic:1")
 		fmt.Fprintln(&b, q.Body)
 		for _, setting := range q.Settings {
 			require.True(t, setting.Important, "a server that does not know %s has to refuse the insert", setting.Key)

@@ -129,6 +129,8 @@ func (t *linkViewTable) addRow(from Table, row int) {
 
 func (t *linkViewTable) Offsets() []int64 { return t.place.offset }
 
+func (t *linkViewTable) Partitions() []int32 { return t.place.partition }
+
 func (t *linkViewTable) Record(row int) Record {
 	return Record{
 		Identity: Identity{Link: t.genericLinkID.Row(row), Event: t.eventID.Row(row)},
@@ -144,22 +146,4 @@ func (t *linkViewTable) Input(before time.Time) proto.Input {
 func (t *linkViewTable) Reset() {
 	t.columns.Reset()
 	t.visitor.reset()
-}
-
-// textBytes is how long a referrer or an address is, roughly.
-const textBytes = 60
-
-func (t *linkViewTable) Reserve(rows int) {
-	for _, ids := range []*idColumn{&t.accountID, &t.leadMagnetID, &t.genericLinkID, &t.eventID} {
-		ids.reserve(rows)
-	}
-	for _, texts := range []*stringColumn{&t.referrer, &t.url} {
-		texts.reserve(rows, textBytes)
-	}
-	reserve(&t.ipHash, rows)
-	t.visitor.reserve(rows)
-	reserve(&t.bot.keys, rows)
-	reserve(&t.createdAt.Data, rows)
-	reserve(&t.receivedAt.Data, rows)
-	t.place.reserve(rows)
 }

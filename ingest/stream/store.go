@@ -14,87 +14,74 @@ import (
 	"github.com/google/uuid"
 )
 
-// Store inserts and looks up the rows of one partition, over a connection of its own or shared
-// ones. It is used by one goroutine.
+// Store inserts and looks up the rows of one topic on one shard. It is used by one goroutine.
 type Store struct {
 	Connection
-	Stream    Stream
-	TopicID   uuid.UUID
-	Partition int32
+	Stream  Stream
+	TopicID uuid.UUID
 
-	Before []Shared // of other shards that may have earlier events of the partition's keys; they are read only
+	Others []*Connection // to other shards that may have earlier events; they are read only
 }
 
-// queryPrefix begins the id of every insert for the partition, so that whoever goes on can find
-// those that still run.
-func (s *Store) queryPrefix() string {
-	return fmt.Sprintf("lodestone-insert-%s-%d-", s.TopicID, s.Partition)
-}
+// minFreeDisk is how many bytes ClickHouse must have left of its disk for an insert. It is far more
+// than one batch takes.
+const minFreeDisk = "268435456"
 
-// largeInsert is from how many rows on the memory that a connection has for what it sends is worth
-// giving back.
-const largeInsert = 10_000
+// receiveTimeout is for how many seconds the server waits for the next bytes of an insert.
+const receiveTimeout = "30"
 
-// Insert stores the rows as one block under the token. A nil error means that they are stored, or
-// that ClickHouse remembers the token; any error leaves it open whether they are, or will be. A nil
-// connection is that of the store.
+// ErrNotSent says that an insert did not get as far as the server.
+var ErrNotSent = errors.New("the insert was not sent")
+
+// Insert stores the rows, which are of the partitions, as one block. A nil error means that they are
+// stored; ErrNotSent that they are not, and will not be. Any other error leaves it open which of
+// them are, or will be.
 //
-// The insert has to begin before the deadline of ctx. That is not left to this process, which may
-// be stopped after its last look at the clock and go on much later: the server refuses rows that
-// come too late by its own clock, and drops a connection that stops in the middle of an insert.
-func (s *Store) Insert(ctx context.Context, by *Connection, rows Table, token string) error {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return errors.New("insert into ClickHouse: there is no deadline")
+// The server refuses rows once its clock shows the time given. That is not left to this process,
+// which may be stopped after its last look at the clock and go on much later. From its first bytes
+// on until its end, the insert is among the server's running queries, with the partitions as its
+// comment (26.7): EndInserts finds it there.
+func (s *Store) Insert(ctx context.Context, rows Table, partitions []int32, before time.Time) error {
+	if err := s.open(ctx); err != nil {
+		return errors.Join(ErrNotSent, err)
 	}
-	if by == nil {
-		by = &s.Connection
-	}
-	own, giveBack, err := by.borrow(ctx) // both statements have to reach the same server
-	if err != nil {
-		return err
-	}
-	defer giveBack()
-	if own != by && len(rows.Offsets()) >= largeInsert {
-		// Large blocks go around all connections of a pool, each of which would keep memory for the
-		// largest.
-		defer own.Close()
-	}
-	before, err := own.bound(ctx, deadline)
-	if err != nil {
-		return err
-	}
-	q := insertQuery(s.Stream.Table, rows.Input(before), token)
-	q.QueryID = s.queryPrefix() + token[strings.LastIndexByte(token, ':')+1:] + "-" + uuid.NewString()
-	if err := own.do(ctx, q); err != nil {
+	q := insertQuery(s.Stream.Table, rows.Input(before), s.comment(partitions))
+	if err := s.do(ctx, q); err != nil {
 		return fmt.Errorf("insert into ClickHouse: %w", err)
 	}
 	return nil
 }
 
-// minFreeDisk is how many bytes ClickHouse must have left of its disk for an insert. It is far more
-// than one block takes.
-const minFreeDisk = "268435456"
+// comment returns how an insert of the partitions is known to the server. ClickHouse has no list of
+// settings' values, so it is one text.
+func (s *Store) comment(partitions []int32) string {
+	names := make([]string, len(partitions))
+	for i, p := range partitions {
+		names[i] = s.mark(p)
+	}
+	return strings.Join(names, ",")
+}
 
-// ReceiveTimeout is how long the server waits for the next bytes of an insert.
-const ReceiveTimeout = 30 * time.Second
+func (s *Store) mark(partition int32) string {
+	return s.TopicID.String() + ":" + strconv.Itoa(int(partition))
+}
 
-// insertQuery returns the statement that stores the columns as one block under the token.
-func insertQuery(table string, input proto.Input, token string) ch.Query {
+// insertQuery returns the statement that stores the columns as one block.
+func insertQuery(table string, input proto.Input, comment string) ch.Query {
 	return ch.Query{
 		Body:  input.Into(table),
 		Input: input,
 		Settings: []ch.Setting{
-			// An asynchronous insert takes no deduplication token.
+			// An asynchronous insert is answered before it is stored, and runs under another name.
 			{Key: "async_insert", Value: "0", Important: true},
-			{Key: "insert_deduplicate", Value: "1", Important: true},
-			{Key: "insert_deduplication_token", Value: token, Important: true},
-			{Key: "deduplicate_blocks_in_dependent_materialized_views", Value: "1", Important: true},
+			// Which rows are stored is seen by their offsets. The server is to drop none by itself.
+			{Key: "insert_deduplicate", Value: "0", Important: true},
+			{Key: "log_comment", Value: comment, Important: true},
 			// A disk that fills up in the middle of an insert has left a part of empty files behind, which
 			// ClickHouse acknowledged (26.7): nothing is inserted that might get there.
 			{Key: "min_free_disk_bytes_to_perform_insert", Value: minFreeDisk, Important: true},
-			// A writer that hangs is cut off by the server well before its token can be forgotten.
-			{Key: "receive_timeout", Value: strconv.Itoa(int(ReceiveTimeout.Seconds())), Important: true},
+			// A writer that hangs is cut off by the server.
+			{Key: "receive_timeout", Value: receiveTimeout, Important: true},
 		},
 	}
 }
@@ -109,7 +96,7 @@ func (s Stream) Probe(ctx context.Context, by *Connection) error {
 	}); err != nil {
 		return fmt.Errorf("look for ClickHouse's table %s: %w", s.Table, err)
 	}
-	// The statement of a block, without a row: the server checks the rights, the columns and the
+	// The statement of a batch, without a row: the server checks the rights, the columns and the
 	// settings.
 	none := s.Tables.Take()
 	defer s.Tables.Give(none)
@@ -121,13 +108,20 @@ func (s Stream) Probe(ctx context.Context, by *Connection) error {
 	return nil
 }
 
-// EndInserts ends every insert for the partition that still runs, whoever began it, and returns
-// when none does.
-func (s *Store) EndInserts(ctx context.Context) error {
+// Probe is that of the stream, over the store's connection.
+func (s *Store) Probe(ctx context.Context) error { return s.Stream.Probe(ctx, &s.Connection) }
+
+// EndInserts ends every insert of one of the partitions that still runs, whoever began it, and
+// returns when none does.
+func (s *Store) EndInserts(ctx context.Context, partitions []int32) error {
+	marks := make([]string, len(partitions))
+	for i, p := range partitions {
+		marks[i] = `\'` + s.mark(p) + `\'`
+	}
 	var status, queryID, user, text proto.ColStr
 	err := s.do(ctx, ch.Query{
-		Body:       "KILL QUERY WHERE startsWith(query_id, {prefix:String}) SYNC",
-		Parameters: ch.Parameters(map[string]any{"prefix": s.queryPrefix()}),
+		Body:       "KILL QUERY WHERE hasAny(splitByChar(',', Settings['log_comment']), {marks:Array(String)}) SYNC",
+		Parameters: ch.Parameters(map[string]any{"marks": "[" + strings.Join(marks, ",") + "]"}),
 		Result: proto.Results{
 			{Name: "kill_status", Data: &status},
 			{Name: "query_id", Data: &queryID},

@@ -57,6 +57,8 @@ type Decoder interface {
 type Table interface {
 	// Offsets returns the offset of each row, in the order of the rows.
 	Offsets() []int64
+	// Partitions returns the partition of each row.
+	Partitions() []int32
 	// Record returns whose event a row is: account, link, id and time.
 	Record(row int) Record
 	// addRow appends a row of another table of the same stream.
@@ -66,8 +68,6 @@ type Table interface {
 	Input(before time.Time) proto.Input
 	// Reset removes all rows and keeps the memory.
 	Reset()
-	// Reserve allocates memory for so many rows.
-	Reserve(rows int)
 }
 
 // Stream ties a topic to its table. Its copies share the pool of tables.

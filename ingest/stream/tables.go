@@ -47,11 +47,11 @@ func (t *Tables) Trim() {
 	t.spare = len(t.free)
 }
 
-// Copy returns a table with those rows whose offset wanted accepts.
-func (t *Tables) Copy(from Table, wanted func(offset int64) bool) Table {
+// Copy returns a table with those rows that wanted accepts.
+func (t *Tables) Copy(from Table, wanted func(row int) bool) Table {
 	to := t.Take()
-	for row, offset := range from.Offsets() {
-		if wanted(offset) {
+	for row := range from.Offsets() {
+		if wanted(row) {
 			to.addRow(from, row)
 		}
 	}

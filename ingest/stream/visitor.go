@@ -53,9 +53,3 @@ func (c *visitorColumns) reset() {
 	c.named = c.named[:0]
 	clear(c.origins)
 }
-
-func (c *visitorColumns) reserve(rows int) {
-	for _, texts := range []*textColumn{c.userAgent, c.names, c.origin} {
-		reserve(&texts.keys, rows)
-	}
-}

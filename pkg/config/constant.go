@@ -13,6 +13,7 @@ var constants = []string{
 	"--collector-max-in-flight-bytes",
 	"--collector-read-timeout",
 	"--consumer-block-bytes",
+	"--consumer-block-rows",
 	"--consumer-buffer-bytes",
 	"--consumer-queue-bytes",
 	"--consumer-rebalance-timeout",

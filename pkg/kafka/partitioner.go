@@ -19,18 +19,6 @@ func (h Hash) Of(key []byte, partitions int) int32 {
 	return int32(h.of.Partition(&kgo.Record{Key: key}, partitions))
 }
 
-// ShareKeys reports whether partition a of n may have had a key that partition b of m of another
-// topic has had. It may if a number is not known, which is 0, or a partition is beyond it.
-func ShareKeys(a int32, n int, b int32, m int) bool {
-	if n == 0 || m == 0 || int(a) >= n || int(b) >= m {
-		return true
-	}
-	for m != 0 { // n becomes what divides both
-		n, m = m, n%m
-	}
-	return (int(a)-int(b))%n == 0
-}
-
 // Counts says over how many partitions the keys of each topic are distributed, whatever number
 // Kafka has: one that was raised there moves no keys. It is safe for concurrent use.
 type Counts struct {

@@ -14,7 +14,7 @@ import (
 
 // firstSchema is the number of the first migration of each store, which finds no rows and no
 // programs: the rules hold for those after it.
-const firstSchema = 203
+const firstSchema = 204
 
 // growingTables are the tables of Postgres that have a row for each link, reader, file or request.
 // A migration must not read or write all of one while others wait.

@@ -17,7 +17,6 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
@@ -138,29 +137,24 @@ func choose(p Partition, ids, with []uint16, others []store.PlacementsOfNameRow)
 	return slices.MinFunc(ids, func(a, b uint16) int { return count[a] - count[b] })
 }
 
-// Before returns the other shards that may have earlier events of a partition's keys: those of
-// partitions of earlier topics of the name that had some of its keys. The keys of its topic are
-// distributed over so many partitions. An error may be temporary.
-func (l *Ledger) Before(ctx context.Context, p Partition, partitions int) ([]uint16, error) {
+// Before returns the shards other than one's own that may have earlier events of a topic: those of
+// earlier topics of its name. An error may be temporary.
+func (l *Ledger) Before(ctx context.Context, topic string, topicID uuid.UUID, own uint16) ([]uint16, error) {
 	if l.topology.Size() == 1 {
 		return nil, nil
 	}
-	own, err := l.Shard(ctx, p)
+	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, topic)
 	if err != nil {
-		return nil, err
-	}
-	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, p.Topic)
-	if err != nil {
-		return nil, fmt.Errorf("read the shards of earlier topics named %s: %w", p.Topic, err)
+		return nil, fmt.Errorf("read the shards of earlier topics named %s: %w", topic, err)
 	}
 	var shards []uint16
 	for _, o := range others {
-		if o.TopicID != p.TopicID && kafka.ShareKeys(p.Number, partitions, o.Partition, int(o.Partitions)) {
-			shards = append(shards, uint16(o.Shard))
+		if shard := uint16(o.Shard); o.TopicID != topicID && shard != own {
+			shards = append(shards, shard)
 		}
 	}
 	slices.Sort(shards)
-	return slices.DeleteFunc(slices.Compact(shards), func(id uint16) bool { return id == own }), nil
+	return slices.Compact(shards), nil
 }
 
 // Check returns an error of settings if the settings lack a shard that stores partitions: what is

@@ -132,7 +132,7 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 	if err := d.e.fill(ctx, d.b.Seed, d.rows); err != nil {
 		return nil, err
 	}
-	p, err := d.b.Lodestone(ctx, d.e, "consumer", "CONSUMER_GROUP=bench-"+uuid.NewString(), "CONSUMER_BLOCK_ROWS="+strconv.Itoa(d.blockRows))
+	p, err := d.b.Lodestone(ctx, d.e, "consumer", "CONSUMER_GROUP=bench-"+uuid.NewString())
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (d *drain) consume(ctx context.Context) (s Sample, err error) {
 		return nil, err
 	}
 	stored := time.Since(begin)
-	blocks, err := probe.Metric(ctx, p.Admin, "lodestone_consumer_blocks_total")
+	blocks, err := probe.Metric(ctx, p.Admin, "lodestone_consumer_insert_seconds_count")
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (d *drain) insert(ctx context.Context) (s Sample, err error) {
 	if err != nil {
 		return nil, err
 	}
-	begin, token := time.Now(), uuid.NewString()
+	begin := time.Now()
 	all, allCtx := errgroup.WithContext(ctx)
 	for first := range insertsAtOnce {
 		all.Go(func() (err error) {
@@ -231,7 +231,7 @@ func (d *drain) insert(ctx context.Context) (s Sample, err error) {
 				input := d.blocks[n].Input()
 				if err := conn.Do(allCtx, ch.Query{Body: input.Into("events"), Input: input, Settings: []ch.Setting{
 					{Key: "async_insert", Value: "0", Important: true},
-					{Key: "insert_deduplication_token", Value: fmt.Sprint(token, ":", n), Important: true},
+					{Key: "insert_deduplicate", Value: "0", Important: true},
 				}}); err != nil {
 					return fmt.Errorf("insert into ClickHouse: %w", err)
 				}

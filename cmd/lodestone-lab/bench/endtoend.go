@@ -71,7 +71,7 @@ func (p *pipeline) stop(ctx context.Context) (err error) {
 	return err
 }
 
-// inserts returns how many blocks the consumer stores a second, after a while.
+// inserts returns how many inserts the consumer makes a second, after a while.
 func (p *pipeline) inserts(ctx context.Context, after, long time.Duration) (float64, error) {
 	consumer := p.processes[1].Admin
 	var counts [2]int64
@@ -80,7 +80,7 @@ func (p *pipeline) inserts(ctx context.Context, after, long time.Duration) (floa
 			return 0, err
 		}
 		var err error
-		if counts[i], err = probe.Metric(ctx, consumer, "lodestone_consumer_blocks_total"); err != nil {
+		if counts[i], err = probe.Metric(ctx, consumer, "lodestone_consumer_insert_seconds_count"); err != nil {
 			return 0, fmt.Errorf("count inserts: %w", err)
 		}
 	}

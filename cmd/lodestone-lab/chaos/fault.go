@@ -315,8 +315,6 @@ func faults() []fault {
 		{name: "consumers come and go", inject: comeAndGo},
 		{name: "committed offsets deleted", inject: deleteOffsets},
 		{name: "committed offsets set back", short: true, inject: setOffsetsBack},
-		{name: "tokens evicted", inject: evictTokens},
-		{name: "token without its part", inject: tokenWithoutPart},
 		{name: "topic recreated", short: true, inject: topicRecreated},
 		jump("collectors", false, "collector"),
 		jump("consumers", false, "consumer"),

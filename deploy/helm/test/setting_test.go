@@ -199,10 +199,10 @@ func TestSettingsReachTheProcess(t *testing.T) {
 // A number of the values is the number that the process reads, whatever kind it is.
 func TestNumbersOfSettingsStayNumbers(t *testing.T) {
 	t.Parallel()
-	for _, setting := range []string{"crud: {settings: {trace-share", "consumer: {settings: {consumer-block-age"} {
+	for _, setting := range []string{"crud: {settings: {trace-share", "consumer: {settings: {consumer-batch-age"} {
 		process, variable := "lodestone-crud", "LODESTONE_TRACE_SHARE"
 		if strings.HasPrefix(setting, "consumer") {
-			process, variable = "lodestone-consumer", "LODESTONE_CONSUMER_BLOCK_AGE"
+			process, variable = "lodestone-consumer", "LODESTONE_CONSUMER_BATCH_AGE"
 		}
 		for _, number := range []string{
 			"0", "1", "-1", "0.05", "-0.5", "0.999", "1.5", "0.1234567890123", "0.0000001", "1e-3", "2.50", "1048576", "1e6", "1234567.25", "3221225472",

@@ -4,24 +4,20 @@ import "slices"
 
 // All returns every mutant.
 func All() []Mutant {
-	return slices.Concat(caughtByRuns(), caughtByTests(), ofShards())
+	return slices.Concat(caughtByRuns(), caughtByTests(), ofStoring(), ofShards())
 }
 
 // caughtByRuns are those that the chaos runner catches.
 func caughtByRuns() []Mutant {
 	return []Mutant{
 		{
-			Name: "stored offsets are not looked at before an insert",
-			Edits: []Edit{
-				{"ingest/consumer/stored.go", "if b.first > w.maybeStored || len(b.rows()) == 0 {", "if true {"},
-				{"ingest/consumer/exactlyonce.go", "maybeStored := b.first <= w.maybeStored", "maybeStored := false"},
-				{"ingest/consumer/exactlyonce.go", "\t\tmaybeStored = true\n\t\tw.metrics.retries.Inc()", "\t\tmaybeStored = false\n\t\tw.metrics.retries.Inc()"},
-			},
-			Steps: []string{"tokens evicted", "committed offsets set back", "committed offsets set back"}, Sign: Doubled,
+			Name:  "stored offsets are not looked at before an insert",
+			Edits: []Edit{{"ingest/consumer/stored.go", "if s.first > p.lastStored ||", "if true ||"}},
+			Steps: []string{"committed offsets set back", "committed offsets set back"}, Sign: Doubled,
 		},
 		{
 			Name:  "repeats are stored",
-			Edits: []Edit{{"ingest/consumer/builder.go", "asked = found &&", "found = false\n\tasked = found &&"}},
+			Edits: []Edit{{"ingest/consumer/partition.go", "asked = found &&", "found = false\n\tasked = found &&"}},
 			Short: true, Steps: []string{"kill -9 consumer"}, Sign: Doubled,
 		},
 		{
@@ -40,9 +36,9 @@ func caughtByRuns() []Mutant {
 		{
 			Name: "the log is not compared with what is stored",
 			Edits: []Edit{
-				{"ingest/consumer/stored.go", "stored.Has(offset) && !same.Has(offset)", "stored.Has(offset) && !same.Has(offset) && false"},
-				{"ingest/consumer/builder.go", "stored && !newer &&", "stored && !newer && false &&"},
-				{"ingest/consumer/exactlyonce.go", "; last >= end {", "; last >= end && false {"},
+				{"ingest/consumer/stored.go", "if !differs {", "if true {"},
+				{"ingest/consumer/partition.go", "stored && !newer &&", "stored && !newer && false &&"},
+				{"ingest/consumer/takeover.go", "; stored >= end {", "; stored >= end && false {"},
 				{"ingest/stream/commit.go", "if len(asked) == 0 {\n\t\treturn nil, nil", "if true {\n\t\treturn nil, nil"},
 			},
 			Steps: []string{"a log lost its end"}, Sign: Broken,
@@ -81,8 +77,8 @@ func caughtByTests() []Mutant {
 			Short: true, Package: "ingest/spool", Test: "TestAnAcknowledgementThatPassesSegmentsFreesThem",
 		},
 		{
-			Name:    "a block is longer than the window of repeats",
-			Edits:   []Edit{{"ingest/consumer/builder.go", "offset-f.block.start >= f.window.Size", "offset-f.block.start >= 10*f.window.Size"}},
+			Name:    "a span is longer than the window of repeats",
+			Edits:   []Edit{{"ingest/consumer/partition.go", "p.span.start < p.window.Size", "p.span.start < 10*p.window.Size"}},
 			Package: "ingest/consumer", Test: "TestASpooledRepeatFurtherAwayThanTheWindowIsStoredOnce",
 		},
 		{
@@ -92,12 +88,12 @@ func caughtByTests() []Mutant {
 		},
 		{
 			Name:    "expired records are not put on record as lost",
-			Edits:   []Edit{{"ingest/consumer/expired.go", "return w.addLost(ctx, lost)", "return nil"}},
+			Edits:   []Edit{{"ingest/consumer/expired.go", "return t.addLost(ctx, p, lost)", "return nil"}},
 			Package: "ingest/consumer", Test: "TestRecordsThatExpiredBeforeTheyWereStoredAreOnRecord",
 		},
 		{
 			Name:    "events of an earlier topic are stored again",
-			Edits:   []Edit{{"ingest/consumer/builder.go", "f.successor && !expired", "false && !expired"}},
+			Edits:   []Edit{{"ingest/consumer/partition.go", "p.successor && !expired", "false && !expired"}},
 			Package: "ingest/consumer", Test: "TestTheTopicOfALogThatLostItsEndIsRecreated",
 		},
 		{

@@ -6,22 +6,22 @@ func ofShards() []Mutant {
 	return []Mutant{
 		{
 			Name:    "spooled events are not looked for on other shards",
-			Edits:   []Edit{{"ingest/stream/look.go", "range s.Before {", "range s.Before[:0] {"}},
+			Edits:   []Edit{{"ingest/stream/look.go", "range s.Others {", "range s.Others[:0] {"}},
 			Package: tests, Test: "TestARepeatFromASpoolIsFoundOnTheShardOfAnEarlierTopic",
 		},
 		{
 			Name:    "spooled events are not looked for on the shards of an earlier topic",
-			Edits:   []Edit{{"pkg/placement/placement.go", "if o.TopicID != p.TopicID && kafka.ShareKeys(", "if false && kafka.ShareKeys("}},
+			Edits:   []Edit{{"pkg/placement/placement.go", "o.TopicID != topicID && shard != own", "false && o.TopicID != topicID && shard != own"}},
 			Package: tests, Test: "TestARepeatFromASpoolIsFoundOnTheShardOfAnEarlierTopic",
 		},
 		{
 			Name:    "an unused partition stores its records",
-			Edits:   []Edit{{"ingest/consumer/stray.go", "f.hash.Of(r.Key, f.partitions), true", "f.hash.Of(r.Key, f.partitions), false"}},
+			Edits:   []Edit{{"ingest/consumer/stray.go", "p.hash.Of(r.Key, p.partitions), true", "p.hash.Of(r.Key, p.partitions), false"}},
 			Package: tests, Test: "TestRecordsOfUnusedPartitionsAreStoredWithTheirKey",
 		},
 		{
 			Name:    "records of an unused partition are not passed on",
-			Edits:   []Edit{{"ingest/consumer/worker.go", "if len(b.strays) > 0 && !w.sendStrays(ctx) {", "if false && !w.sendStrays(ctx) {"}},
+			Edits:   []Edit{{"ingest/consumer/prepare.go", "b.sendStrays(ctx, batch) && ", ""}},
 			Package: tests, Test: "TestRecordsOfUnusedPartitionsAreStoredWithTheirKey",
 		},
 		{

@@ -3,8 +3,7 @@
 
 -- +goose Up
 
--- One row an event. The offsets in each row are the truth about what is stored; the window of
--- deduplication tokens only settles races between two writers of the same block.
+-- One row an event. The offsets in each row are the truth about what is stored.
 -- A zero UUID stands for none, a zero ip_hash for withheld.
 CREATE TABLE IF NOT EXISTS lodestone.events
 (
@@ -105,15 +104,12 @@ PARTITION BY toYYYYMM(created_at)
 -- of it in the key a list stops reading at its last row. The index itself needs only the first two.
 PRIMARY KEY (account_id, created_at)
 ORDER BY (account_id, created_at, kafka_topic_id, kafka_partition, kafka_offset)
--- The window holds the tokens of all partitions of the log. A token has to outlive the time in which an insert of an earlier owner can still
--- arrive, which is below 60 seconds: 300 partitions make 600 blocks a second.
 -- A query looks into every part of the months that it asks for, and each costs about a millisecond. Months that
 -- nothing is added to any more become one part each.
 -- A page of what is rare reads single granules here and there, and a block is decompressed whole: blocks of 8 KiB and not of 64 take a fifth to a
 -- third of the time away, and give an event one and a half bytes more (docs/storage.md).
 SETTINGS
     index_granularity = 1024,
-    non_replicated_deduplication_window = 100000,
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_age_to_force_merge_seconds = 43200,
@@ -173,7 +169,6 @@ PARTITION BY toYYYYMM(created_at)
 ORDER BY (account_id, generic_link_id, created_at, event_id)
 SETTINGS
     index_granularity = 1024,
-    non_replicated_deduplication_window = 100000,
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_age_to_force_merge_seconds = 43200,

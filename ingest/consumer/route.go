@@ -1,0 +1,55 @@
+package consumer
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/stream"
+	"lodestone/pkg/placement"
+)
+
+// batcherKey is what the partitions of a batcher have in common.
+type batcherKey struct {
+	topicID uuid.UUID
+	shard   uint16
+}
+
+// batcherOf returns the batcher of a partition, which is placed on a shard if it has none yet.
+func (c *Consumer) batcherOf(ctx context.Context, cl *kgo.Client, p *partition, at position) (*batcher, error) {
+	place := placement.Partition{Topic: p.topic, TopicID: at.topicID, Number: p.partition, Table: c.streams[p.topic].Table}
+	shard, err := c.placements.Shard(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	others, err := c.placements.Before(ctx, p.topic, at.topicID, shard)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := batcherKey{at.topicID, shard}
+	b, known := c.batchers[key]
+	if !known {
+		b = newBatcher(c, cl, c.streams[p.topic], key, c.tableOf(c.streams[p.topic], at.topicID, shard, others...))
+		c.batchers[key] = b
+		c.storing.Go(func() { b.run(c.batching) })
+	}
+	p.batcher.Store(b)
+	return b, nil
+}
+
+// tableOf returns a table of a shard, over a connection of its own. Others are the shards that may
+// have earlier events.
+func (c *Consumer) tableOf(s stream.Stream, topicID uuid.UUID, shard uint16, others ...uint16) *stream.Store {
+	connection := func(shard uint16) stream.Connection {
+		return stream.Connection{Dial: c.shards.Dialer(shard), Log: c.log, Health: c.health}
+	}
+	t := &stream.Store{Connection: connection(shard), Stream: s, TopicID: topicID}
+	for _, other := range others {
+		o := connection(other)
+		t.Others = append(t.Others, &o)
+	}
+	return t
+}
