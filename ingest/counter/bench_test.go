@@ -112,11 +112,11 @@ func BenchmarkCount(b *testing.B) {
 		s.from, s.to = h.next-benchStep, h.next
 		s.rowsSince = time.Now().Add(-2 * time.Second)
 		begin := time.Now()
-		_, err := k.read(b.Context(), h.conn, s)
+		_, err := k.read(b.Context(), h.conn, spans{s})
 		require.NoError(b, err)
 		reading += time.Since(begin)
 		b.StartTimer()
-		require.NoError(b, c.count(b.Context(), h.conn, k, s))
+		require.NoError(b, c.count(b.Context(), h.conn, k, spans{s}))
 		steps++
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps)/benchStep, "ns/event")

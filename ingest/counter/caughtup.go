@@ -76,7 +76,7 @@ func (c *Counter) reached(ctx context.Context, m mark) (bool, error) {
 		return false, err
 	}
 	for partition, end := range m.ends {
-		if counted[partition] < end {
+		if counted[partition].from < end {
 			return false, nil
 		}
 	}

@@ -24,8 +24,8 @@ type kind struct {
 	table string // ClickHouse: that of the rows
 	link  string // its column
 
-	// read reads what the rows of a span add to the counters. Postgres is not touched.
-	read func(ctx context.Context, conn driver.Conn, s span) (addition, error)
+	// read reads what the rows of spans add to the counters. Postgres is not touched.
+	read func(ctx context.Context, conn driver.Conn, g spans) (addition, error)
 	set  setter
 }
 
@@ -39,45 +39,37 @@ func kinds() []kind {
 	}
 }
 
-// addition is what the rows of a span add.
+// addition is what the rows of spans add.
 type addition interface {
 	links() []uuid.UUID
 	// store adds to the counters in Postgres. What is added twice counts once, except for the activity
 	// of open sessions. The error is errBusy if it cannot at the moment.
 	store(ctx context.Context, tx pgx.Tx) error
-	// rowsSince is a time shortly before which the rows of the next span were stored.
+	// rowsSince is a time shortly before which the rows of the next spans were stored.
 	rowsSince() time.Time
 }
 
 // link is a link whose counters are set.
 type link struct{ account, id uuid.UUID }
 
-// errBusy means that another process counts the partition, or deletes a month.
+// errBusy means that another process counts the partitions, or deletes a month.
 var errBusy = errors.New("another process is counting")
 
-// count counts a span, which is at most spanOffsets long. Everything that is written, and the
-// progress, is one transaction: an interrupted count leaves nothing. The partition is locked for
+// count counts spans, of at most spanOffsets offsets together. Everything that is written, and the
+// progress, is one transaction: an interrupted count leaves nothing. The partitions are locked for
 // its time, so that no other process does the same work. ClickHouse is read before a row is locked.
 //
-// The error is errBusy if another process has the partition, or has advanced the progress
-// meanwhile.
-func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) error {
+// It leaves out partitions that another process has, or whose progress it has advanced meanwhile.
+// The error is errBusy if that is all of them.
+func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, g spans) error {
 	links := 0
 	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		mine, err := s.tryLock(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if !mine {
-			return errBusy
-		}
 		q := store.New(tx)
-		at, err := q.PartitionProgress(ctx, store.PartitionProgressParams{TopicID: s.topicID, Partition: s.partition})
-		if err != nil || at.NextOffset != s.from {
+		mine, err := g.lock(ctx, q)
+		if err != nil || len(mine) == 0 {
 			return cmp.Or(err, errBusy)
 		}
-		s.rowsSince = at.RowsSince
-		added, err := k.read(ctx, conn, s)
+		added, err := k.read(ctx, conn, mine)
 		if err != nil {
 			return err
 		}
@@ -86,7 +78,7 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 				return fmt.Errorf("add to counters: %w", err)
 			}
 		}
-		return s.setProgress(ctx, q, added.rowsSince())
+		return mine.setProgress(ctx, q, added.rowsSince())
 	})
 	if err == nil {
 		c.links.Add(float64(links))
@@ -94,36 +86,36 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, s span) e
 	return err
 }
 
-// countRows counts the rows of a span and lists their accounts, by the projection by_offset. It has
+// countRows counts the rows of spans and lists their accounts, by the projection by_offset. It has
 // no times, so a little of every part of the table is read.
-const countRows = `SELECT count(), groupUniqArray(account_id) FROM lodestone.%s
-WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
+const countRows = `SELECT count(), groupUniqArray(account_id) FROM lodestone.%s WHERE `
 
-// search reads the rows of a span without knowing when they were stored or happened, which the
+// search reads the rows of spans without knowing when they were stored or happened, which the
 // tables are ordered by. It looks at the likely times first, and at others until it has as many
 // rows as by_offset says. Conditions exclude those before.
 //
-// fn runs a query with a condition and returns how many rows of the span it found.
-func (s span) search(ctx context.Context, conn driver.Conn, table string, conditions []string, fn func(ctx context.Context, condition string) (uint64, error)) error {
-	since := s.rowsSince
+// fn runs a query with two conditions, of the spans and of the time, and returns how many of the
+// rows it found.
+func (g spans) search(ctx context.Context, conn driver.Conn, table string, times []string, fn func(ctx context.Context, where, time string) (uint64, error)) error {
+	since := g[0].rowsSince // the first of all, if it is known
 	if since.Before(time.Unix(0, 0)) {
 		since = time.Now().Add(-time.Hour)
 	}
-	p := s.parameters()
+	where, p := g.where()
 	p["since"] = fmt.Sprint(since.UnixMilli())
 	var want, got uint64
 	var accounts []uuid.UUID
-	if err := conn.QueryRow(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(countRows, table)).Scan(&want, &accounts); err != nil {
+	if err := conn.QueryRow(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(countRows, table)+where).Scan(&want, &accounts); err != nil {
 		return fmt.Errorf("count new rows of %s: %w", table, err)
 	}
 	p["accounts"] = clickhouse.UUIDs(accounts)
 	ctx = native.Context(ctx, native.WithParameters(p))
 	before := ""
-	for _, condition := range conditions {
+	for _, condition := range times {
 		if got >= want {
 			break
 		}
-		n, err := fn(ctx, "("+condition+")"+before)
+		n, err := fn(ctx, where, "("+condition+")"+before)
 		if err != nil {
 			return fmt.Errorf("read new rows of %s: %w", table, err)
 		}
@@ -131,7 +123,7 @@ func (s span) search(ctx context.Context, conn driver.Conn, table string, condit
 		before += " AND NOT (" + condition + ")"
 	}
 	if got != want {
-		return fmt.Errorf("read new rows of %s: %d rows of partition %d from offset %d to %d, but the index has %d: they change", table, got, s.partition, s.from, s.to-1, want)
+		return fmt.Errorf("read new rows of %s: %d rows of %d partitions, but the index has %d: they change", table, got, len(g), want)
 	}
 	return nil
 }

@@ -2,7 +2,7 @@
 // an access link's document was viewed, first and last, the same of its submission, and how often a
 // generic link's landing page was viewed. Readers of links therefore need no ClickHouse.
 //
-// Each partition is counted by itself, in spans of offsets: the rows of a span are read once, and a
+// Partitions are counted in spans of offsets, some of them together: their rows are read once, and a
 // session, or the visitors of a minute, add to their link what is not there yet. What was counted
 // is in Postgres, beside the counters and in the same transaction as the progress, so that a span
 // that is counted again changes nothing, and the history in ClickHouse is not read. The next pass
@@ -265,16 +265,16 @@ func (c *Counter) catchUpKind(
 		if first {
 			behind = n
 		}
-		busy := 0
-		for _, s := range todo {
-			switch err := c.count(ctx, conn, k, s); {
+		groups, busy := together(todo), 0
+		for _, g := range groups {
+			switch err := c.count(ctx, conn, k, g); {
 			case errors.Is(err, errBusy):
 				busy++
 			case err != nil:
 				return behind, err
 			}
 		}
-		if busy == len(todo) {
+		if busy == len(groups) {
 			if busy > 0 {
 				return behind, errBusy
 			}

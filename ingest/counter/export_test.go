@@ -8,11 +8,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/pkg/store"
 )
 
 // TryLock takes what a counter needs to count a partition.
 func TryLock(ctx context.Context, tx pgx.Tx, topicID uuid.UUID, partition int32) (bool, error) {
-	return span{topicID: topicID, partition: partition}.tryLock(ctx, tx)
+	locked, err := store.New(tx).TryLocks(ctx, []int64{span{topicID: topicID, partition: partition}.lockKey()})
+	return len(locked) > 0, err
 }
 
 // Pass makes one pass, as if the last one had been so long ago.

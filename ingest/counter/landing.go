@@ -17,16 +17,15 @@ import (
 	"lodestone/pkg/store"
 )
 
-// landingRows reads the links and minutes of a span's rows. They are found by account, link and
+// landingRows reads the links and minutes of the rows of spans. They are found by account, link and
 // time, the order of the table.
 const landingRows = `
 SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute, count(), max(created_at)
 FROM lodestone.link_views
 WHERE (account_id, generic_link_id) IN (
         SELECT account_id, generic_link_id FROM lodestone.link_views
-        WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64})
-    AND kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}
-    AND `
+        WHERE %[1]s)
+    AND %[1]s AND `
 
 const landingGroups = `
 GROUP BY account_id, generic_link_id, minute`
@@ -62,10 +61,10 @@ type landings struct {
 	latest  time.Time              // of a row
 }
 
-func readLandings(ctx context.Context, conn driver.Conn, s span) (addition, error) {
+func readLandings(ctx context.Context, conn driver.Conn, g spans) (addition, error) {
 	found := &landings{conn: conn, of: map[minuteKey]int64{}}
-	err := s.search(ctx, conn, "link_views", landingTimes(), func(ctx context.Context, condition string) (uint64, error) {
-		minutes, n, err := found.read(ctx, conn, landingRows+condition+landingGroups)
+	err := g.search(ctx, conn, "link_views", landingTimes(), func(ctx context.Context, where, time string) (uint64, error) {
+		minutes, n, err := found.read(ctx, conn, fmt.Sprintf(landingRows, where)+time+landingGroups)
 		if err != nil || len(minutes) == 0 {
 			return n, err
 		}

@@ -27,7 +27,7 @@ GROUP BY kafka_topic_id, kafka_partition`
 const linksOfSpan = `
 SELECT DISTINCT account_id, %s
 FROM lodestone.%s
-WHERE kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}`
+WHERE `
 
 // reconcile sets the counters of links with rows that no commit announces: rows of topics that were
 // deleted and recreated under their name before everything in them was counted. A consumer that has
@@ -43,7 +43,7 @@ func (c *Counter) reconcile(ctx context.Context, conn driver.Conn, k kind, prese
 		if err != nil {
 			return err
 		}
-		if s.from = counted[s.partition]; s.from >= s.to {
+		if s.from = counted[s.partition].from; s.from >= s.to {
 			continue
 		}
 		links, err := readLinks(ctx, conn, k, s)
@@ -54,7 +54,7 @@ func (c *Counter) reconcile(ctx context.Context, conn driver.Conn, k kind, prese
 			return err
 		}
 		c.links.Add(float64(len(links)))
-		if err := s.setProgress(ctx, q, time.Time{}); err != nil {
+		if err := (spans{s}).setProgress(ctx, q, time.Time{}); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,8 @@ func readOtherEnds(ctx context.Context, conn driver.Conn, k kind, present uuid.U
 }
 
 func readLinks(ctx context.Context, conn driver.Conn, k kind, s span) (links []link, err error) {
-	rows, err := conn.Query(native.Context(ctx, native.WithParameters(s.parameters())), fmt.Sprintf(linksOfSpan, k.link, k.table))
+	where, p := (spans{s}).where()
+	rows, err := conn.Query(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(linksOfSpan, k.link, k.table)+where)
 	if err != nil {
 		return nil, fmt.Errorf("find links with rows of topics that are gone: %w", err)
 	}

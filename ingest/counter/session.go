@@ -14,7 +14,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// sessionRows reads the rows of a span by session. The rows are found by account and time, the
+// sessionRows reads the rows of spans by session. The rows are found by account and time, the
 // order of the table, and by the index on stored_at. An event without a session is a session of its
 // own.
 const sessionRows = `
@@ -28,7 +28,6 @@ SELECT access_link_id, session_id, if(session_id = toUUID('00000000-0000-0000-00
     max(stored_at)
 FROM lodestone.events
 WHERE account_id IN {accounts:Array(UUID)}
-    AND kafka_topic_id = {topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}
     AND `
 
 const sessionGroups = `
@@ -50,7 +49,7 @@ func sessionTimes() []string {
 // sessionKey is a session of a link.
 type sessionKey struct{ link, session uuid.UUID }
 
-// sessionAddition is what the rows of a span tell of one session.
+// sessionAddition is what the rows of spans tell of one session.
 type sessionAddition struct {
 	own         bool // the session is one event without a session
 	views       uint64
@@ -66,10 +65,10 @@ type sessions struct {
 	stored time.Time   // the latest
 }
 
-func readSessions(ctx context.Context, conn driver.Conn, s span) (addition, error) {
+func readSessions(ctx context.Context, conn driver.Conn, g spans) (addition, error) {
 	found := &sessions{conn: conn, of: map[sessionKey]*sessionAddition{}}
-	err := s.search(ctx, conn, "events", sessionTimes(), func(ctx context.Context, condition string) (uint64, error) {
-		return found.read(ctx, sessionRows+condition+sessionGroups)
+	err := g.search(ctx, conn, "events", sessionTimes(), func(ctx context.Context, where, time string) (uint64, error) {
+		return found.read(ctx, sessionRows+where+" AND "+time+sessionGroups)
 	})
 	if err != nil {
 		return nil, err
@@ -136,8 +135,8 @@ func (s *sessions) rowsSince() time.Time {
 	return s.stored.Add(-storedBefore)
 }
 
-// storedBefore is how much earlier the next rows may have been stored than those before them: two
-// blocks of a partition can be on their way at once.
+// storedBefore is how much earlier the next rows may have been stored than those before them: those
+// of another shard, or of a batch that was tried again.
 const storedBefore = 2 * time.Second
 
 func (s *sessions) store(ctx context.Context, tx pgx.Tx) error {

@@ -2,7 +2,6 @@ package counter_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/counter"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
@@ -289,7 +289,7 @@ func TestACommitForAnotherTopicIsNoProgress(t *testing.T) {
 	r := newRig(t)
 	r.stopConsumer()
 	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 100, LeaderEpoch: -1, Metadata: fmt.Sprintf("1 %s -1", uuid.New())})
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 0, At: 100, LeaderEpoch: -1, Metadata: stream.Announcement{Rules: stream.BlockRules, TopicID: uuid.New(), Last: stream.NoIntent}.String()})
 	require.NoError(t, kadm.NewClient(r.Client).CommitAllOffsets(t.Context(), "g", offsets))
 	r.start()
 	require.Eventually(t, func() bool { // it has looked

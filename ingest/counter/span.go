@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"lodestone/ingest/stream"
 
 	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -30,13 +32,6 @@ type span struct {
 	rowsSince time.Time // shortly before the first of its rows was stored; the year 1: not known
 }
 
-// parameters are those of a query of the span's rows.
-func (s span) parameters() native.Parameters {
-	return native.Parameters{
-		"topic": s.topicID.String(), "partition": fmt.Sprint(s.partition), "from": fmt.Sprint(s.from), "to": fmt.Sprint(s.to),
-	}
-}
-
 // lockKey is the key of the advisory lock of the partition.
 func (s span) lockKey() int64 {
 	hash := fnv.New64a()
@@ -44,18 +39,78 @@ func (s span) lockKey() int64 {
 	return int64(hash.Sum64())
 }
 
-// tryLock makes the partition this process's to count until the transaction ends, and reports
-// whether it could.
-func (s span) tryLock(ctx context.Context, tx pgx.Tx) (mine bool, err error) {
-	if mine, err = store.New(tx).TryLock(ctx, s.lockKey()); err != nil {
-		return false, fmt.Errorf("lock partition %d: %w", s.partition, err)
+// spans are spans of one topic, of a partition each, that are counted together.
+type spans []span
+
+const (
+	// spansAtOnce is how many spans one statement names.
+	spansAtOnce = 50
+	// sinceApart is how far apart the rows of spans may have been stored that are read together.
+	sinceApart = 10 * time.Second
+)
+
+// together returns the spans in groups, each of which is read by one statement.
+func together(all []span) (groups []spans) {
+	slices.SortFunc(all, func(a, b span) int { return a.rowsSince.Compare(b.rowsSince) })
+	offsets := int64(0)
+	for _, s := range all {
+		last := len(groups) - 1
+		if last < 0 || offsets+s.to-s.from > spanOffsets || len(groups[last]) == spansAtOnce || s.rowsSince.Sub(groups[last][0].rowsSince) > sinceApart {
+			groups, offsets = append(groups, spans{}), 0
+			last++
+		}
+		groups[last], offsets = append(groups[last], s), offsets+s.to-s.from
+	}
+	return groups
+}
+
+// where returns the condition that a row is in one of the spans, and its parameters.
+func (g spans) where() (condition string, p native.Parameters) {
+	var where strings.Builder
+	p = native.Parameters{"topic": g[0].topicID.String()}
+	where.WriteString("kafka_topic_id = {topic:UUID} AND (")
+	for i, s := range g {
+		if i > 0 {
+			where.WriteString(" OR ")
+		}
+		n := strconv.Itoa(i)
+		where.WriteString("kafka_partition = {p" + n + ":Int32} AND kafka_offset >= {f" + n + ":Int64} AND kafka_offset < {t" + n + ":Int64}")
+		p["p"+n], p["f"+n], p["t"+n] = fmt.Sprint(s.partition), fmt.Sprint(s.from), fmt.Sprint(s.to)
+	}
+	where.WriteString(")")
+	return where.String(), p
+}
+
+// lock makes the partitions this process's to count until the transaction ends, and returns the
+// spans of those that it could have, and that are counted up to where they begin.
+func (g spans) lock(ctx context.Context, q *store.Queries) (mine spans, err error) {
+	keys := make([]int64, len(g))
+	for i, s := range g {
+		keys[i] = s.lockKey()
+	}
+	locked, err := q.TryLocks(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("lock partitions: %w", err)
+	}
+	at, err := progress(ctx, q, g[0].topicID)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range g {
+		if slices.Contains(locked, s.lockKey()) && at[s.partition].from == s.from {
+			s.rowsSince = at[s.partition].rowsSince
+			mine = append(mine, s)
+		}
 	}
 	return mine, nil
 }
 
-// setProgress writes down that the span is counted.
-func (s span) setProgress(ctx context.Context, q *store.Queries, rowsSince time.Time) error {
-	p := store.SetCounterProgressParams{TopicID: s.topicID, Partition: s.partition, NextOffset: s.to}
+// setProgress writes down that the spans are counted.
+func (g spans) setProgress(ctx context.Context, q *store.Queries, rowsSince time.Time) error {
+	p := store.SetCounterProgressParams{TopicID: g[0].topicID}
+	for _, s := range g {
+		p.Partitions, p.NextOffsets = append(p.Partitions, s.partition), append(p.NextOffsets, s.to)
+	}
 	if !rowsSince.IsZero() {
 		p.RowsSince = &rowsSince
 	}
@@ -76,27 +131,30 @@ func (c *Counter) missing(ctx context.Context, topicID uuid.UUID, committed map[
 		if o.Err != nil {
 			return nil, 0, fmt.Errorf("read committed offset of partition %d: %w", partition, o.Err)
 		}
-		from := counted[partition]
+		s := counted[partition]
+		s.topicID, s.partition = topicID, partition
 		// Progress never decreases, so a commit for another topic of the same name would hide events of
 		// this one.
-		if o.At <= from || !stream.IsCommitFor(o.Metadata, topicID) {
+		if o.At <= s.from || !stream.IsCommitFor(o.Metadata, topicID) {
 			continue
 		}
-		behind += o.At - from
-		todo = append(todo, span{topicID: topicID, partition: partition, from: from, to: min(o.At, from+spanOffsets)})
+		behind += o.At - s.from
+		s.to = min(o.At, s.from+spanOffsets)
+		todo = append(todo, s)
 	}
 	return todo, behind, nil
 }
 
-// progress returns, for each partition of a topic, the offset below which everything is counted.
-func progress(ctx context.Context, q *store.Queries, topicID uuid.UUID) (map[int32]int64, error) {
+// progress returns, for each partition of a topic, an empty span that begins where everything below
+// is counted.
+func progress(ctx context.Context, q *store.Queries, topicID uuid.UUID) (map[int32]span, error) {
 	rows, err := q.CounterProgress(ctx, topicID)
 	if err != nil {
 		return nil, fmt.Errorf("read the counters' progress: %w", err)
 	}
-	next := make(map[int32]int64, len(rows))
+	next := make(map[int32]span, len(rows))
 	for _, r := range rows {
-		next[r.Partition] = r.NextOffset
+		next[r.Partition] = span{topicID: topicID, partition: r.Partition, from: r.NextOffset, to: r.NextOffset, rowsSince: r.RowsSince}
 	}
 	return next, nil
 }

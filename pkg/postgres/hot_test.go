@@ -74,7 +74,7 @@ func work(t *testing.T, pool *postgres.Pool, ids []uuid.UUID, round int) {
 		_, err = q.ServeDownload(ctx, store.ServeDownloadParams{First: int64(round * 10), Last: int64(round*10 + 10), Size: 100000, ID: ids[i]})
 		require.NoError(t, err)
 		require.NoError(t, q.CountShareView(ctx, ids[i]))
-		require.NoError(t, q.SetCounterProgress(ctx, store.SetCounterProgressParams{TopicID: ids[0], Partition: int32(i), NextOffset: int64(round)}))
+		require.NoError(t, q.SetCounterProgress(ctx, store.SetCounterProgressParams{TopicID: ids[0], Partitions: []int32{int32(i)}, NextOffsets: []int64{int64(round)}}))
 	}
 	months, minutes := make([]int32, len(some)), make([]time.Time, len(some))
 	for i := range some {

@@ -144,14 +144,17 @@ func (q *Queries) AddSessions(ctx context.Context, arg AddSessionsParams) error 
 }
 
 const counterProgress = `-- name: CounterProgress :many
-SELECT partition, next_offset FROM counted_partitions WHERE topic_id = $1
+SELECT partition, next_offset, coalesce(rows_since, '0001-01-01 00:00:00Z')::timestamptz AS rows_since
+FROM counted_partitions WHERE topic_id = $1
 `
 
 type CounterProgressRow struct {
 	Partition  int32
 	NextOffset int64
+	RowsSince  time.Time
 }
 
+// How far each partition is counted, and a time shortly before which the next rows were stored, the year 1 if none is known.
 func (q *Queries) CounterProgress(ctx context.Context, topicID uuid.UUID) ([]CounterProgressRow, error) {
 	rows, err := q.db.Query(ctx, counterProgress, topicID)
 	if err != nil {
@@ -161,7 +164,7 @@ func (q *Queries) CounterProgress(ctx context.Context, topicID uuid.UUID) ([]Cou
 	var items []CounterProgressRow
 	for rows.Next() {
 		var i CounterProgressRow
-		if err := rows.Scan(&i.Partition, &i.NextOffset); err != nil {
+		if err := rows.Scan(&i.Partition, &i.NextOffset, &i.RowsSince); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -522,23 +525,23 @@ func (q *Queries) SetCaughtUp(ctx context.Context, at time.Time) error {
 
 const setCounterProgress = `-- name: SetCounterProgress :exec
 INSERT INTO counted_partitions AS c (topic_id, partition, next_offset, rows_since)
-VALUES ($1, $2, $3, $4)
+SELECT $1, unnest($2::integer[]), unnest($3::bigint[]), $4::timestamptz
 ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset, rows_since = coalesce(excluded.rows_since, c.rows_since)
 WHERE c.next_offset < excluded.next_offset
 `
 
 type SetCounterProgressParams struct {
-	TopicID    uuid.UUID
-	Partition  int32
-	NextOffset int64
-	RowsSince  *time.Time
+	TopicID     uuid.UUID
+	Partitions  []int32
+	NextOffsets []int64
+	RowsSince   *time.Time
 }
 
 func (q *Queries) SetCounterProgress(ctx context.Context, arg SetCounterProgressParams) error {
 	_, err := q.db.Exec(ctx, setCounterProgress,
 		arg.TopicID,
-		arg.Partition,
-		arg.NextOffset,
+		arg.Partitions,
+		arg.NextOffsets,
 		arg.RowsSince,
 	)
 	return err

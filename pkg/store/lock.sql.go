@@ -73,3 +73,28 @@ func (q *Queries) TryLockShared(ctx context.Context, key int64) (bool, error) {
 	err := row.Scan(&pg_try_advisory_xact_lock_shared)
 	return pg_try_advisory_xact_lock_shared, err
 }
+
+const tryLocks = `-- name: TryLocks :many
+SELECT k::bigint AS key FROM unnest($1::bigint[]) AS k WHERE pg_try_advisory_xact_lock(k)
+`
+
+// Takes those advisory locks until the end of the transaction that are free.
+func (q *Queries) TryLocks(ctx context.Context, keys []int64) ([]int64, error) {
+	rows, err := q.db.Query(ctx, tryLocks, keys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var key int64
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		items = append(items, key)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

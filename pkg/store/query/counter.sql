@@ -3,7 +3,9 @@ INSERT INTO rounds (service, finished_at) VALUES ('counters', sqlc.arg(at))
 ON CONFLICT (service) DO UPDATE SET finished_at = greatest(rounds.finished_at, excluded.finished_at);
 
 -- name: CounterProgress :many
-SELECT partition, next_offset FROM counted_partitions WHERE topic_id = sqlc.arg(topic_id);
+-- How far each partition is counted, and a time shortly before which the next rows were stored, the year 1 if none is known.
+SELECT partition, next_offset, coalesce(rows_since, '0001-01-01 00:00:00Z')::timestamptz AS rows_since
+FROM counted_partitions WHERE topic_id = sqlc.arg(topic_id);
 
 -- name: PartitionProgress :one
 -- How far a partition is counted, and a time shortly before which the next rows were stored, the year 1 if none is known.
@@ -12,7 +14,7 @@ FROM counted_partitions WHERE topic_id = sqlc.arg(topic_id) AND partition = sqlc
 
 -- name: SetCounterProgress :exec
 INSERT INTO counted_partitions AS c (topic_id, partition, next_offset, rows_since)
-VALUES (sqlc.arg(topic_id), sqlc.arg(partition), sqlc.arg(next_offset), sqlc.narg(rows_since))
+SELECT sqlc.arg(topic_id), unnest(sqlc.arg(partitions)::integer[]), unnest(sqlc.arg(next_offsets)::bigint[]), sqlc.narg(rows_since)::timestamptz
 ON CONFLICT (topic_id, partition) DO UPDATE SET next_offset = excluded.next_offset, rows_since = coalesce(excluded.rows_since, c.rows_since)
 WHERE c.next_offset < excluded.next_offset;
 
