@@ -50,7 +50,7 @@ type batcher struct {
 
 func newBatcher(c *Consumer, cl *kgo.Client, s stream.Stream, key batcherKey, t table) *batcher {
 	return &batcher{
-		cfg: c.cfg, key: key, stream: s, log: c.log.With("topic", s.Topic, "shard", key.shard), metrics: c.metrics, buffer: c.buffer, trace: c.trace,
+		cfg: c.cfg, key: key, stream: s, log: c.log.With("topic", s.Topic), metrics: c.metrics, buffer: c.buffer, trace: c.trace,
 		client: cl, group: consumerGroup{cl}, table: t, several: c.shards.Size() > 1,
 		ready: make(chan struct{}, 1), filled: make(chan *batch), settling: make(chan []*partition), ended: make(chan struct{}),
 		dirty: map[*partition]struct{}{}, aside: map[*partition]struct{}{},
