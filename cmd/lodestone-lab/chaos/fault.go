@@ -313,6 +313,7 @@ func faults() []fault {
 		loseAnswers("answer lost: collector to client", 50, 800, false, "client-"),
 		{name: "kill -9 collector that cannot reach Kafka", short: true, inject: killUnreachable},
 		{name: "consumers come and go", inject: comeAndGo},
+		{name: "the rows of a partition are refused", short: true, inject: refusePartition},
 		{name: "committed offsets deleted", inject: deleteOffsets},
 		{name: "committed offsets set back", short: true, inject: setOffsetsBack},
 		{name: "topic recreated", short: true, inject: topicRecreated},

@@ -12,6 +12,26 @@ import (
 	"lodestone/cmd/lodestone-lab/chaos/machine"
 )
 
+// refusePartition has ClickHouse refuse the rows of one partition for a while: those of the others
+// that were in a batch with them are stored meanwhile.
+func refusePartition(ctx context.Context, s *scene) error {
+	partition, d := s.rand.IntN(partitions), s.between(3*time.Second, 12*time.Second)
+	s.note("ClickHouse refuses the rows of partition %d for %v", partition, d)
+	change := func(ctx context.Context, sql string) error {
+		return retry(ctx, "change a constraint", func() (err error) {
+			for _, shard := range s.stores {
+				err = errors.Join(err, shard.Exec(ctx, "ALTER TABLE lodestone.events "+sql))
+			}
+			return err
+		})
+	}
+	err := change(ctx, "ADD CONSTRAINT IF NOT EXISTS chaos CHECK kafka_partition != "+strconv.Itoa(partition))
+	if err == nil {
+		err = s.hold(ctx, d)
+	}
+	return errors.Join(err, change(context.WithoutCancel(ctx), "DROP CONSTRAINT IF EXISTS chaos"))
+}
+
 // underTheGuard is what is left of ClickHouse's disk when it is full: less than its configuration
 // keeps free (keep_free_space_bytes), so that it begins nothing more. What runs by then goes to its
 // end: with no byte left, ClickHouse 26.7 keeps parts with empty files and says that they are
