@@ -25,7 +25,7 @@ type Config struct {
 // have others.
 func (c *Config) BeforeApply() error {
 	c.BatchRows = 100_000
-	c.BatchBytes = 32 << 20
+	c.BatchBytes = 24 << 20
 	c.BufferBytes = 96 << 20
 	c.QueueBytes = 4 << 20
 	c.ReleaseTimeout = 3 * time.Second
