@@ -42,6 +42,7 @@ type batcher struct {
 
 	mu         sync.Mutex
 	partitions []*partition // that are read; replaced when it changes
+	left       []*partition // that were read, and have something waiting
 
 	dirty     map[*partition]struct{} // whose next is not committed yet
 	committed time.Time               // when something was committed last
@@ -64,6 +65,7 @@ func (b *batcher) run(ctx context.Context) {
 	b.storeAll(ctx)
 	close(b.ended)
 	both.Wait()
+	b.dropLeft()
 	for _, p := range b.owned() {
 		p.drop()
 	}
@@ -73,19 +75,35 @@ func (b *batcher) run(ctx context.Context) {
 	b.table.Close()
 }
 
-// join lets a partition be read.
+// join lets a partition be read, unless it is to be given back already.
 func (b *batcher) join(p *partition) {
 	b.mu.Lock()
-	b.partitions = append(slices.Clone(b.partitions), p)
-	b.mu.Unlock()
-	p.queue.attach(b.ready)
+	defer b.mu.Unlock()
+	if !p.stopping.Load() {
+		b.partitions = append(slices.Clone(b.partitions), p)
+		p.queue.attach(b.ready)
+	}
 }
 
-// leave ends the reading of a partition.
+// leave ends the reading of a partition, which is stopping.
 func (b *batcher) leave(p *partition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.partitions = slices.DeleteFunc(slices.Clone(b.partitions), func(other *partition) bool { return other == p })
+	b.left = append(b.left, p)
+	signal(b.ready)
+}
+
+// dropLeft drops what waits of partitions that are not read any more. It is called by whoever fills
+// batches.
+func (b *batcher) dropLeft() {
+	b.mu.Lock()
+	left := b.left
+	b.left = nil
+	b.mu.Unlock()
+	for _, p := range left {
+		p.drop()
+	}
 }
 
 func (b *batcher) owned() []*partition {
@@ -109,7 +127,7 @@ func (b *batcher) fill(ctx context.Context) {
 			b.filling.Store(&began)
 			age.Reset(b.cfg.BatchAge - time.Since(began)) // the age is that of the batch's first record
 		}
-		if full || !next.empty() && b.left(next) <= 0 {
+		if full || !next.empty() && b.patience(next) <= 0 {
 			offer = b.filled
 		}
 		arrived := b.ready
@@ -134,8 +152,8 @@ func (b *batcher) fill(ctx context.Context) {
 // then a batch waits for its records. Large inserts cost ClickHouse less.
 const behindAge = 5 * time.Second
 
-// left returns how long the batch that is being filled may still wait.
-func (b *batcher) left(next *batch) time.Duration {
+// patience returns how long the batch that is being filled may still wait.
+func (b *batcher) patience(next *batch) time.Duration {
 	waiting, limit := int64(0), b.cfg.BatchAge
 	for _, p := range b.owned() {
 		waiting += max(0, p.end.Load()-p.read)
@@ -151,6 +169,7 @@ func (b *batcher) take(into *batch) (full bool) {
 	isFull := func() bool {
 		return into.rows() >= b.cfg.BatchRows || into.bytes >= b.cfg.BatchBytes || into.cost >= minShare && b.buffer.full()
 	}
+	b.dropLeft()
 	for _, p := range b.owned() {
 		if p.stopping.Load() || p.refused.Load() != nil {
 			continue
@@ -243,7 +262,7 @@ func (b *batcher) store(ctx context.Context, batch *batch) {
 			b.forget(p)
 		}
 	}
-	batch.remove(func(s *span) bool { return s.of.stopping.Load() })
+	batch.remove(func(s *span) bool { return s.of.stopping.Load() || s.of.given.Load() })
 	for _, s := range slices.Clone(batch.spans) {
 		if _, behind := b.aside[s.of]; behind {
 			s.of.aside = append(s.of.aside, batch.split(s))

@@ -76,7 +76,10 @@ func (r *rig) consume(c Config) (stop func()) {
 	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: prometheus.NewRegistry()})
 	require.NoError(r.t, err)
 	require.NoError(r.t, consumer.Start(r.t.Context()))
-	stop = func() { require.NoError(r.t, consumer.Stop(context.Background())) }
+	stop = func() {
+		require.NoError(r.t, consumer.Stop(context.Background()))
+		require.Zero(r.t, consumer.buffer.used.Load(), "bytes that no one gave back")
+	}
 	r.t.Cleanup(stop)
 	return stop
 }

@@ -395,6 +395,7 @@ func (c *modelMember) assign(number int32) {
 
 // lose has the consumer know that a partition is another's.
 func (c *modelMember) lose(p *partition) {
+	p.stopping.Store(true)
 	p.given.Store(true)
 	c.batcher.leave(p)
 }
