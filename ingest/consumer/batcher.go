@@ -127,7 +127,7 @@ func (b *batcher) fill(ctx context.Context) {
 			b.filling.Store(&began)
 			age.Reset(b.cfg.BatchAge - time.Since(began)) // the age is that of the batch's first record
 		}
-		if full || !next.empty() && b.patience(next) <= 0 {
+		if full || !next.empty() && b.remaining(next) <= 0 {
 			offer = b.filled
 		}
 		arrived := b.ready
@@ -152,8 +152,8 @@ func (b *batcher) fill(ctx context.Context) {
 // then a batch waits for its records. Large inserts cost ClickHouse less.
 const behindAge = 5 * time.Second
 
-// patience returns how long the batch that is being filled may still wait.
-func (b *batcher) patience(next *batch) time.Duration {
+// remaining returns how long the batch that is being filled may still wait.
+func (b *batcher) remaining(next *batch) time.Duration {
 	waiting, limit := int64(0), b.cfg.BatchAge
 	for _, p := range b.owned() {
 		waiting += max(0, p.end.Load()-p.read)
