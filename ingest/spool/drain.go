@@ -209,12 +209,16 @@ func (s *Spool) expire(records int64) {
 }
 
 // land acknowledges to the queue the flights that are complete, up to the first that is not. Of a
-// flight that failed, it sends again what Kafka did not take, and returns the cause.
+// flight that failed, it sends again what Kafka did not take, after a pause.
 func (d *drain) land(ctx context.Context) error {
 	for len(d.flights) > 0 && d.flights[0].over() {
 		f := d.flights[0]
 		if err := f.reduce(d.config.Age); err != nil {
-			return errors.Join(err, d.send(ctx, f))
+			d.trouble(ctx, err)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return d.send(ctx, f)
 		}
 		d.queue.ack(f.end, f.count)
 		d.expire(f.expired)
