@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"lodestone/ingest/stream"
@@ -42,12 +40,8 @@ func (s span) lockKey() int64 {
 // spans are spans of one topic, of a partition each, that are counted together.
 type spans []span
 
-const (
-	// spansAtOnce is how many spans one statement names.
-	spansAtOnce = 50
-	// sinceApart is how far apart the rows of spans may have been stored that are read together.
-	sinceApart = 10 * time.Second
-)
+// sinceApart is how far apart the rows of spans may have been stored that are read together.
+const sinceApart = 10 * time.Second
 
 // together returns the spans in groups, each of which is read by one statement.
 func together(all []span) (groups []spans) {
@@ -55,7 +49,7 @@ func together(all []span) (groups []spans) {
 	offsets := int64(0)
 	for _, s := range all {
 		last := len(groups) - 1
-		if last < 0 || offsets+s.to-s.from > spanOffsets || len(groups[last]) == spansAtOnce || s.rowsSince.Sub(groups[last][0].rowsSince) > sinceApart {
+		if last < 0 || offsets+s.to-s.from > spanOffsets || len(groups[last]) == stream.SpansAtOnce || s.rowsSince.Sub(groups[last][0].rowsSince) > sinceApart {
 			groups, offsets = append(groups, spans{}), 0
 			last++
 		}
@@ -66,19 +60,16 @@ func together(all []span) (groups []spans) {
 
 // where returns the condition that a row is in one of the spans, and its parameters.
 func (g spans) where() (condition string, p native.Parameters) {
-	var where strings.Builder
-	p = native.Parameters{"topic": g[0].topicID.String()}
-	where.WriteString("kafka_topic_id = {topic:UUID} AND (")
+	ranges := make([]stream.Span, len(g))
 	for i, s := range g {
-		if i > 0 {
-			where.WriteString(" OR ")
-		}
-		n := strconv.Itoa(i)
-		where.WriteString("kafka_partition = {p" + n + ":Int32} AND kafka_offset >= {f" + n + ":Int64} AND kafka_offset < {t" + n + ":Int64}")
-		p["p"+n], p["f"+n], p["t"+n] = fmt.Sprint(s.partition), fmt.Sprint(s.from), fmt.Sprint(s.to)
+		ranges[i] = stream.Span{Partition: s.partition, First: s.from, Last: s.to - 1}
 	}
-	where.WriteString(")")
-	return where.String(), p
+	condition, values := stream.Where(g[0].topicID, ranges)
+	p = make(native.Parameters, len(values))
+	for name, value := range values {
+		p[name] = fmt.Sprint(value)
+	}
+	return condition, p
 }
 
 // lock makes the partitions this process's to count until the transaction ends, and returns the

@@ -7,11 +7,12 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
-// A statement may be given up at any moment. What it leaves of its connection must not reach the next
-// one.
+// A statement may be given up at any moment. What it leaves of its connection must not reach the
+// next one.
 func TestAStatementThatWasGivenUpLeavesNothingToTheNext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -42,5 +43,22 @@ func TestAStatementThatWasGivenUpLeavesNothingToTheNext(t *testing.T) {
 		last, err := s.Last(ctx, []Span{{1, 0, 10}})
 		require.NoError(t, err, "round %d", round)
 		require.Equal(t, int64(2), last[1], "round %d", round)
+	}
+}
+
+// A consumer opens stores again and again, each time that it gets partitions.
+func TestAStoreClosesAllOfItsConnections(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s, other := r.store(), r.store()
+	s.Others = []*Connection{&other.Connection}
+	sought := []Sought{{Record: Record{Identity: Identity{Link: uuid.New(), Event: uuid.New()}, Account: r.account}}}
+	_, err := s.StoredBefore(t.Context(), sought, AnyTime)
+	require.NoError(t, err)
+	opened := []*ch.Client{s.conn, other.conn}
+	s.Close()
+	for _, conn := range opened {
+		require.NotNil(t, conn, "it was needed")
+		require.True(t, conn.IsClosed())
 	}
 }

@@ -22,27 +22,33 @@ type Span struct {
 	First, Last int64
 }
 
-// spansAtOnce is how many spans one statement names. Each is read from the projection by offset on
+// SpansAtOnce is how many spans one statement names. Each is read from the projection by offset on
 // its own.
-const spansAtOnce = 50
+const SpansAtOnce = 50
+
+// Where returns the condition that a row is in one of the spans of the topic, and its parameters.
+func Where(topicID uuid.UUID, spans []Span) (condition string, parameters map[string]any) {
+	var where strings.Builder
+	parameters = map[string]any{"topic": topicID.String()}
+	where.WriteString("kafka_topic_id = {topic:UUID} AND (")
+	for i, span := range spans {
+		if i > 0 {
+			where.WriteString(" OR ")
+		}
+		n := strconv.Itoa(i)
+		where.WriteString("kafka_partition = {p" + n + ":Int32} AND kafka_offset >= {f" + n + ":Int64} AND kafka_offset <= {l" + n + ":Int64}")
+		parameters["p"+n], parameters["f"+n], parameters["l"+n] = span.Partition, span.First, span.Last
+	}
+	where.WriteString(")")
+	return where.String(), parameters
+}
 
 // eachSpans runs the statement for the spans, some at a time, with the condition that a row is in
 // one of them after its text.
 func (s *Store) eachSpans(spans []Span, run func(where string, parameters map[string]any) error) error {
-	for some := range slices.Chunk(spans, spansAtOnce) {
-		var where strings.Builder
-		parameters := map[string]any{"topic": s.TopicID.String()}
-		where.WriteString(" WHERE kafka_topic_id = {topic:UUID} AND (")
-		for i, span := range some {
-			if i > 0 {
-				where.WriteString(" OR ")
-			}
-			n := strconv.Itoa(i)
-			where.WriteString("kafka_partition = {p" + n + ":Int32} AND kafka_offset >= {f" + n + ":Int64} AND kafka_offset <= {l" + n + ":Int64}")
-			parameters["p"+n], parameters["f"+n], parameters["l"+n] = span.Partition, span.First, span.Last
-		}
-		where.WriteString(")")
-		if err := run(where.String(), parameters); err != nil {
+	for some := range slices.Chunk(spans, SpansAtOnce) {
+		condition, parameters := Where(s.TopicID, some)
+		if err := run(" WHERE "+condition, parameters); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,14 @@ type Store struct {
 	Others []*Connection // to other shards that may have earlier events; they are read only
 }
 
+// Close closes all connections of the store. It may be used again.
+func (s *Store) Close() {
+	s.Connection.Close()
+	for _, other := range s.Others {
+		other.Close()
+	}
+}
+
 // minFreeDisk is how many bytes ClickHouse must have left of its disk for an insert. It is far more
 // than one batch takes.
 const minFreeDisk = "268435456"
@@ -33,9 +41,9 @@ const receiveTimeout = "30"
 // ErrNotSent says that an insert did not get as far as the server.
 var ErrNotSent = errors.New("the insert was not sent")
 
-// Insert stores the rows, which are of the partitions, as one block. A nil error means that they are
-// stored; ErrNotSent that they are not, and will not be. Any other error leaves it open which of
-// them are, or will be.
+// Insert stores the rows, which are of the partitions, as one block. A nil error means that they
+// are stored; ErrNotSent that they are not, and will not be. Any other error leaves it open which
+// of them are, or will be.
 //
 // The server refuses rows once its clock shows the time given. That is not left to this process,
 // which may be stopped after its last look at the clock and go on much later. From its first bytes

@@ -25,7 +25,8 @@ func TestTheServerRefusesAnInsertThatComesTooLate(t *testing.T) {
 	defer cancel()
 	before, err := s.Before(ctx, waitLimit)
 	require.NoError(t, err)
-	err = s.Insert(ctx, rows, []int32{0}, before.Add(-time.Hour)) // as if the process had been stopped for an hour
+	// As if the process had been stopped for an hour.
+	err = s.Insert(ctx, rows, []int32{0}, before.Add(-time.Hour))
 	require.ErrorContains(t, err, "the insert came too late")
 	require.False(t, clickhouse.IsRefusal(err), "it is tried again")
 	r.requireStored(0)
@@ -133,7 +134,7 @@ func TestInsertsThatStillRunAreEnded(t *testing.T) {
 func TestWhatIsStoredOfManyPartitions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	const partitions = spansAtOnce + 2
+	const partitions = SpansAtOnce + 2
 	var spans []Span
 	for p := range int32(partitions) {
 		spans = append(spans, Span{p, 10, 20})

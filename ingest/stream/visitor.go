@@ -12,7 +12,7 @@ type visitorColumns struct {
 	agents           *agent.Parser
 	userAgent, names *textColumn
 	origin           *textColumn
-	named            []uint32                // numbers of the names of the texts of userAgent: a row costs no look at them
+	named            []uint32                // numbers of the names of userAgent's texts
 	origins          map[event.Origin]uint32 // numbers of the texts of origin
 }
 

@@ -36,7 +36,9 @@ const PrefetchMax = 16
 type group struct {
 	home [marks]uint64
 	seen [marks]uint32 // a stamp and, above it, the bits of the id
-	past uint32        // stamp of the last mark whose place was here, but stands further on since that group was full
+	// past is the stamp of the last mark whose place was here, but stands further on since this group
+	// was full.
+	past uint32
 }
 
 // A stamp is the lower bits of an offset, with a bit that is always set. Before they would repeat,
