@@ -8,16 +8,19 @@ import (
 
 	"lodestone/ingest/stream"
 
+	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
 )
 
 // assign takes over each partition that was assigned, and returns where fetching begins: before the
-// committed offset, so that the window of repeats can be filled from the log.
-// Partitions that are not to be stored are left out and stand still.
-func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[string]map[int32]kgo.Offset) (
+// committed offset, so that the window of repeats can be filled from the log. Partitions that are
+// not to be stored are left out and stand still. What takes them over and stores them ends with the
+// context of batching.
+func (c *Consumer) assign(ctx, batching context.Context, cl *kgo.Client, assigned map[string]map[int32]kgo.Offset) (
 	map[string]map[int32]kgo.Offset, error,
 ) {
 	from := make(map[string]map[int32]kgo.Offset, len(assigned))
@@ -53,9 +56,29 @@ func (c *Consumer) assign(ctx context.Context, cl *kgo.Client, assigned map[stri
 			taken[c.newPartition(cl, assignment{topic, number}, p)] = p
 			from[topic][number] = kgo.NewOffset().At(p.fetch)
 		}
-		c.takeOver(c.batching, cl, taken)
+		c.takeOver(batching, cl, taken)
 	}
 	return from, nil
+}
+
+// claim records the consumer's group as the one that stores the topic with the id, if none is
+// recorded, and reports whether an earlier topic had the same name. If another group is recorded,
+// the error is one of settings (config.IsInvalid) with a remedy; every other error may be
+// temporary.
+func (c *Consumer) claim(ctx context.Context, topicID uuid.UUID, topic string) (successor bool, err error) {
+	recorded, err := store.New(c.postgres.Unscoped()).ClaimTopic(ctx, store.ClaimTopicParams{
+		TopicID: topicID, Topic: topic, ConsumerGroup: c.cfg.Group,
+	})
+	if err != nil {
+		return false, fmt.Errorf("read which consumer group stores %s: %w", topic, err)
+	}
+	if owner := recorded.ConsumerGroup; owner != c.cfg.Group {
+		return false, config.Invalid("--consumer-group",
+			fmt.Sprintf("is %s, but the group %s stores the records of %s: two groups would store every event twice",
+				c.cfg.Group, owner, topic),
+			"use --consumer-group "+owner+`, or change the group as "One consumer group" in docs/operations.md says`)
+	}
+	return recorded.Successor, nil
 }
 
 // newPartition returns a partition that was assigned. One that is there already is from an

@@ -46,12 +46,12 @@ type span struct {
 	strays  []stray      // records that are another partition's
 }
 
-// spooled is a row of which only ClickHouse knows whether it repeats an event: it waited in a spool,
-// or the log no longer holds all of the window before it.
+// spooled is a row of which only ClickHouse knows whether it repeats an event: it waited in a
+// spool, or the log no longer holds all of the window before it.
 type spooled struct {
 	stream.Record
 	offset  int64
-	anyTime bool // the event before may have any time: it was in the window, or the window is not whole
+	anyTime bool // the event before may have any time: the window had it, or is not whole
 }
 
 // traced is the place of a record in the trace of its request.
@@ -164,6 +164,15 @@ func (b *batch) partitions() []int32 {
 		if has[i] {
 			all = append(all, s.of.partition)
 		}
+	}
+	return all
+}
+
+// owners returns the partition of each span.
+func (b *batch) owners() []*partition {
+	all := make([]*partition, len(b.spans))
+	for i, s := range b.spans {
+		all[i] = s.of
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package consumer
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,31 +13,31 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// idleCommit is how long the end of a stored batch waits for the next batch, whose announcement says
-// the same, before it is committed alone.
+// idleCommit is how long the end of a stored batch waits for the next batch, whose announcement
+// says the same, before it is committed alone.
 const idleCommit = 200 * time.Millisecond
 
-// batcher stores the partitions of one topic that are on one shard: one batch after the other. It is
-// two goroutines. One fills the next batch while the other stores the one before.
+// batcher stores the partitions of one topic that are on one shard: one batch after the other. It
+// is two goroutines. One fills the next batch while the other stores the one before.
 type batcher struct {
+	retrier
 	cfg     Config
 	key     batcherKey
 	stream  stream.Stream
-	log     *slog.Logger
 	metrics *metrics
 	buffer  *buffer
 	trace   *tracing.Tracer
 	client  *kgo.Client
 	group   group
 	table   table
-	several bool // other partitions are on other shards
 
-	ready    chan struct{}             // has one element after records arrived, or partitions changed
-	filled   chan *batch               // hands batches over
-	settling chan []*partition         // to be given back in order
-	ended    chan struct{}             // closed when nothing is stored any more
-	filling  atomic.Pointer[time.Time] // when the first record of the batch that is being filled was read; nil: none
-	oldest   atomic.Pointer[time.Time] // likewise of the batch that is being stored
+	ready    chan struct{}     // has one element after records arrived, or partitions changed
+	filled   chan *batch       // hands batches over
+	settling chan []*partition // to be given back in order
+	ended    chan struct{}     // closed when nothing is stored any more
+	// When the first record was read of the batch that is being filled, and of the one that is being
+	// stored; nil: none.
+	filling, oldest atomic.Pointer[time.Time]
 
 	mu         sync.Mutex
 	partitions []*partition // that are read; replaced when it changes
@@ -51,8 +50,9 @@ type batcher struct {
 
 func newBatcher(c *Consumer, cl *kgo.Client, s stream.Stream, key batcherKey, t table) *batcher {
 	return &batcher{
-		cfg: c.cfg, key: key, stream: s, log: c.log.With("topic", s.Topic), metrics: c.metrics, buffer: c.buffer, trace: c.trace,
-		client: cl, group: consumerGroup{cl}, table: t, several: c.shards.Size() > 1,
+		retrier: retrier{c.log.With("topic", s.Topic), c.shards.Size() > 1},
+		cfg:     c.cfg, key: key, stream: s, metrics: c.metrics, buffer: c.buffer, trace: c.trace,
+		client: cl, group: consumerGroup{cl}, table: t,
 		ready: make(chan struct{}, 1), filled: make(chan *batch), settling: make(chan []*partition), ended: make(chan struct{}),
 		dirty: map[*partition]struct{}{}, aside: map[*partition]struct{}{},
 	}
@@ -253,8 +253,8 @@ func (b *batcher) forget(p *partition) {
 	p.aside = nil
 }
 
-// store stores a batch, but for what becomes of partitions that are given back meanwhile, that stand
-// still, or whose rows ClickHouse refuses.
+// store stores a batch, but for what becomes of partitions that are given back meanwhile, that
+// stand still, or whose rows ClickHouse refuses.
 func (b *batcher) store(ctx context.Context, batch *batch) {
 	defer batch.release(b.buffer)
 	for p := range b.aside {

@@ -30,11 +30,13 @@ func (g consumerGroup) commit(ctx context.Context, commits []commit) (err error)
 	}
 	g.client.CommitOffsetsSync(kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error { return complete(req, of) }), offsets,
 		func(_ *kgo.Client, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, failed error) {
+			if failed != nil {
+				err = fmt.Errorf("commit offset: %w", failed)
+				return
+			}
+			answers := readAnswers(req, resp)
 			for _, c := range commits {
-				err = errors.Join(err, commitError(c.of.assignment, req, resp, failed))
-				if failed != nil {
-					return
-				}
+				err = errors.Join(err, answers.of(c.of.assignment))
 			}
 		})
 	return err
@@ -64,25 +66,32 @@ func complete(req *kmsg.OffsetCommitRequest, of map[assignment]commit) error {
 // errGiven says that all partitions of a request were given back.
 var errGiven = errors.New("the partitions were given back")
 
-// commitError returns what kept a partition's commit from being stored, or nil.
-func commitError(of assignment, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) error {
-	if err != nil {
-		return fmt.Errorf("commit offset: %w", err)
-	}
+// commitAnswers has the code of the answer to each partition's commit.
+type commitAnswers map[assignment]int16
+
+// readAnswers returns the answers of a response.
+func readAnswers(req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse) commitAnswers {
 	names := make(map[[16]byte]string, len(req.Topics)) // from version 10 on, the answer has no names
 	for _, t := range req.Topics {
 		names[t.TopicID] = t.Topic
 	}
+	answers := commitAnswers{}
 	for _, t := range resp.Topics {
 		for _, p := range t.Partitions {
-			if cmp.Or(t.Topic, names[t.TopicID]) != of.topic || p.Partition != of.partition {
-				continue
-			}
-			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				return fmt.Errorf("commit offset: %w", err)
-			}
-			return nil
+			answers[assignment{cmp.Or(t.Topic, names[t.TopicID]), p.Partition}] = p.ErrorCode
 		}
 	}
-	return fmt.Errorf("commit offset of %s partition %d: the answer does not name it", of.topic, of.partition)
+	return answers
+}
+
+// of returns what kept a partition's commit from being stored, or nil.
+func (a commitAnswers) of(partition assignment) error {
+	code, answered := a[partition]
+	if !answered {
+		return fmt.Errorf("commit offset of %s partition %d: the answer does not name it", partition.topic, partition.partition)
+	}
+	if err := kerr.ErrorForCode(code); err != nil {
+		return fmt.Errorf("commit offset: %w", err)
+	}
+	return nil
 }

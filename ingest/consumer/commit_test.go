@@ -1,7 +1,6 @@
 package consumer
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -17,8 +16,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A batch of many partitions is announced by one commit, and inserted at once: a consumer of hundreds
-// of partitions would else wait for hundreds of answers.
+// A batch of many partitions is announced by one commit, and inserted at once: a consumer of
+// hundreds of partitions would else wait for hundreds of answers.
 func TestPartitionsShareABatch(t *testing.T) {
 	t.Parallel()
 	const partitions = 6
@@ -119,10 +118,10 @@ func TestAnswersToCommits(t *testing.T) {
 	}
 	refused := kerr.IllegalGeneration.Code
 	for _, resp := range []*kmsg.OffsetCommitResponse{answer(event.Topic, [16]byte{}, 0, refused), answer("", [16]byte{1}, 0, refused)} {
-		require.NoError(t, commitError(assignment{event.Topic, 0}, request(0, 1), resp, nil))
-		require.ErrorIs(t, commitError(assignment{event.Topic, 1}, request(0, 1), resp, nil), kerr.IllegalGeneration)
-		require.ErrorContains(t, commitError(assignment{event.Topic, 2}, request(0, 1), resp, nil), "does not name")
-		require.ErrorContains(t, commitError(assignment{event.LinkViewTopic, 0}, request(0, 1), resp, nil), "does not name")
+		answers := readAnswers(request(0, 1), resp)
+		require.NoError(t, answers.of(assignment{event.Topic, 0}))
+		require.ErrorIs(t, answers.of(assignment{event.Topic, 1}), kerr.IllegalGeneration)
+		require.ErrorContains(t, answers.of(assignment{event.Topic, 2}), "does not name")
+		require.ErrorContains(t, answers.of(assignment{event.LinkViewTopic, 0}), "does not name")
 	}
-	require.ErrorIs(t, commitError(assignment{event.Topic, 0}, request(0), nil, context.Canceled), context.Canceled)
 }

@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// A consumer of hundreds of partitions has few connections to ClickHouse: the server refuses connections beyond its limit, also those of readers.
+// A consumer of hundreds of partitions has few connections to ClickHouse: the server refuses
+// connections beyond its limit, also those of readers.
 func TestPartitionsDoNotHaveAConnectionEach(t *testing.T) {
 	const partitions = 80 // and as many of the link views
 	r := newRig(t, partitions)

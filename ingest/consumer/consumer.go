@@ -46,10 +46,9 @@ type Consumer struct {
 	leaveAfter time.Duration // without an answer of ClickHouse
 
 	// Of the present membership.
-	leave    context.CancelCauseFunc // ends it, with the reason
-	batching context.Context         //nolint:containedctx // ends what takes partitions over and stores them
-	taking   sync.WaitGroup
-	storing  sync.WaitGroup
+	leave   context.CancelCauseFunc // ends it, with the reason
+	taking  sync.WaitGroup
+	storing sync.WaitGroup
 
 	owned atomic.Int32 // number of partitions
 

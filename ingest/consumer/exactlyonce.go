@@ -11,22 +11,24 @@ import (
 )
 
 // Every acknowledged event is stored, and none twice, because of what this file does and in which
-// order. A row carries its record's place in the log, so what is stored can be seen. A commit of the
-// consumer group says of a partition that everything below its offset is done, and announces a range
-// behind it, with a time by the server's clock. Five facts hold:
+// order. A row carries its record's place in the log, so what is stored can be seen. A commit of
+// the consumer group says of a partition that everything below its offset is done, and announces a
+// range behind it, with a time by the server's clock. Five facts hold:
 //
 //  1. Every offset below a commit is done: a commit follows the answers of the inserts below it.
-//  2. A row at or above the last commit is of a range that was announced, by an insert that names the
-//     partition and that began before the announced time: insert announces first, and the server
-//     refuses rows that come later (stream.Store.Insert), however long the process was stopped.
-//  3. Once the server's clock is past the time, no such insert begins any more. Those that began are
-//     among the server's running queries until they end. So whoever waits for the time, ends the
-//     inserts that run, and then looks, sees what there will ever be: the last look.
-//  4. No one inserts rows of an announced range but after a last look: neither the one who announced
-//     it and does not know what became of the insert (resolve), nor the next owner (lastLook).
-//  5. A commit of an owner before is refused by the group's generation, so the commit that a new owner
-//     reads is the last one. One of the same owner that arrives late sets offset, range and time back
-//     together; the rows beyond it are found by the last look.
+//  2. A row at or above the last commit is of a range that was announced, by an insert that names
+//     the partition and that began before the announced time: insert announces first, and the
+//     server refuses rows that come later (stream.Store.Insert), however long the process was
+//     stopped.
+//  3. Once the server's clock is past the time, no such insert begins any more. Those that began
+//     are among the server's running queries until they end. So whoever waits for the time, ends
+//     the inserts that run, and then looks, sees what there will ever be: the last look.
+//  4. No one inserts rows of an announced range but after a last look: neither the one who
+//     announced it and does not know what became of the insert (resolve), nor the next owner
+//     (lastLook).
+//  5. A commit of an owner before is refused by the group's generation, so the commit that a new
+//     owner reads is the last one. One of the same owner that arrives late sets offset, range and
+//     time back together; the rows beyond it are found by the last look.
 //
 // Only the server's own clock counts. If it is set back while an insert is under way whose consumer
 // is stopped at that moment, the insert may come after the last look, and its rows be stored twice.
@@ -67,8 +69,8 @@ type doubt struct {
 	until  time.Time // by the server's clock, until when the insert may begin; zero: it has ended
 }
 
-// insert stores the rows of a batch once. Spans leave the batch whose partitions are given back, and
-// those that ClickHouse refuses.
+// insert stores the rows of a batch once. Spans leave the batch whose partitions are given back,
+// and those that ClickHouse refuses.
 func (b *batcher) insert(ctx context.Context, batch *batch, d doubt) {
 	tries := newBackoff()
 	for {
@@ -84,7 +86,7 @@ func (b *batcher) insert(ctx context.Context, batch *batch, d doubt) {
 		case clickhouse.IsRefusal(err) && b.table.Probe(ctx) == nil: // it is the data that is refused
 			b.setApart(ctx, batch, d, err)
 			return
-		case !b.wait(ctx, batch, tries, "insert", err):
+		case !b.wait(ctx, batch.owners(), tries, "insert", err):
 			return
 		}
 	}
@@ -147,7 +149,8 @@ func (b *batcher) resolve(ctx context.Context, batch *batch, until time.Time) er
 
 // lastLook returns when no insert of the partitions runs or can still begin that was announced with
 // the time. What is stored of them from then on is the caller's. Times are not announced further
-// ahead than the longest insert: if the time is, the clock was set back, which it does not wait out.
+// ahead than the longest insert: if the time is, the clock was set back, which it does not wait
+// out.
 func lastLook(ctx context.Context, t table, partitions []int32, until time.Time, longest time.Duration) error {
 	for !until.IsZero() {
 		now, err := t.Now(ctx)
@@ -210,7 +213,7 @@ func (b *batcher) setApart(ctx context.Context, batch *batch, d doubt, why error
 		began := batch.began
 		p.refused.Store(&began)
 		p.blocked.Store(true)
-		p.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next_offset", p.next, "error", why)
+		p.logRefused(why)
 		return
 	}
 	for len(batch.spans) > 0 {
@@ -227,8 +230,7 @@ func (b *batcher) tryAside(ctx context.Context, first *batch) bool {
 	}
 	err := b.try(ctx, first, &doubt{exists: true})
 	if err != nil {
-		p := first.spans[0].of
-		p.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next_offset", p.next, "error", err)
+		first.spans[0].of.logRefused(err)
 		return false
 	}
 	b.done(first)
@@ -251,6 +253,7 @@ func (b *batcher) done(batch *batch) {
 	b.metrics.rows.Add(float64(batch.rows()))
 	b.metrics.repeats.Add(float64(batch.repeats))
 	if batch.rows() > 0 {
-		b.metrics.freshness.Observe(max(0, float64(time.Now().UnixMilli()-batch.oldest)/1000)) // the collector has a clock of its own
+		// The collector has a clock of its own.
+		b.metrics.freshness.Observe(max(0, float64(time.Now().UnixMilli()-batch.oldest)/1000))
 	}
 }

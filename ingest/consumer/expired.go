@@ -14,16 +14,17 @@ import (
 // start: nothing brings those records back, and Kafka would go on deleting while the partition
 // waited. It may be repeated at any point, also by another consumer. It reports whether the worker
 // may go on.
-func (t *takeover) recordExpired(ctx context.Context, p *partition, e *expired) bool {
+func (t *takeover) recordExpired(ctx context.Context, p *partition, committed int64) bool {
+	tries, alone := retrier{p.log, t.batcher.several}, []*partition{p}
 	var lost []kafka.Range
-	ok := retry(ctx, []*partition{p}, "find out which deleted records were stored", func() (err error) {
-		lost, err = t.lost(ctx, p, e.committed)
+	ok := tries.retry(ctx, alone, "find out which deleted records were stored", func() (err error) {
+		lost, err = t.lost(ctx, p, committed)
 		return err
 	})
 	if !ok {
 		return false
 	}
-	ok = retry(ctx, []*partition{p}, "record which records are lost", func() error { return t.addLost(ctx, p, lost) })
+	ok = tries.retry(ctx, alone, "record which records are lost", func() error { return t.addLost(ctx, p, lost) })
 	if !ok {
 		return false
 	}
@@ -33,7 +34,7 @@ func (t *takeover) recordExpired(ctx context.Context, p *partition, e *expired) 
 			"first_offset", r.From, "last_offset", r.To-1, "records", r.To-r.From)
 	}
 	done := commit{p, p.next, noEpoch, stream.Announcement{Rules: stream.BlockRules, TopicID: p.place.TopicID, Last: stream.NoIntent}}
-	return retry(ctx, []*partition{p}, "commit", func() error { return t.batcher.group.commit(ctx, []commit{done}) })
+	return tries.retry(ctx, alone, "commit", func() error { return t.batcher.group.commit(ctx, []commit{done}) })
 }
 
 // addLost puts the ranges on record.

@@ -72,7 +72,8 @@ func TestAPartitionWhoseRowsAreRefusedStandsStillUntilTheCauseIsFixed(t *testing
 	metrics := prometheus.NewRegistry()
 	consumer, err := New(c, Deps{Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: testLog(), Registerer: metrics})
 	require.NoError(t, err)
-	consumer.leaveAfter = 100 * time.Millisecond // no other consumer could store it either, so it stays in its group
+	// No other consumer could store it either, so it stays in its group.
+	consumer.leaveAfter = 100 * time.Millisecond
 	enginetest.Run(t, consumer)
 	r.produce(0, refused)
 	require.Eventually(t, func() bool { return gauge(t, metrics, "lodestone_consumer_blocked_partitions") == 1 }, waitLimit, 20*time.Millisecond)

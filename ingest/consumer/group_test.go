@@ -21,7 +21,8 @@ import (
 // Two groups that store the same topic would both insert every block.
 func TestASecondConsumerGroupIsRefused(t *testing.T) {
 	t.Parallel()
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1})) // a database of its own: the group is changed for all topics
+	// A database of its own: the group is changed for all topics.
+	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1}))
 	blue := r.steady()
 	stopBlue := r.consume(blue)
 	green := blue
@@ -70,7 +71,8 @@ func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
 	r.awaitCommit(0, 10)
 	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topics SET consumer_group = 'other' WHERE topic_id = $1", r.TopicID)
 	require.NoError(t, err)
-	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1}) // it joins again
+	// It joins again.
+	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1})
 	select {
 	case err := <-c.Failed():
 		require.True(t, config.IsInvalid(err), "%v", err)

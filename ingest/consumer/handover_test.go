@@ -105,7 +105,8 @@ func requireHandOver(t *testing.T, brokers []string) {
 		var leaving owner
 		leaving, rest = byEvents(joined, rest)
 		if hangs {
-			leaving.hold() // an insert that does not end is left to the next owner, which finds out what is stored of it
+			// An insert that does not end is left to the next owner, which finds out what is stored of it.
+			leaving.hold()
 		}
 		produce() // some of this is being stored when the consumer stops
 		if hangs {

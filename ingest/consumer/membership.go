@@ -67,7 +67,7 @@ func (c *Consumer) run(ctx context.Context, ready func()) error {
 // read again, which only joining again does.
 func (c *Consumer) member(ctx context.Context, ready func()) error {
 	var cl *kgo.Client
-	created := make(chan struct{}) // closed when cl is set: the group is joined before NewClient returns
+	created := make(chan struct{}) // closed once cl is set: NewClient joins before it returns
 	topics := slices.Sorted(maps.Keys(c.streams))
 	if err := c.claimTopics(ctx, topics); err != nil {
 		return err
@@ -75,6 +75,9 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 	member, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	c.leave = leave
+	// What is announced is stored while the partitions are given back.
+	batching, stopBatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBatching()
 	opts := append(c.kafka.Options(c.log, c.hooks...),
 		kgo.ConsumerGroup(c.cfg.Group),
 		kgo.ConsumeTopics(topics...),
@@ -102,7 +105,7 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 		kgo.RecordPartitioner(kafka.Placed(topics...)),
 		kgo.AdjustFetchOffsetsFn(func(ctx context.Context, o map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 			<-created
-			return c.assign(ctx, cl, o)
+			return c.assign(ctx, batching, cl, o)
 		}),
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.giveBack(p, true) }),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { c.giveBack(p, false) }),
@@ -111,9 +114,6 @@ func (c *Consumer) member(ctx context.Context, ready func()) error {
 	if cl, err = kgo.NewClient(opts...); err != nil {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
-	batching, stopBatching := context.WithCancel(context.WithoutCancel(ctx)) // what is announced is stored while the partitions are given back
-	defer stopBatching()
-	c.batching = batching
 	c.mu.Lock()
 	c.batchers = map[batcherKey]*batcher{}
 	c.mu.Unlock()
@@ -181,9 +181,9 @@ func (c *Consumer) claimTopics(ctx context.Context, topics []string) error {
 	return c.awaitClickHouse(ctx)
 }
 
-// poll hands records to the partitions until ctx ends, or until the positions have to be read again.
-// While it does so no assignment can change, so a record never meets the partition of another
-// assignment.
+// poll hands records to the partitions until ctx ends, or until the positions have to be read
+// again. While it does so no assignment can change, so a record never meets the partition of
+// another assignment.
 func (c *Consumer) poll(ctx context.Context, cl *kgo.Client) {
 	for {
 		fetches := cl.PollRecords(ctx, pollRecords)

@@ -10,9 +10,9 @@ import (
 )
 
 // buffer counts the memory of the records that are read and not stored yet, over all partitions.
-// When it gets scarce, fetching pauses and batches end early, so that a consumer whose ClickHouse is
-// away stays as small as one whose ClickHouse is there. It is a target: each partition may always
-// have a little. A nil buffer is never scarce.
+// When it gets scarce, fetching pauses and batches end early, so that a consumer whose ClickHouse
+// is away stays as small as one whose ClickHouse is there. It is a target: each partition may
+// always have a little. A nil buffer is never scarce.
 type buffer struct {
 	max    int64
 	used   atomic.Int64

@@ -50,7 +50,8 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 		}),
 	}
 	for _, reason := range []string{stream.ReasonMalformed, stream.ReasonInvalid} {
-		m.deadLetters.WithLabelValues(reason) // from the start: an alarm on the increase misses a first value of 1
+		// From the start: an alarm on the increase misses a first value of 1.
+		m.deadLetters.WithLabelValues(reason)
 	}
 	for _, reason := range []string{haltedLog, haltedNewer} {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

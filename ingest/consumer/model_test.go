@@ -325,7 +325,7 @@ func (m *model) join() *modelMember {
 	c := &modelMember{m: m, number: m.members, cancel: cancel, owned: map[int32]*partition{}}
 	m.mu.Unlock()
 	c.batcher = &batcher{
-		cfg: modelConfig, stream: stream.Events(), log: quiet, metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
+		retrier: retrier{log: quiet}, cfg: modelConfig, stream: stream.Events(), metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		buffer: &buffer{max: 64 << 20}, group: c, table: c,
 		ready: make(chan struct{}, 1), filled: make(chan *batch), settling: make(chan []*partition), ended: make(chan struct{}),
 		dirty: map[*partition]struct{}{}, aside: map[*partition]struct{}{},
@@ -417,7 +417,7 @@ func (c *modelMember) giveBack(number int32, inOrder bool) {
 type modelStep struct {
 	kind      string
 	partition int32
-	members   []int // who gets a partition, or is meant; and who inherits each partition of one that is killed
+	members   []int // who gets a partition, or is meant; and who inherits those of one that is killed
 	records   int
 	pause     time.Duration
 }

@@ -25,14 +25,16 @@ type partition struct {
 	queue   *queue
 	halt    func(why error) // makes the partition stand still
 
-	given    atomic.Bool               // back, or lost: nothing more is announced for it
-	stopping atomic.Bool               // to be given back: what is announced is still stored
-	progress atomic.Int64              // next, for others to read
-	end      atomic.Int64              // of the log, as of the last answer of a broker that had records
-	blocked  atomic.Bool               // ClickHouse refuses its rows, or does not answer
-	refused  atomic.Pointer[time.Time] // when the first of its rows was read that ClickHouse refuses: no more are read; nil: none
-	settled  chan struct{}             // closed once it is given back in order
+	given    atomic.Bool   // back, or lost: nothing more is announced for it
+	stopping atomic.Bool   // to be given back: what is announced is still stored
+	progress atomic.Int64  // next, for others to read
+	end      atomic.Int64  // of the log, as of the last answer that had records
+	blocked  atomic.Bool   // ClickHouse refuses its rows, or does not answer
+	settled  chan struct{} // closed once it is given back in order
 	batcher  atomic.Pointer[batcher]
+	// refused is when the first of its rows was read that ClickHouse refuses. No more are read. nil:
+	// none is refused.
+	refused atomic.Pointer[time.Time]
 
 	filled
 	storing
@@ -51,7 +53,7 @@ type filled struct {
 	covered int64 // offset after those that batches have
 	span    *span // in the batch that is being filled
 	within  *batch
-	broken  bool // the next record is for a newer release, or is not the stored one: nothing is read any further
+	broken  bool // nothing more is read: the next record is of a newer release, or not the stored one
 
 	partitions int // that keys are distributed over
 	// successor says that an earlier topic had the name of this one. Its last records are before the
@@ -66,7 +68,7 @@ type filled struct {
 type storing struct {
 	next       int64           // every offset below is stored
 	epoch      int32           // of the leader that wrote the last record below next, or noEpoch
-	lastStored int64           // the last row that earlier assignments stored; what they stored does not change any more
+	lastStored int64           // the last row that earlier assignments stored: they store no more
 	stored     *stream.Offsets // what a look found of the offsets up to lastStored
 	aside      []*batch        // its rows, the first of which ClickHouse refuses
 	deadCount  int             // dead letters since the last line about them in the log
@@ -188,8 +190,8 @@ func (p *partition) add(b *batch, r *kgo.Record) bool {
 }
 
 // advance notes that the record at the offset is read. No broker of ours leaves holes: nothing
-// compacts these topics and nothing writes transactions to them. Whatever did this time, it is to be
-// seen.
+// compacts these topics and nothing writes transactions to them. Whatever did this time, it is to
+// be seen.
 func (p *partition) advance(offset int64) {
 	if offset > p.read {
 		p.metrics.gaps.Inc()
@@ -233,4 +235,30 @@ func (p *partition) drop() {
 		p.buffer.add(-queuedCost(r))
 	}
 	p.pending = nil
+}
+
+// logRefused logs why ClickHouse does not take the partition's rows.
+func (p *partition) logRefused(why error) {
+	p.log.Error("ClickHouse refuses this partition's rows; it stands still until that is fixed", "next_offset", p.next, "error", why)
+}
+
+// A topic may have more partitions than are on record (kafka.Ledger), if someone added them in
+// Kafka. Keys are distributed over the number on record. A collector that starts while Postgres is
+// away goes by Kafka's number, and may write to an unused partition. Such a record is written to
+// the partition of its key, marked as spooled, before the batch is stored: only there are repeats
+// of the event recognised.
+
+// stray is a record of an unused partition.
+type stray struct {
+	record *kgo.Record
+	to     int32 // partition of its key
+}
+
+// strayTo returns the partition of the record's key if this partition is not used. A record that
+// was not decoded stays where it is.
+func (p *partition) strayTo(r *kgo.Record, decoded error) (to int32, ok bool) {
+	if p.partitions == 0 || int(p.partition) < p.partitions || len(r.Key) == 0 || decoded != nil {
+		return 0, false
+	}
+	return p.hash.Of(r.Key, p.partitions), true
 }

@@ -41,9 +41,9 @@ func anEvent() event.Event {
 }
 
 // How a partition's records get into batches, against a plain model of the log: however the records
-// arrive, and wherever its owner is replaced, the spans are contiguous, and every event becomes a row
-// once. The model is a list: a record repeats an event if one of the size offsets before has the same
-// event, or, if it is marked as spooled, any record before it.
+// arrive, and wherever its owner is replaced, the spans are contiguous, and every event becomes a
+// row once. The model is a list: a record repeats an event if one of the size offsets before has
+// the same event, or, if it is marked as spooled, any record before it.
 func TestSpansAgainstAModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,7 +60,8 @@ func TestSpansAgainstAModel(t *testing.T) {
 		last := map[int]int64{}
 		offset := int64(-1)
 		for range rapid.IntRange(1, 80).Draw(t, "records") {
-			offset += int64(rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 1, 2, 7, 20}).Draw(t, "step")) // holes as well
+			// Holes as well.
+			offset += int64(rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 1, 2, 7, 20}).Draw(t, "step"))
 			r := &kgo.Record{Topic: event.Topic, Offset: offset}
 			switch kind := rapid.IntRange(-3, len(ids)-1).Draw(t, "kind"); {
 			case kind == -1:

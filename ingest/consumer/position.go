@@ -17,12 +17,18 @@ import (
 // position is where a partition's work goes on.
 type position struct {
 	topicID uuid.UUID
-	next    int64     // every offset below is done
-	before  time.Time // until then, by the server's clock, an insert from next on may begin; zero: none is announced
-	fetch   int64     // where reading begins: before next, to fill the window of repeats
-	certain int64     // below it repeats are looked for in ClickHouse, since a part of the window expired; 0: nothing expired
-	epoch   int32     // of the leader that wrote the last record below next; -1: not known
-	expired *expired
+	next    int64 // every offset below is done
+	fetch   int64 // where reading begins: before next, to fill the window of repeats
+	epoch   int32 // of the leader that wrote the last record below next; -1: not known
+	// before is until when, by the server's clock, an insert from next on may begin; zero: none is
+	// announced.
+	before time.Time
+	// certain is below which repeats are looked for in ClickHouse, since a part of the window expired;
+	// 0: nothing expired.
+	certain int64
+
+	committed int64 // every offset below was done; noCommit: the group has no commit
+	expired   bool  // the log begins after that: Kafka deleted records before they were read
 
 	partitions int  // of the topic, that keys are distributed over
 	successor  bool // an earlier topic had its name
@@ -30,12 +36,6 @@ type position struct {
 
 // noEpoch says that the leader's epoch is not known.
 const noEpoch = -1
-
-// expired says that the log begins after what the group has done: Kafka deleted records before they
-// were read.
-type expired struct {
-	committed int64 // every offset below was done; noCommit: the group has no commit
-}
 
 // noCommit says that there is no committed offset.
 const noCommit = -1
@@ -92,14 +92,15 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 		if !startOK || !endOK {
 			return nil, nil, fmt.Errorf("read range of %s partition %d: no answer", topic, partition)
 		}
-		p := position{topicID: topicID, partitions: recorded, next: start.Offset, epoch: noEpoch}
-		committed := int64(noCommit)
+		p := position{topicID: topicID, partitions: recorded, next: start.Offset, epoch: noEpoch, committed: noCommit}
 		announced := stream.Announcement{Last: stream.NoIntent}
-		if commitOK && commit.At >= 0 && stream.IsCommitFor(commit.Metadata, topicID) { // else it is for a topic that is gone
-			p.next, p.epoch, committed = commit.At, commit.LeaderEpoch, commit.At
+		// Another commit is for a topic that is gone.
+		if commitOK && commit.At >= 0 && stream.IsCommitFor(commit.Metadata, topicID) {
+			p.next, p.epoch, p.committed = commit.At, commit.LeaderEpoch, commit.At
 			announced, _ = stream.ParseCommit(commit.Metadata)
 		}
-		if past, known := epochs[partition]; known && past < p.next && p.next > start.Offset { // else that record expired
+		// At the start of the log, the last record that is done has expired.
+		if past, known := epochs[partition]; known && past < p.next && p.next > start.Offset {
 			out[partition] = &epochError{topic, partition, p.next, p.epoch, past}
 			continue
 		}
@@ -118,8 +119,8 @@ func readPositions(ctx context.Context, cl *kgo.Client, group, topic string, par
 			}
 			p.before = announced.Before
 		}
-		if start.Offset > 0 && committed < start.Offset {
-			p.expired = &expired{committed}
+		if start.Offset > 0 && p.committed < start.Offset {
+			p.expired = true
 			p.next, p.epoch = start.Offset, noEpoch
 		}
 		p.fetch = max(start.Offset, p.next-stream.RepeatWindow)

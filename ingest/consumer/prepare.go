@@ -11,7 +11,8 @@ import (
 	"lodestone/pkg/event"
 )
 
-// prepare does what comes before the insert: once a batch is stored, its records are not read again.
+// prepare does what comes before the insert: once a batch is stored, its records are not read
+// again.
 func (b *batcher) prepare(ctx context.Context, batch *batch) bool {
 	batch.prepared = batch.prepared ||
 		b.writeDeadLetters(ctx, batch) && b.sendStrays(ctx, batch) && b.dropStored(ctx, batch) && b.dropStoredRepeats(ctx, batch)
@@ -47,7 +48,7 @@ func (b *batcher) writeDeadLetters(ctx context.Context, batch *batch) bool {
 			s.warnDead()
 		}
 	}
-	return len(messages) == 0 || b.retry(ctx, batch, "write dead letters", func() error {
+	return len(messages) == 0 || b.retry(ctx, batch.owners(), "write dead letters", func() error {
 		if err := produce(ctx, b.client, messages...); err != nil {
 			return fmt.Errorf("write dead letters: %w", err)
 		}
@@ -80,7 +81,7 @@ func (b *batcher) sendStrays(ctx context.Context, batch *batch) bool {
 			})
 		}
 	}
-	return len(records) == 0 || b.retry(ctx, batch, "pass records on to the partition of their keys", func() error {
+	return len(records) == 0 || b.retry(ctx, batch.owners(), "pass records on to the partition of their keys", func() error {
 		if err := produce(ctx, b.client, records...); err != nil {
 			return fmt.Errorf("pass records on: %w", err)
 		}

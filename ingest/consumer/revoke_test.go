@@ -15,8 +15,8 @@ import (
 )
 
 // A partition is given back while the insert of its batch hangs: it has not reached the server, or
-// its answer is lost. The partitions that are kept go on, those of the batch after its time is over.
-// Once the other has an owner again, every row is stored once.
+// its answer is lost. The partitions that are kept go on, those of the batch after its time is
+// over. Once the other has an owner again, every row is stored once.
 func TestAPartitionIsRevokedWhileTheInsertOfItsBatchHangs(t *testing.T) {
 	t.Parallel()
 	for name, stored := range map[string]bool{"before the server has it": false, "before its answer": true} {

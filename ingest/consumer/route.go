@@ -16,27 +16,43 @@ type batcherKey struct {
 	shard   uint16
 }
 
-// batcherOf returns the batcher of a partition, which is placed on a shard if it has none yet.
+// batcherOf returns the batcher of a partition, which is placed on a shard if it has none yet. A
+// new batcher ends with ctx.
 func (c *Consumer) batcherOf(ctx context.Context, cl *kgo.Client, p *partition, at position) (*batcher, error) {
 	place := placement.Partition{Topic: p.topic, TopicID: at.topicID, Number: p.partition, Table: c.streams[p.topic].Table}
 	shard, err := c.placements.Shard(ctx, place)
 	if err != nil {
 		return nil, err
 	}
-	others, err := c.placements.Before(ctx, p.topic, at.topicID, shard)
+	key := batcherKey{at.topicID, shard}
+	c.mu.Lock()
+	b := c.batchers[key]
+	c.mu.Unlock()
+	if b == nil {
+		if b, err = c.startBatcher(ctx, cl, p.topic, key); err != nil {
+			return nil, err
+		}
+	}
+	p.batcher.Store(b)
+	return b, nil
+}
+
+// startBatcher returns the batcher of a key, which it starts unless another takeover did meanwhile.
+// The batcher ends with ctx.
+func (c *Consumer) startBatcher(ctx context.Context, cl *kgo.Client, topic string, key batcherKey) (*batcher, error) {
+	others, err := c.placements.Before(ctx, topic, key.topicID, key.shard)
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := batcherKey{at.topicID, shard}
 	b, known := c.batchers[key]
 	if !known {
-		b = newBatcher(c, cl, c.streams[p.topic], key, c.tableOf(c.streams[p.topic], at.topicID, shard, others...))
+		s := c.streams[topic]
+		b = newBatcher(c, cl, s, key, c.tableOf(s, key.topicID, key.shard, others...))
 		c.batchers[key] = b
-		c.storing.Go(func() { b.run(c.batching) })
+		c.storing.Go(func() { b.run(ctx) })
 	}
-	p.batcher.Store(b)
 	return b, nil
 }
 

@@ -21,8 +21,9 @@ func TestARepeatFromASpoolIsFoundHoweverOldItIs(t *testing.T) {
 	before, longAgo := *r.Stack, *r
 	before.TopicID, longAgo.Stack = uuid.New(), &before
 	longAgo.storeRows(0, 0, events[0], events[1])
-	events[0].Spooled, events[2].Spooled = true, true // one a repeat, one not
-	r.produce(0, events...)                           // events[1] is a repeat as well, but its sender does not say so
+	// One is a repeat, one is not.
+	events[0].Spooled, events[2].Spooled = true, true
+	r.produce(0, events...) // events[1] is a repeat as well, but its sender does not say so
 	stop := r.consume(r.config())
 	r.awaitCommit(0, 4)
 	r.requireStoredRows(3)

@@ -13,11 +13,11 @@ import (
 // times over.
 const aheadOffsets = 1 << 18
 
-// dropStored takes the rows out of the batch that earlier assignments stored. Committed offsets that
-// are lost or set back make a consumer walk through all of the log that is left: with a look for each
-// batch that would take hours, so one look ahead serves many. It shows all there will ever be:
-// nothing of earlier assignments comes any more, and rows are never taken away while a consumer may
-// look for them. It reports whether the batch is to be stored.
+// dropStored takes the rows out of the batch that earlier assignments stored. Committed offsets
+// that are lost or set back make a consumer walk through all of the log that is left: with a look
+// for each batch that would take hours, so one look ahead serves many. It shows all there will ever
+// be: nothing of earlier assignments comes any more, and rows are never taken away while a consumer
+// may look for them. It reports whether the batch is to be stored.
 func (b *batcher) dropStored(ctx context.Context, batch *batch) bool {
 	rows := batch.rowsOf()
 	var asked []stream.Span
@@ -97,8 +97,8 @@ func (b *batcher) dropRepeats(batch *batch, repeated func(row int) bool) {
 }
 
 // dropStoredRepeats takes out of the batch what came from a spool and is stored since long: the
-// sender gave the spooling collector up and sent again, maybe hours ago. What is stored below a span
-// never changes, nor what earlier topics of the name have.
+// sender gave the spooling collector up and sent again, maybe hours ago. What is stored below a
+// span never changes, nor what earlier topics of the name have.
 func (b *batcher) dropStoredRepeats(ctx context.Context, batch *batch) bool {
 	var all []stream.Sought
 	anyTime := map[stream.Identity]bool{}
@@ -157,7 +157,7 @@ const maxLook = 5 * time.Minute
 // the same over and over, and never answer.
 func (b *batcher) retryLook(ctx context.Context, batch *batch, what string, look func(context.Context) error) bool {
 	limit := b.cfg.InsertTimeout
-	return b.retry(ctx, batch, what, func() error {
+	return b.retry(ctx, batch.owners(), what, func() error {
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		limit = min(2*limit, maxLook)
@@ -217,8 +217,8 @@ func (b *batcher) dropFound(ctx context.Context, batch *batch, found func(*span)
 
 // differing returns the spans of which a row that was found stored is not of the event that the
 // batch has at its offset, with the first such offset. The last rows tell: from where the log lost
-// its end, every record is another one. All rows of a batch take long to compare, since those of all
-// other partitions lie between them.
+// its end, every record is another one. All rows of a batch take long to compare, since those of
+// all other partitions lie between them.
 func (b *batcher) differing(ctx context.Context, batch *batch, stored map[*span][]int) (map[*span]int64, error) {
 	var last []int
 	for _, rows := range stored {

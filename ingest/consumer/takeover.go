@@ -17,9 +17,10 @@ import (
 type takeover struct {
 	batcher    *batcher
 	table      table
-	ends       func(context.Context) (map[int32]kafka.Range, error) // what the log holds of each partition
-	pool       *postgres.Pool                                       // has on record what is lost
+	pool       *postgres.Pool // has on record what is lost
 	partitions map[*partition]position
+	// ends returns what the log holds of each partition.
+	ends func(context.Context) (map[int32]kafka.Range, error)
 }
 
 // takeOver takes over the partitions of a topic that were assigned together. It returns at once.
@@ -28,7 +29,8 @@ func (c *Consumer) takeOver(ctx context.Context, cl *kgo.Client, taken map[*part
 		byShard := map[*batcher]map[*partition]position{}
 		for p, at := range taken {
 			var b *batcher
-			if !retry(ctx, []*partition{p}, "find the shard of the partition", func() (err error) {
+			tries := retrier{p.log, c.shards.Size() > 1}
+			if !tries.retry(ctx, []*partition{p}, "find the shard of the partition", func() (err error) {
 				b, err = c.batcherOf(ctx, cl, p, at)
 				return err
 			}) {
@@ -80,15 +82,17 @@ func (t *takeover) some(ctx context.Context, some []*partition) {
 			until = before
 		}
 	}
-	if !retry(ctx, some, "find out what is stored", func() error { return lastLook(ctx, t.table, numbers, until, t.batcher.cfg.RebalanceTimeout) }) {
+	if !t.batcher.retry(ctx, some, "find out what is stored", func() error {
+		return lastLook(ctx, t.table, numbers, until, t.batcher.cfg.RebalanceTimeout)
+	}) {
 		return
 	}
 	for _, p := range some {
-		if lost := t.partitions[p].expired; lost != nil && !t.recordExpired(ctx, p, lost) {
+		if at := t.partitions[p]; at.expired && !t.recordExpired(ctx, p, at.committed) {
 			p.given.Store(true)
 		}
 	}
-	if !retry(ctx, some, "find out what is stored", func() error { return t.look(ctx, some) }) {
+	if !t.batcher.retry(ctx, some, "find out what is stored", func() error { return t.look(ctx, some) }) {
 		return
 	}
 	for _, p := range some {

@@ -20,8 +20,9 @@ func TestAConsumerStopsWhileNoBrokerAnswersItsDeadLetters(t *testing.T) {
 	asked := make(chan struct{})
 	first := sync.OnceFunc(func() { close(asked) })
 	var back atomic.Bool
-	defer back.Store(true)                                                                               // a test that fails ends
-	r.Broker.Cluster().ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) { // the consumer writes nothing else
+	defer back.Store(true) // a test that fails ends
+	// The consumer writes nothing else.
+	r.Broker.Cluster().ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		r.Broker.Cluster().KeepControl()
 		first()
 		return nil, nil, !back.Load()

@@ -83,7 +83,7 @@ func caughtByTests() []Mutant {
 		},
 		{
 			Name:    "a second consumer group is not refused",
-			Edits:   []Edit{{"ingest/consumer/claim.go", "owner != c.cfg.Group {", "owner == \"\" {"}},
+			Edits:   []Edit{{"ingest/consumer/assignment.go", "owner != c.cfg.Group {", "owner == \"\" {"}},
 			Package: "ingest/consumer", Test: "TestASecondConsumerGroupIsRefused",
 		},
 		{

@@ -16,7 +16,7 @@ func ofShards() []Mutant {
 		},
 		{
 			Name:    "an unused partition stores its records",
-			Edits:   []Edit{{"ingest/consumer/stray.go", "p.hash.Of(r.Key, p.partitions), true", "p.hash.Of(r.Key, p.partitions), false"}},
+			Edits:   []Edit{{"ingest/consumer/partition.go", "p.hash.Of(r.Key, p.partitions), true", "p.hash.Of(r.Key, p.partitions), false"}},
 			Package: tests, Test: "TestRecordsOfUnusedPartitionsAreStoredWithTheirKey",
 		},
 		{
