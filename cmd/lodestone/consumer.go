@@ -6,6 +6,7 @@ import (
 	"lodestone/ingest/consumer"
 	"lodestone/ingest/counter"
 	"lodestone/ingest/erasure"
+	"lodestone/ingest/horizon"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/quota"
 	"lodestone/ingest/retention"
@@ -46,6 +47,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.Consumer.Group = c.ClickHouse.Group(c.Consumer.Group)
 	consumer.CollectEagerly(c.Consumer)
 	c.Quota.Plans = c.Plans.Plans
 	p := newProcess(c.Process)
@@ -86,6 +88,7 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.checks["kafka"] = events.CheckKafka
 	p.stack.Add("consumer", events)
 	p.stack.Add("counters", counter.New(n, counter.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
+	p.stack.Add("horizon", horizon.New(horizon.Deps{Group: c.Group, Kafka: k, Copy: s.Number(), Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("mirror", mirror.New(m, mirror.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("pulse of the stores", backup.NewPulse(backup.PulseDeps{Postgres: pool, ClickHouse: s, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("retention", retention.New(keep, retention.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))

@@ -13,6 +13,7 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
+	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/schema"
 )
@@ -122,6 +123,13 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		report(log, "clickhouse", applied)
+		added, err := placement.AddCopy(ctx, pool, s)
+		if err != nil {
+			return err
+		}
+		if added {
+			log.Info("put a copy of the events on record", "copy", s.Number())
+		}
 		client, err := kgo.NewClient(k.Options(log)...)
 		if err != nil {
 			return fmt.Errorf("make Kafka client: %w", err)

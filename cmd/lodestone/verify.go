@@ -31,7 +31,7 @@ type verifyCommand struct {
 	Kafka      kafka.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
 	Postgres   postgres.Config   `embed:""`
-	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
+	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. That of a copy of the events after the first ends with -copy- and its number."`
 	Since      pointInTime       `name:"since" placeholder:"TIME" help:"Only from this time on: an RFC 3339 time, a date, or a duration before now such as 24h."`
 	Until      pointInTime       `name:"until" placeholder:"TIME" help:"Only before this time, in the same format."`
 	Person     string            `name:"person" placeholder:"ADDRESS" help:"Instead of comparing, look for what the databases have of this email address. Fails if there is anything."`
@@ -130,12 +130,12 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
 		return nil, err
 	}
-	if apart, err := backup.Compare(ctx, pool, conn); err != nil {
+	if apart, err := backup.Compare(ctx, pool, c.ClickHouse.Number(), conn); err != nil {
 		return nil, err
 	} else if apart != nil {
 		fmt.Println(apart)
 	}
-	v := &verify.Verifier{Client: client, Options: options, Conn: conn, Pool: pool, Group: c.Group, Settle: verifySettle, Log: log}
+	v := &verify.Verifier{Client: client, Options: options, Conn: conn, Pool: pool, Copy: c.ClickHouse.Number(), Group: c.ClickHouse.Group(c.Group), Settle: verifySettle, Log: log}
 	return v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time})
 }
 

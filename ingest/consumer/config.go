@@ -9,7 +9,7 @@ import (
 
 // Config is the setting of the consumer.
 type Config struct {
-	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
+	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. That of a copy of the events after the first ends with -copy- and its number."`
 	BatchRows        int           `kong:"-"`
 	BatchBytes       int           `kong:"-"`
 	BatchAge         time.Duration `name:"consumer-batch-age" default:"500ms" help:"Maximum time that a record waits for its batch to fill. Each batch is one insert into ClickHouse."`

@@ -42,7 +42,7 @@ func (t *takeover) addLost(ctx context.Context, p *partition, lost []kafka.Range
 	q := store.New(t.pool.Unscoped())
 	for _, r := range lost {
 		err := q.AddLostRange(ctx, store.AddLostRangeParams{
-			TopicID: p.place.TopicID, Topic: p.topic, Partition: p.partition, FirstOffset: r.From, PastOffset: r.To,
+			TopicID: p.place.TopicID, Copy: t.copy, Topic: p.topic, Partition: p.partition, FirstOffset: r.From, PastOffset: r.To,
 		})
 		if err != nil {
 			return fmt.Errorf("record lost offsets: %w", err)

@@ -25,7 +25,7 @@ func (r *rig) expire(partition int32, before int64) {
 // losses returns the lost ranges of a partition that are on record.
 func (r *rig) losses(partition int32) (lost []kafka.Range) {
 	r.t.Helper()
-	all, err := store.New(r.Postgres.Unscoped()).LostRanges(r.t.Context())
+	all, err := store.New(r.Postgres.Unscoped()).LostRanges(r.t.Context(), 1)
 	require.NoError(r.t, err)
 	for _, l := range all {
 		if l.TopicID == r.TopicID && l.Partition == partition {

@@ -69,7 +69,7 @@ func TestAConsumerWhoseGroupWasReplacedEnds(t *testing.T) {
 	enginetest.Run(t, c)
 	r.produce(0, r.events(10)...)
 	r.awaitCommit(0, 10)
-	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topics SET consumer_group = 'other' WHERE topic_id = $1", r.TopicID)
+	_, err = r.Postgres.Unscoped().Exec(t.Context(), "UPDATE topic_groups SET consumer_group = 'other' WHERE topic_id = $1", r.TopicID)
 	require.NoError(t, err)
 	// It joins again.
 	r.Broker.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.UnknownMemberID, Count: 1})

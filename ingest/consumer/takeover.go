@@ -18,6 +18,7 @@ type takeover struct {
 	batcher    *batcher
 	table      table
 	pool       *postgres.Pool // has on record what is lost
+	copy       int32          // of the events
 	partitions map[*partition]position
 	// ends returns what the log holds of each partition.
 	ends func(context.Context) (map[int32]kafka.Range, error)
@@ -44,7 +45,7 @@ func (c *Consumer) takeOver(ctx context.Context, cl *kgo.Client, taken map[*part
 		var shards sync.WaitGroup
 		for b, of := range byShard {
 			shards.Go(func() {
-				t := takeover{batcher: b, table: c.tableOf(b.stream, b.key.topicID, b.key.shard), pool: c.postgres, partitions: of}
+				t := takeover{batcher: b, table: c.tableOf(b.stream, b.key.topicID, b.key.shard), pool: c.postgres, copy: c.shards.Copy(), partitions: of}
 				t.ends = func(ctx context.Context) (map[int32]kafka.Range, error) { return kafka.Ranges(ctx, cl, b.stream.Topic) }
 				defer t.table.Close()
 				t.run(ctx)

@@ -63,10 +63,11 @@ const (
 	// lookPages bounds a step of a look. The next one follows after refreshEvery, perhaps in another
 	// process.
 	lookPages = 10
-	// lookLock is the key of the advisory lock under which one process blanks, or looks. A change
+	// lookLock, with the number of the copy, is the key of the advisory lock under which one process
+	// blanks, or looks. A change
 	// rewrites whole parts of a table, for hours where it is large, so two processes are not to ask
 	// for the same.
-	lookLock = 0x6c6f6465_6c6f6f6b // "lodelook"
+	lookLock = 0x6c6f6465_6c6f0000 // "lodelo"
 
 	kafkaTimeout = 10 * time.Second
 )
@@ -142,6 +143,9 @@ func (j *Job) run(ctx context.Context, ready func()) error {
 	}
 }
 
+// copy returns the number of the copy of the events that the service blanks.
+func (j *Job) copy() int32 { return j.deps.ClickHouse.Number() }
+
 // reporter returns a function that counts errors of attempts that follow each other, and logs the
 // first of an outage.
 func (j *Job) reporter(ctx context.Context) func(error) {
@@ -159,7 +163,7 @@ func (j *Job) reporter(ctx context.Context) func(error) {
 
 // round blanks what new erasures are about, and looks for events of earlier ones, if it is time.
 func (j *Job) round(ctx context.Context) error {
-	recent, err := store.New(j.deps.Postgres.Unscoped()).LastBlanked(ctx, j.cfg.Interval.Seconds())
+	recent, err := store.New(j.deps.Postgres.Unscoped()).LastBlanked(ctx, store.LastBlankedParams{Seconds: j.cfg.Interval.Seconds(), Copy: j.copy()})
 	if err != nil {
 		return fmt.Errorf("look for erasures: %w", err)
 	}
@@ -201,7 +205,7 @@ func (j *Job) Blank(ctx context.Context) (n int, err error) {
 func (j *Job) alone(ctx context.Context, fn func() error) error {
 	return j.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		own := store.New(tx)
-		mine, err := own.TryLock(ctx, lookLock)
+		mine, err := own.TryLock(ctx, lookLock+int64(j.copy()))
 		if err != nil || !mine {
 			return err
 		}
@@ -214,7 +218,7 @@ func (j *Job) alone(ctx context.Context, fn func() error) error {
 
 // readPending returns the oldest erasures that are not done.
 func (j *Job) readPending(ctx context.Context, q *store.Queries) ([]store.PendingErasuresRow, error) {
-	rows, err := q.PendingErasures(ctx, erasuresAtOnce)
+	rows, err := q.PendingErasures(ctx, store.PendingErasuresParams{Copy: j.copy(), RowLimit: erasuresAtOnce})
 	if err != nil {
 		return nil, fmt.Errorf("read erasures: %w", err)
 	}
@@ -241,7 +245,7 @@ func (j *Job) blankPending(ctx context.Context, q *store.Queries, rows []store.P
 	if err := j.blank(ctx, links, time.Unix(0, 0)); err != nil {
 		return err
 	}
-	if err := q.EndErasures(ctx, ids); err != nil {
+	if err := q.EndErasures(ctx, store.EndErasuresParams{IDs: ids, Copy: j.copy()}); err != nil {
 		return fmt.Errorf("record that events are blank: %w", err)
 	}
 	j.dateRecords(ctx)
@@ -279,11 +283,11 @@ func (j *Job) LookAgain(ctx context.Context, since time.Time) error {
 // letters, repairs, and consumers that did not know of an erasure yet.
 func (j *Job) look(ctx context.Context) (ended bool, err error) {
 	q := store.New(j.deps.Postgres.Unscoped())
-	if state, err := q.ErasureLook(ctx); err != nil || !j.due(state) {
+	if state, err := q.ErasureLook(ctx, j.copy()); err != nil || !j.due(state) {
 		return false, err
 	}
 	err = j.alone(ctx, func() error {
-		state, err := q.ErasureLook(ctx)
+		state, err := q.ErasureLook(ctx, j.copy())
 		if err != nil || !j.due(state) {
 			return err
 		}
@@ -313,10 +317,10 @@ func (j *Job) lookOn(ctx context.Context, q *store.Queries, state store.ErasureL
 	if err != nil {
 		return false, err
 	}
-	if err := q.ContinueErasureLook(ctx, store.ContinueErasureLookParams{BeganAt: began, After: after}); err != nil || after != uuid.Nil {
+	if err := q.ContinueErasureLook(ctx, store.ContinueErasureLookParams{BeganAt: began, After: after, Copy: j.copy()}); err != nil || after != uuid.Nil {
 		return false, err
 	}
-	return true, q.EndErasureLook(ctx)
+	return true, q.EndErasureLook(ctx, j.copy())
 }
 
 // lookFrom looks for the links behind one, at most so many pages of them. It returns the last one,

@@ -342,6 +342,6 @@ func TestTheEndOfRecordsIsAddedLater(t *testing.T) {
 	// The look that found it is on record, so that no other process looks again before the interval is
 	// over.
 	var looked bool
-	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT looked_at IS NOT NULL AND began_at IS NULL FROM erasure_look").Scan(&looked))
+	require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT looked_at IS NOT NULL AND began_at IS NULL FROM erasure_looks").Scan(&looked))
 	require.True(t, looked)
 }

@@ -37,7 +37,7 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 	if err != nil {
 		cluster = "" // not every user may read it; comparisons still run by time
 	}
-	due, err := m.queries.ComparisonDue(ctx, store.ComparisonDueParams{Seconds: compareEvery.Seconds(), Cluster: cluster})
+	due, err := m.queries.ComparisonDue(ctx, store.ComparisonDueParams{Seconds: compareEvery.Seconds(), Cluster: cluster, Copy: m.copy})
 	if err != nil || !due {
 		return wrap(err, "look whether copies are to be compared")
 	}
@@ -49,18 +49,18 @@ func (m *Mirror) compare(ctx context.Context, conn driver.Conn) error {
 				return err
 			}
 		}
-		return wrap(q.EndComparison(ctx, cluster), "note that copies are compared")
+		return wrap(q.EndComparison(ctx, store.EndComparisonParams{Cluster: cluster, Copy: m.copy}), "note that copies are compared")
 	})
 	return err
 }
 
 // compareEntity notes the ids in buckets whose copies on a shard differ.
 func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn driver.Conn, e entity) error {
-	buckets, err := e.differing(ctx, m.pool, conn)
+	buckets, err := e.differing(ctx, m.pool, m.copy, conn)
 	if err != nil || len(buckets) == 0 {
 		return err
 	}
-	noted, err := e.noteBuckets(ctx, q, conn, buckets)
+	noted, err := e.noteBuckets(ctx, q, m.copy, conn, buckets)
 	if err != nil {
 		return err
 	}
@@ -75,10 +75,10 @@ func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn drive
 //
 // A replica may sum up Postgres' rows: it has what was committed before, with the changes that are
 // not copied yet.
-func (e entity) differing(ctx context.Context, pool *postgres.Pool, conn driver.Conn) (buckets []string, err error) {
+func (e entity) differing(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn) (buckets []string, err error) {
 	var rows []store.EntityBucketsRow
 	if err := pool.Snapshot(ctx, func(tx pgx.Tx) (err error) {
-		rows, err = store.New(tx).EntityBuckets(ctx, e.table)
+		rows, err = store.New(tx).EntityBuckets(ctx, store.EntityBucketsParams{Entity: e.table, Copy: copy})
 		return err
 	}); err != nil {
 		return nil, fmt.Errorf("sum up %s: %w", e.table, err)
@@ -122,8 +122,8 @@ func (e entity) copied(ctx context.Context, conn driver.Conn) (map[string]conten
 }
 
 // noteBuckets notes every id of the buckets, of either side, and returns the number of notes.
-func (e entity) noteBuckets(ctx context.Context, q *store.Queries, conn driver.Conn, buckets []string) (notes int64, err error) {
-	notes, err = q.NoteBuckets(ctx, store.NoteBucketsParams{Entity: e.table, Buckets: buckets})
+func (e entity) noteBuckets(ctx context.Context, q *store.Queries, copy int32, conn driver.Conn, buckets []string) (notes int64, err error) {
+	notes, err = q.NoteBuckets(ctx, store.NoteBucketsParams{Copy: copy, Entity: e.table, Buckets: buckets})
 	if err != nil {
 		return 0, fmt.Errorf("note %s to copy again: %w", e.table, err)
 	}
@@ -134,7 +134,7 @@ func (e entity) noteBuckets(ctx context.Context, q *store.Queries, conn driver.C
 	}
 	var ids []uuid.UUID
 	note := func() error {
-		err := q.NoteEntities(ctx, store.NoteEntitiesParams{Entity: e.table, IDs: ids})
+		err := q.NoteEntities(ctx, store.NoteEntitiesParams{Copy: copy, Entity: e.table, IDs: ids})
 		notes += int64(len(ids))
 		ids = ids[:0]
 		return wrap(err, "note "+e.table+" to copy again")

@@ -116,12 +116,12 @@ func copyVersions(ctx context.Context, q *store.Queries, conn driver.Conn, magne
 // number of changes. The changes are deleted when ClickHouse has acknowledged the copies: if
 // anything fails in between, they are copied again.
 func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, err error) {
-	if some, err := m.queries.AnyEntityChange(ctx); err != nil || !some {
+	if some, err := m.queries.AnyEntityChange(ctx, m.copy); err != nil || !some {
 		return 0, wrap(err, "look for changes to copy")
 	}
 	_, err = m.locked(ctx, copyTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		q := store.New(tx)
-		numbers, ids, err := readChanges(ctx, q)
+		numbers, ids, err := readChanges(ctx, q, m.copy)
 		if err != nil || len(numbers) == 0 {
 			return err
 		}
@@ -146,7 +146,7 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 			}
 			m.rows.Add(float64(len(ids[e.table])))
 		}
-		if err := q.RemoveEntityChanges(ctx, numbers); err != nil {
+		if err := q.RemoveEntityChanges(ctx, store.RemoveEntityChangesParams{Copy: m.copy, Numbers: numbers}); err != nil {
 			return fmt.Errorf("remove copied changes: %w", err)
 		}
 		changes = len(numbers)
@@ -156,8 +156,8 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 }
 
 // readChanges returns the oldest changes, and the ids that they name, each once.
-func readChanges(ctx context.Context, q *store.Queries) (numbers []int64, ids map[string]map[uuid.UUID]bool, err error) {
-	changes, err := q.EntityChanges(ctx, batchChanges)
+func readChanges(ctx context.Context, q *store.Queries, copy int32) (numbers []int64, ids map[string]map[uuid.UUID]bool, err error) {
+	changes, err := q.EntityChanges(ctx, store.EntityChangesParams{Copy: copy, MaxChanges: batchChanges})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read changes: %w", err)
 	}

@@ -6,7 +6,7 @@
 // transaction. The mirror reads the notes, copies the current state of those ids under a new
 // version, and deletes the notes when ClickHouse has stored the copies. Copying twice changes
 // nothing: ClickHouse keeps the highest version of an id, and versions rise in the order in which
-// states were read, since one mirror works at a time and takes its version first. While nothing
+// states were read, since one mirror of a copy of the events works at a time and takes its version first. While nothing
 // changes, it polls an empty table. Every shard has all copies, beside the rows that are joined
 // with them.
 //
@@ -33,8 +33,9 @@ import (
 	"lodestone/pkg/store"
 )
 
-// mirrorLock is the key of the advisory lock that one mirror holds while it copies.
-const mirrorLock = 0x6c6f6465_6d697272 // "lodemirr"
+// mirrorLock, with the number of the copy of the events, is the key of the advisory lock that one
+// mirror holds while it copies.
+const mirrorLock = 0x6c6f6465_6d690000 // "lodemi"
 
 const (
 	batchChanges = 10_000           // copied in one transaction
@@ -61,6 +62,7 @@ type Mirror struct {
 	*service.Loop
 	cfg     Config
 	store   clickhouse.Config
+	copy    int32 // of the events, which has the rows that are joined with the mirror's
 	pool    *postgres.Pool
 	queries *store.Queries
 	log     *slog.Logger
@@ -83,7 +85,7 @@ type Deps struct {
 // New returns the mirror's service.
 func New(c Config, d Deps) *Mirror {
 	m := &Mirror{
-		cfg: c, store: d.ClickHouse, pool: d.Postgres, queries: store.New(d.Postgres.Unscoped()), log: d.Log,
+		cfg: c, store: d.ClickHouse, copy: d.ClickHouse.Number(), pool: d.Postgres, queries: store.New(d.Postgres.Unscoped()), log: d.Log,
 		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_rows_total", Help: "States of lead magnets and links copied to ClickHouse."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lodestone_mirror_errors_total", Help: "Attempts to copy lead magnets and links that failed and were repeated."}),
 		lag:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "lodestone_mirror_lag_seconds", Help: "Age of the oldest change of a lead magnet or link that ClickHouse lacks, at the last look."}),
@@ -164,7 +166,7 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 				if rows > 0 {
 					return nil
 				}
-				return wrap(store.New(tx).NoteAllEntities(ctx, e.table), "note all "+e.table)
+				return wrap(store.New(tx).NoteAllEntities(ctx, store.NoteAllEntitiesParams{Copy: m.copy, Entity: e.table}), "note all "+e.table)
 			})
 			if err != nil {
 				return err
@@ -178,7 +180,7 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 			return nil
 		}
 		for _, table := range withAddresses() {
-			if err := store.New(tx).NoteAllEntities(ctx, table); err != nil {
+			if err := store.New(tx).NoteAllEntitiesEverywhere(ctx, table); err != nil {
 				return fmt.Errorf("note all %s: %w", table, err)
 			}
 		}
@@ -192,7 +194,7 @@ func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx co
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = m.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		if mine, err = store.New(tx).TryLock(ctx, mirrorLock); err != nil {
+		if mine, err = store.New(tx).TryLock(ctx, mirrorLock+int64(m.copy)); err != nil {
 			return fmt.Errorf("take the mirror's lock: %w", err)
 		}
 		if !mine {
@@ -209,7 +211,7 @@ func withAddresses() []string { return []string{"access_links", "submissions"} }
 // purge removes addresses from ClickHouse's disk after copying them was switched off and all links
 // were copied without them: merging leaves only the last version of each.
 func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
-	due, err := m.queries.PurgeDue(ctx)
+	due, err := m.queries.PurgeDue(ctx, m.copy)
 	if err != nil || !due {
 		return wrap(err, "look whether addresses are to be removed")
 	}
@@ -223,11 +225,11 @@ func (m *Mirror) purge(ctx context.Context, conn driver.Conn) error {
 			return fmt.Errorf("remove addresses from ClickHouse: %w", err)
 		}
 	}
-	return wrap(m.queries.EndPurge(ctx), "note that addresses are removed")
+	return wrap(m.queries.EndPurge(ctx, m.copy), "note that addresses are removed")
 }
 
 func (m *Mirror) measure(ctx context.Context) error {
-	seconds, err := m.queries.MirrorLag(ctx)
+	seconds, err := m.queries.MirrorLag(ctx, m.copy)
 	if err != nil {
 		return fmt.Errorf("look for changes to copy: %w", err)
 	}

@@ -252,10 +252,10 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 	// dueAgain lets the time pass after which both are compared, and waits until they were.
 	dueAgain := func() {
 		t.Helper()
-		r.exec("UPDATE entity_copy SET compared_at = '-infinity'")
+		r.exec("UPDATE copies SET compared_at = '-infinity'")
 		require.Eventually(t, func() bool {
 			var compared bool
-			err := r.pool.Unscoped().QueryRow(t.Context(), "SELECT compared_at > '-infinity' AND NOT EXISTS (SELECT FROM entity_changes) FROM entity_copy").Scan(&compared)
+			err := r.pool.Unscoped().QueryRow(t.Context(), "SELECT compared_at > '-infinity' AND NOT EXISTS (SELECT FROM entity_changes) FROM copies").Scan(&compared)
 			return err == nil && compared
 		}, waitLimit, 20*time.Millisecond)
 	}
@@ -272,7 +272,7 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 		fmt.Sprintf("UPDATE lead_magnets SET title = 'old' WHERE id = '%s'", changed),
 		fmt.Sprintf("INSERT INTO lead_magnets (id, account_id, title) VALUES ('%s', '%s', 'back')", back, r.account),
 		"DELETE FROM entity_changes",             // the backup has no notes of what it lacks
-		"UPDATE entity_copy SET cluster = '1/1'", // and is of another cluster
+		"UPDATE copies SET cluster = '1/1'", // and is of another cluster
 	} {
 		_, err := tx.Exec(t.Context(), sql)
 		require.NoError(t, err)

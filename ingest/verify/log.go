@@ -174,7 +174,7 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 		return err
 	}
 	maps.Copy(places, anyTime)
-	known, err := store.New(v.Pool.Unscoped()).LostRanges(ctx)
+	known, err := store.New(v.Pool.Unscoped()).LostRanges(ctx, v.Copy)
 	if err != nil {
 		return fmt.Errorf("read lost offsets: %w", err)
 	}

@@ -90,10 +90,13 @@ func (v *Verifier) offsets(ctx context.Context, p *part, r kafka.Range) (int64, 
 	return int64(n), nil
 }
 
+// name is that of the check's rounds: each copy of the events has a check of its own.
+func (w *Watch) name() string { return w.store.Group("verify") }
+
 // readState reads the last round's state, sets the metrics, and reports whether another round is
 // due.
 func (w *Watch) readState(ctx context.Context, tx pgx.Tx, pause time.Duration) (due bool, err error) {
-	last, err := store.New(tx).RunningCheck(ctx)
+	last, err := store.New(tx).RunningCheck(ctx, w.name())
 	if errors.Is(err, pgx.ErrNoRows) {
 		w.state = state{}
 		return true, nil
@@ -115,7 +118,7 @@ func (w *Watch) writeState(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return fmt.Errorf("encode the running check's state: %w", err)
 	}
-	if err := store.New(tx).SetRunningCheck(ctx, text); err != nil {
+	if err := store.New(tx).SetRunningCheck(ctx, store.SetRunningCheckParams{Service: w.name(), State: text}); err != nil {
 		return fmt.Errorf("record the running check: %w", err)
 	}
 	return nil

@@ -30,7 +30,8 @@ type Verifier struct {
 	Options []kgo.Opt // the options of Client: the log is read by separate clients
 	Conn    driver.Conn
 	Pool    *postgres.Pool
-	Group   string        // of the consumers
+	Copy    int32         // of the events: what is in Conn
+	Group   string        // of the consumers that fill it
 	Settle  time.Duration // time after which a counter that differs is checked again
 	Log     *slog.Logger
 
@@ -160,7 +161,7 @@ func (v *Verifier) limit(ctx context.Context, p *part, s Span) (kafka.Range, err
 // readExpired adds the ranges that consumers recorded as deleted before they were stored, and found
 // in the span.
 func (v *Verifier) readExpired(ctx context.Context, span Span, report *Report) error {
-	lost, err := store.New(v.Pool.Unscoped()).LostRanges(ctx)
+	lost, err := store.New(v.Pool.Unscoped()).LostRanges(ctx, v.Copy)
 	if err != nil {
 		return fmt.Errorf("read lost offsets: %w", err)
 	}

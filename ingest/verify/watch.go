@@ -163,7 +163,7 @@ func (w *Watch) check(ctx context.Context) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	v := &Verifier{Client: client, Options: options, Conn: conn, Pool: w.pool, Group: w.group, Settle: watchSettle, Log: w.log}
+	v := &Verifier{Client: client, Options: options, Conn: conn, Pool: w.pool, Copy: w.store.Number(), Group: w.group, Settle: watchSettle, Log: w.log}
 	return w.compare(ctx, v)
 }
 

@@ -118,7 +118,7 @@ func (b *Backups) create(ctx context.Context) (m Manifest, err error) {
 		return m, fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
-	if m.Offsets, err = committed(ctx, b.deps.Postgres, client); err != nil {
+	if m.Offsets, err = committed(ctx, b.deps.Postgres, b.deps.ClickHouse.Number(), client); err != nil {
 		return m, err
 	}
 	servers, err := b.deps.ClickHouse.DistinctServers(ctx)

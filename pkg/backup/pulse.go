@@ -69,9 +69,9 @@ type shardBeat struct {
 	shard uint16
 }
 
-// postgresBeat returns the number of Postgres, and the shards that have had one.
-func postgresBeat(ctx context.Context, pool *postgres.Pool) (b beat, had []int32, err error) {
-	row, err := store.New(pool.Unscoped()).StorePulse(ctx)
+// postgresBeat returns the number of Postgres for a copy of the events, and the shards that have had one.
+func postgresBeat(ctx context.Context, pool *postgres.Pool, copy int32) (b beat, had []int32, err error) {
+	row, err := store.New(pool.Unscoped()).StorePulse(ctx, copy)
 	if err != nil {
 		return b, nil, fmt.Errorf("read the pulse of Postgres: %w", err)
 	}
@@ -92,9 +92,9 @@ func shardBeats(ctx context.Context, conn driver.Conn) (all []shardBeat, err err
 	return all, nil
 }
 
-// Compare returns how Postgres and ClickHouse are apart, or nil.
-func Compare(ctx context.Context, pool *postgres.Pool, conn driver.Conn) (*Apart, error) {
-	of, had, err := postgresBeat(ctx, pool)
+// Compare returns how Postgres and the ClickHouse of a copy of the events are apart, or nil.
+func Compare(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn) (*Apart, error) {
+	of, had, err := postgresBeat(ctx, pool, copy)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func Compare(ctx context.Context, pool *postgres.Pool, conn driver.Conn) (*Apart
 	}
 	if slices.ContainsFunc(shards, func(is shardBeat) bool { return is.number > of.number }) {
 		// It may have been raised since, and rises in Postgres first.
-		if of, had, err = postgresBeat(ctx, pool); err != nil {
+		if of, had, err = postgresBeat(ctx, pool, copy); err != nil {
 			return nil, err
 		}
 	}
@@ -153,8 +153,8 @@ func compare(of beat, had []int32, shards []shardBeat) *Apart {
 }
 
 // align gives the shards the number of Postgres, and both one that neither has had.
-func align(ctx context.Context, pool *postgres.Pool, conn driver.Conn) error {
-	of, _, err := postgresBeat(ctx, pool)
+func align(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn) error {
+	of, _, err := postgresBeat(ctx, pool, copy)
 	if err != nil {
 		return err
 	}
@@ -166,15 +166,15 @@ func align(ctx context.Context, pool *postgres.Pool, conn driver.Conn) error {
 	for _, is := range shards {
 		next = max(next, is.number)
 	}
-	set, err := store.New(pool.Unscoped()).SetStorePulse(ctx, int64(next)+1)
+	set, err := store.New(pool.Unscoped()).SetStorePulse(ctx, store.SetStorePulseParams{Number: int64(next) + 1, Copy: copy})
 	if err != nil {
 		return fmt.Errorf("set the pulse of Postgres: %w", err)
 	}
-	return setShards(ctx, pool, conn, beat{set.Installation, next + 1, set.BeatAt})
+	return setShards(ctx, pool, copy, conn, beat{set.Installation, next + 1, set.BeatAt})
 }
 
 // setShards writes a number to the shards, and records in Postgres that they have one.
-func setShards(ctx context.Context, pool *postgres.Pool, conn driver.Conn, b beat) error {
+func setShards(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn, b beat) error {
 	err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
 		return shard.Exec(ctx, "INSERT INTO lodestone.pulse SETTINGS async_insert = 0 SELECT ?, ?, ?", b.installation, b.number, b.at.UTC())
 	})
@@ -190,7 +190,7 @@ func setShards(ctx context.Context, pool *postgres.Pool, conn driver.Conn, b bea
 		ids[i] = int32(is.shard)
 	}
 	slices.Sort(ids)
-	if err := store.New(pool.Unscoped()).RecordPulseShards(ctx, ids); err != nil {
+	if err := store.New(pool.Unscoped()).RecordPulseShards(ctx, store.RecordPulseShardsParams{Shards: ids, Copy: copy}); err != nil {
 		return fmt.Errorf("record which shards have a pulse: %w", err)
 	}
 	return nil
@@ -255,7 +255,7 @@ func (p *Pulse) beat(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		apart, err := Compare(ctx, p.deps.Postgres, conn)
+		apart, err := Compare(ctx, p.deps.Postgres, p.copy(), conn)
 		if err != nil {
 			return err
 		}
@@ -267,9 +267,12 @@ func (p *Pulse) beat(ctx context.Context) (err error) {
 	})
 }
 
+// copy returns the number of the copy of the events that it watches.
+func (p *Pulse) copy() int32 { return p.deps.ClickHouse.Number() }
+
 // raise raises the number in Postgres if every shard has it, and writes it to the shards.
 func (p *Pulse) raise(ctx context.Context, conn driver.Conn) error {
-	b, _, err := postgresBeat(ctx, p.deps.Postgres)
+	b, _, err := postgresBeat(ctx, p.deps.Postgres, p.copy())
 	if err != nil {
 		return err
 	}
@@ -278,11 +281,11 @@ func (p *Pulse) raise(ctx context.Context, conn driver.Conn) error {
 		return err
 	}
 	if !slices.ContainsFunc(shards, func(is shardBeat) bool { return is.number < b.number }) {
-		next, err := store.New(p.deps.Postgres.Unscoped()).BeatStorePulse(ctx)
+		next, err := store.New(p.deps.Postgres.Unscoped()).BeatStorePulse(ctx, p.copy())
 		if err != nil {
 			return fmt.Errorf("raise the pulse of Postgres: %w", err)
 		}
 		b = beat{next.Installation, uint64(next.Number), next.BeatAt}
 	}
-	return setShards(ctx, p.deps.Postgres, conn, b)
+	return setShards(ctx, p.deps.Postgres, p.copy(), conn, b)
 }

@@ -19,35 +19,30 @@ import (
 // consumers start. Erasures are applied again, and mails, messages and webhooks wait for Resume.
 // Migrate afterwards.
 func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error) {
-	servers, err := b.deps.ClickHouse.Servers()
+	servers, err := b.serversFor(m)
 	if err != nil {
 		return r, err
 	}
-	if len(servers) != len(m.ClickHouse) {
-		return r, fmt.Errorf("the backup is of %d ClickHouse shards, and %d are given: give as many with --clickhouse-shards", len(m.ClickHouse), len(servers))
-	}
-	if err := b.requireEmpty(ctx, m); err != nil {
+	if err := requireEmptyPostgres(ctx, b.deps.Postgres, m); err != nil {
 		return r, err
 	}
-	b.deps.Progress("comparing the backup with its checksums")
-	wrong, err := b.Check(ctx, m)
-	if err != nil {
+	if err := requireEmptyClickHouse(ctx, servers); err != nil {
 		return r, err
 	}
-	if len(wrong) > 0 {
-		return r, damage(m, wrong)
+	if err := b.requireSound(ctx, m); err != nil {
+		return r, err
 	}
-	for i, s := range m.ClickHouse {
-		if err := b.restoreShard(ctx, servers[i], m.Name, s); err != nil {
-			return r, err
-		}
-		b.deps.Progress(fmt.Sprintf("ClickHouse shard %d: %d bytes", s.ID, s.Size.Bytes))
+	if err := b.restoreShards(ctx, servers, m); err != nil {
+		return r, err
 	}
 	if err := b.restoreFiles(ctx, m.Name, m.Files); err != nil {
 		return r, err
 	}
 	if err := load(ctx, b.deps.Postgres, b.place, m); err != nil {
 		return r, err
+	}
+	if err := store.New(b.deps.Postgres.Unscoped()).RemoveOtherCopies(ctx, b.deps.ClickHouse.Number()); err != nil {
+		return r, fmt.Errorf("take the other copies of the events off the record: %w", err)
 	}
 	b.deps.Progress(fmt.Sprintf("Postgres: %d tables, as of %s", len(m.Postgres.Tables), m.PostgresAt.Format("2006-01-02 15:04:05 MST")))
 	for _, g := range m.Gone {
@@ -67,14 +62,26 @@ func damage(m Manifest, wrong []string) error {
 	return fmt.Errorf("%w, and nothing was loaded: give another one as --backup than %s: %s%s", ErrDamaged, m.Name, strings.Join(listed, "; "), more)
 }
 
-func (b *Backups) requireEmpty(ctx context.Context, m Manifest) error {
+// serversFor returns the servers that the shards of a backup are restored to, in their order.
+func (b *Backups) serversFor(m Manifest) ([]clickhouse.Config, error) {
 	servers, err := b.deps.ClickHouse.Servers()
-	if err != nil {
-		return err
+	if err == nil && len(servers) != len(m.ClickHouse) {
+		err = fmt.Errorf("the backup is of %d ClickHouse shards, and %d are given: give as many with --clickhouse-shards", len(m.ClickHouse), len(servers))
 	}
-	if err := requireEmptyPostgres(ctx, b.deps.Postgres, m); err != nil {
-		return err
+	return servers, err
+}
+
+// requireSound returns an error that wraps ErrDamaged if a byte of a backup is not what was written.
+func (b *Backups) requireSound(ctx context.Context, m Manifest) error {
+	b.deps.Progress("comparing the backup with its checksums")
+	wrong, err := b.Check(ctx, m)
+	if err == nil && len(wrong) > 0 {
+		err = damage(m, wrong)
 	}
+	return err
+}
+
+func requireEmptyClickHouse(ctx context.Context, servers []clickhouse.Config) error {
 	for _, server := range servers {
 		rows, err := clickhouse.HasRows(ctx, server)
 		if err != nil {
@@ -83,6 +90,18 @@ func (b *Backups) requireEmpty(ctx context.Context, m Manifest) error {
 		if rows {
 			return fmt.Errorf("%w: ClickHouse has rows in the database lodestone: drop the databases lodestone, lodestone_all and analytics, or give another server", ErrNotEmpty)
 		}
+	}
+	return nil
+}
+
+// restoreShards restores the shards of a backup, each as the shard of the same place in the copy of
+// the events that the servers are of.
+func (b *Backups) restoreShards(ctx context.Context, servers []clickhouse.Config, m Manifest) error {
+	for i, s := range m.ClickHouse {
+		if err := b.restoreShard(ctx, servers[i], m.Name, s); err != nil {
+			return err
+		}
+		b.deps.Progress(fmt.Sprintf("ClickHouse shard %d: %d bytes", s.ID, s.Size.Bytes))
 	}
 	return nil
 }
@@ -96,6 +115,9 @@ func (b *Backups) restoreShard(ctx context.Context, server clickhouse.Config, na
 		return err
 	}
 	if err := clickhouse.Restore(ctx, server, from); err != nil {
+		return err
+	}
+	if err := clickhouse.RenameShard(ctx, server); err != nil {
 		return err
 	}
 	return clickhouse.CheckTables(ctx, server)
@@ -148,7 +170,7 @@ func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err err
 		return r, fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
-	groups, err := topicGroups(ctx, d.Postgres, client)
+	groups, err := topicGroups(ctx, d.Postgres, d.ClickHouse.Number(), client)
 	if err != nil {
 		return r, err
 	}
@@ -159,7 +181,7 @@ func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err err
 	if err != nil {
 		return r, err
 	}
-	return r, errors.Join(align(ctx, d.Postgres, conn), conn.Close())
+	return r, errors.Join(align(ctx, d.Postgres, d.ClickHouse.Number(), conn), conn.Close())
 }
 
 // Align lets an installation go on whose stores are of different times, since one of them was

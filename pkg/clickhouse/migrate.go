@@ -46,7 +46,7 @@ func Migrate(ctx context.Context, c Config) (applied []int64, err error) {
 		applied = append(applied, versions...)
 	}
 	slices.Sort(applied)
-	if err := nameShards(ctx, servers); err != nil {
+	if err := nameShards(ctx, c, servers); err != nil {
 		return nil, err
 	}
 	if several {

@@ -15,14 +15,19 @@ import (
 	native "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// nameShards gives each shard that has no id the next one. The first server of an installation,
-// which may be its only one for long, is shard 1.
-func nameShards(ctx context.Context, servers []Config) error {
+// nameShards gives each shard of a copy that has no id the next one. The first server of an
+// installation, which may be its only one for long, is shard 1.
+func nameShards(ctx context.Context, c Config, servers []Config) error {
 	ids := make([]uint16, len(servers))
 	for i, server := range servers {
 		id, err := readID(ctx, server)
 		if err != nil {
 			return err
+		}
+		if id != 0 {
+			if err := c.requireCopy(id); err != nil {
+				return err
+			}
 		}
 		ids[i] = id
 	}
@@ -33,7 +38,7 @@ func nameShards(ctx context.Context, servers []Config) error {
 			}
 			continue
 		}
-		ids[i] = slices.Max(ids) + 1
+		ids[i] = max(slices.Max(ids)+1, c.firstShard())
 		err := onServer(server, func(db *sql.DB) error {
 			_, err := db.ExecContext(ctx, fmt.Sprintf("INSERT INTO lodestone.shard (id) SETTINGS async_insert = 0 VALUES (%d)", ids[i]))
 			return err
@@ -41,6 +46,30 @@ func nameShards(ctx context.Context, servers []Config) error {
 		if err != nil {
 			return fmt.Errorf("write the id of a ClickHouse shard: %w", err)
 		}
+	}
+	return nil
+}
+
+// RenameShard gives a server that was restored from a backup of another copy of the events the id
+// of the same shard in its own.
+func RenameShard(ctx context.Context, server Config) error {
+	is, err := readID(ctx, server)
+	if err != nil || is == 0 || server.requireCopy(is) == nil {
+		return err
+	}
+	err = onServer(server, func(db *sql.DB) error {
+		for _, statement := range []string{
+			"TRUNCATE TABLE lodestone.shard",
+			fmt.Sprintf("INSERT INTO lodestone.shard (id) SETTINGS async_insert = 0 VALUES (%d)", server.firstShard()+(is-1)%shardsOfACopy),
+		} {
+			if _, err := db.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write the id of a ClickHouse shard: %w", err)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ const shardsSetting = "--clickhouse-shards"
 func (c Config) Servers() ([]Config, error) {
 	o, err := c.Options()
 	if err != nil || c.Shards == "" {
-		return []Config{{URL: c.URL}}, err
+		return []Config{{URL: c.URL, Copy: c.Copy}}, err
 	}
 	if strings.Contains(c.Shards, ",") {
 		return nil, config.Invalid(shardsSetting, "has a comma: Lodestone stores on one server of each shard, and does not use replicas of it yet",
@@ -63,7 +63,7 @@ func (c Config) at(address string) (Config, error) {
 		return Config{}, config.Invalid("--clickhouse-url", "cannot be parsed", "write clickhouse://user:password@host:port/lodestone")
 	}
 	u.Host = address
-	return Config{URL: u.String()}, nil
+	return Config{URL: u.String(), Copy: c.Copy}, nil
 }
 
 // DistinctServers returns Servers once each has shown that it is another shard.
@@ -104,6 +104,9 @@ func NewTopology(c Config) (*Topology, error) {
 	}
 	return t, nil
 }
+
+// Copy returns the number of the copy of the events.
+func (t *Topology) Copy() int32 { return t.config.Number() }
 
 // Size returns the number of shards.
 func (t *Topology) Size() int { return len(t.servers) }
@@ -197,6 +200,9 @@ func (t *Topology) dialServer(ctx context.Context, o ch.Options) (*ch.Client, ui
 		return nil, 0, fmt.Errorf("connect to ClickHouse at %s: %w", o.Address, err)
 	}
 	id, err := identify(ctx, conn)
+	if err == nil {
+		err = t.config.requireCopy(id)
+	}
 	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("ask ClickHouse at %s which shard it is: %w", o.Address, err), conn.Close())
 	}

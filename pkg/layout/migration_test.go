@@ -14,12 +14,12 @@ import (
 
 // firstSchema is the number of the first migration of each store, which finds no rows and no
 // programs: the rules hold for those after it.
-const firstSchema = 204
+const firstSchema = 205
 
 // growingTables are the tables of Postgres that have a row for each link, reader, file or request.
 // A migration must not read or write all of one while others wait.
 var growingTables = []string{
-	"access_link_counts", "access_links", "audit_log", "counted_sessions", "deleted_links", "downloads", "entity_changes", "erased_links", "erasures",
+	"access_link_counts", "access_links", "audit_log", "counted_sessions", "deleted_links", "downloads", "entity_changes", "erased_links", "erasure_copies", "erasures",
 	"file_objects", "file_removals", "generic_link_counts", "generic_links", "idempotency_keys", "landing_minutes", "lead_magnet_file_chunks",
 	"lead_magnet_files", "lead_magnets", "page_pictures", "pictures", "rate_limits", "reading_notices", "retired_slugs", "revocations", "river_job",
 	"sessions", "sign_ins", "submissions", "user_sessions", "verifications", "visitor_counts", "webhook_deliveries",
@@ -28,11 +28,11 @@ var growingTables = []string{
 // smallTables are all others: they have a row for each account, user, partition or month, or a
 // single one.
 var smallTables = []string{
-	"accounts", "api_keys", "counted_partitions", "embeds", "entity_copy",
-	"erasure_look", "event_usage", "invitations", "ip_salts", "lost_ranges", "memberships",
+	"accounts", "api_keys", "copies", "counted_partitions", "embeds", "entity_copy",
+	"erasure_looks", "event_usage", "invitations", "ip_salts", "lost_ranges", "memberships",
 	"openid_identities", "openid_requests", "partition_placements", "report_keys", "restored", "retention_progress",
 	"retention_setting", "revocation_log", "river_leader", "river_migration", "river_notification", "river_queue",
-	"rounds", "session_expiry", "shares", "store_pulse", "topics", "users", "utm_templates", "webhook_endpoints",
+	"rounds", "session_expiry", "shares", "store_pulse", "topic_groups", "topics", "users", "utm_templates", "webhook_endpoints",
 	"webhook_secrets",
 }
 

@@ -29,14 +29,15 @@ const lockKey = 0x6c6f6465_706c6163 // "lodeplac"
 type Ledger struct {
 	pool     *postgres.Pool
 	topology *clickhouse.Topology
+	copy     int32 // of the events, whose shards these are
 
 	asking chan struct{} // has an element while one asks: hundreds of partitions may be new, and would connect to every shard at once
 	only   uint16        // id of the only shard, once it was asked; whoever asks may use it
 }
 
-// New returns the ledger of an installation.
+// New returns the ledger of a copy of the events.
 func New(pool *postgres.Pool, topology *clickhouse.Topology) *Ledger {
-	return &Ledger{pool: pool, topology: topology, asking: make(chan struct{}, 1)}
+	return &Ledger{pool: pool, topology: topology, copy: topology.Copy(), asking: make(chan struct{}, 1)}
 }
 
 // Partition is a partition of a topic, and the table of its rows.
@@ -51,7 +52,7 @@ type Partition struct {
 // asked for its rows: on the one that has some, as after Postgres was restored from a backup; else
 // on one that has the fewest of the topic. An error may be temporary.
 func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
-	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID, Partition: p.Number})
+	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID, Partition: p.Number, Copy: l.copy})
 	if err != nil {
 		return 0, fmt.Errorf("read the shard of %s partition %d: %w", p.Topic, p.Number, err)
 	}
@@ -70,7 +71,7 @@ func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
 		if err := q.Lock(ctx, lockKey); err != nil {
 			return err
 		}
-		others, err := q.PlacementsOfName(ctx, p.Topic)
+		others, err := q.PlacementsOfName(ctx, store.PlacementsOfNameParams{Topic: p.Topic, Copy: l.copy})
 		if err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func (l *Ledger) Before(ctx context.Context, topic string, topicID uuid.UUID, ow
 	if l.topology.Size() == 1 {
 		return nil, nil
 	}
-	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, topic)
+	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, store.PlacementsOfNameParams{Topic: topic, Copy: l.copy})
 	if err != nil {
 		return nil, fmt.Errorf("read the shards of earlier topics named %s: %w", topic, err)
 	}
@@ -157,14 +158,30 @@ func (l *Ledger) Before(ctx context.Context, topic string, topicID uuid.UUID, ow
 	return slices.Compact(shards), nil
 }
 
-// Check returns an error of settings if the settings lack a shard that stores partitions: what is
-// read without it would be less than there is.
+// AddCopy puts the copy of the events that the settings are of on record, and reports whether it was
+// not. Its servers are migrated before.
+func AddCopy(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) (added bool, err error) {
+	if added, err = store.New(pool.Unscoped()).AddCopy(ctx, c.Number()); err != nil {
+		return false, fmt.Errorf("put copy %d of the events on record: %w", c.Number(), err)
+	}
+	return added, nil
+}
+
+// Check returns an error of settings if the copy of the events is not on record, or the settings
+// lack a shard that stores partitions: what is read without it would be less than there is.
 func Check(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error {
 	servers, err := c.Servers()
 	if err != nil {
 		return err
 	}
-	placed, err := store.New(pool.Unscoped()).PlacedShards(ctx)
+	known, err := store.New(pool.Unscoped()).HasCopy(ctx, c.Number())
+	if err != nil {
+		return fmt.Errorf("read which copies of the events there are: %w", err)
+	}
+	if !known {
+		return config.Invalid("--clickhouse-copy", fmt.Sprintf("is %d, and no such copy is on record", c.Number()), "run `lodestone migrate` with the addresses and the number of the copy")
+	}
+	placed, err := store.New(pool.Unscoped()).PlacedShards(ctx, c.Number())
 	if err != nil {
 		return fmt.Errorf("read which shards store partitions: %w", err)
 	}

@@ -26,11 +26,11 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 		_, err := pool.Unscoped().Exec(t.Context(), sql, args...)
 		require.NoError(t, err, sql)
 	}
-	first, err := os.ReadFile("migrations/00204_schema.sql")
+	first, err := os.ReadFile("migrations/00205_schema.sql")
 	require.NoError(t, err)
 	migrations := fstest.MapFS{
-		"migrations/00204_schema.sql": {Data: first},
-		"migrations/00205_column.sql": {Data: []byte("-- +goose Up\nALTER TABLE event_usage ADD COLUMN warned boolean NOT NULL DEFAULT false;\n")},
+		"migrations/00205_schema.sql": {Data: first},
+		"migrations/00206_column.sql": {Data: []byte("-- +goose Up\nALTER TABLE event_usage ADD COLUMN warned boolean NOT NULL DEFAULT false;\n")},
 	}
 	account := uuid.New()
 	exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'A', 'team')", account)
@@ -59,7 +59,7 @@ func TestAMigrationThatWaitsStopsNoWriter(t *testing.T) {
 	}
 	require.Empty(t, done)
 	require.NoError(t, reader.Rollback(t.Context()))
-	require.Contains(t, <-done, int64(205))
+	require.Contains(t, <-done, int64(206))
 	require.NoError(t, pool.Transaction(t.Context(), func(tx pgx.Tx) error {
 		var events int
 		require.NoError(t, tx.QueryRow(t.Context(), "SELECT events FROM event_usage WHERE NOT warned").Scan(&events))

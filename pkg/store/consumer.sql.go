@@ -13,13 +13,14 @@ import (
 )
 
 const addLostRange = `-- name: AddLostRange :exec
-INSERT INTO lost_ranges (topic_id, topic, partition, offsets)
-VALUES ($1, $2, $3, int8multirange(int8range($4::bigint, $5::bigint)))
-ON CONFLICT (topic_id, partition) DO UPDATE SET offsets = lost_ranges.offsets + excluded.offsets, found_at = now()
+INSERT INTO lost_ranges (topic_id, copy, topic, partition, offsets)
+VALUES ($1, $2, $3, $4, int8multirange(int8range($5::bigint, $6::bigint)))
+ON CONFLICT (topic_id, copy, partition) DO UPDATE SET offsets = lost_ranges.offsets + excluded.offsets, found_at = now()
 `
 
 type AddLostRangeParams struct {
 	TopicID     uuid.UUID
+	Copy        int32
 	Topic       string
 	Partition   int32
 	FirstOffset int64
@@ -30,6 +31,7 @@ type AddLostRangeParams struct {
 func (q *Queries) AddLostRange(ctx context.Context, arg AddLostRangeParams) error {
 	_, err := q.db.Exec(ctx, addLostRange,
 		arg.TopicID,
+		arg.Copy,
 		arg.Topic,
 		arg.Partition,
 		arg.FirstOffset,
@@ -39,16 +41,18 @@ func (q *Queries) AddLostRange(ctx context.Context, arg AddLostRangeParams) erro
 }
 
 const claimTopic = `-- name: ClaimTopic :one
-INSERT INTO topics (topic_id, topic, consumer_group) VALUES ($1, $2, $3::text)
-ON CONFLICT (topic_id) DO UPDATE SET consumer_group = coalesce(topics.consumer_group, excluded.consumer_group)
-RETURNING consumer_group::text AS consumer_group, EXISTS (
-    SELECT FROM topics AS other WHERE other.topic = topics.topic AND other.topic_id <> topics.topic_id
-        AND other.consumer_group = topics.consumer_group
+INSERT INTO topic_groups AS g (topic_id, copy, topic, consumer_group)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (topic_id, copy) DO UPDATE SET consumer_group = g.consumer_group
+RETURNING consumer_group, EXISTS (
+    SELECT FROM topic_groups AS other WHERE other.topic = g.topic AND other.topic_id <> g.topic_id
+        AND other.copy = g.copy AND other.consumer_group = g.consumer_group
 ) AS successor
 `
 
 type ClaimTopicParams struct {
 	TopicID       uuid.UUID
+	Copy          int32
 	Topic         string
 	ConsumerGroup string
 }
@@ -58,9 +62,14 @@ type ClaimTopicRow struct {
 	Successor     bool
 }
 
-// Records the group of a topic that has none, and tells whether the group stored another topic of the name.
+// Records the group that stores a topic in a copy if there is none, and tells whether the group stored another topic of the name.
 func (q *Queries) ClaimTopic(ctx context.Context, arg ClaimTopicParams) (ClaimTopicRow, error) {
-	row := q.db.QueryRow(ctx, claimTopic, arg.TopicID, arg.Topic, arg.ConsumerGroup)
+	row := q.db.QueryRow(ctx, claimTopic,
+		arg.TopicID,
+		arg.Copy,
+		arg.Topic,
+		arg.ConsumerGroup,
+	)
 	var i ClaimTopicRow
 	err := row.Scan(&i.ConsumerGroup, &i.Successor)
 	return i, err
@@ -68,7 +77,7 @@ func (q *Queries) ClaimTopic(ctx context.Context, arg ClaimTopicParams) (ClaimTo
 
 const lostRanges = `-- name: LostRanges :many
 SELECT topic_id, topic, partition, found_at, lower(one)::bigint AS first_offset, upper(one)::bigint AS past_offset
-FROM lost_ranges, unnest(offsets) AS one ORDER BY topic, topic_id, partition, lower(one)
+FROM lost_ranges, unnest(offsets) AS one WHERE copy = $1 ORDER BY topic, topic_id, partition, lower(one)
 `
 
 type LostRangesRow struct {
@@ -80,8 +89,8 @@ type LostRangesRow struct {
 	PastOffset  int64
 }
 
-func (q *Queries) LostRanges(ctx context.Context) ([]LostRangesRow, error) {
-	rows, err := q.db.Query(ctx, lostRanges)
+func (q *Queries) LostRanges(ctx context.Context, copy int32) ([]LostRangesRow, error) {
+	rows, err := q.db.Query(ctx, lostRanges, copy)
 	if err != nil {
 		return nil, err
 	}

@@ -55,16 +55,17 @@ func (q *Queries) AwaitWriters(ctx context.Context, id uuid.UUID) error {
 }
 
 const continueErasureLook = `-- name: ContinueErasureLook :exec
-UPDATE erasure_look SET began_at = $1::timestamptz, after = $2
+UPDATE erasure_looks SET began_at = $1::timestamptz, after = $2 WHERE copy = $3
 `
 
 type ContinueErasureLookParams struct {
 	BeganAt time.Time
 	After   uuid.UUID
+	Copy    int32
 }
 
 func (q *Queries) ContinueErasureLook(ctx context.Context, arg ContinueErasureLookParams) error {
-	_, err := q.db.Exec(ctx, continueErasureLook, arg.BeganAt, arg.After)
+	_, err := q.db.Exec(ctx, continueErasureLook, arg.BeganAt, arg.After, arg.Copy)
 	return err
 }
 
@@ -139,21 +140,33 @@ func (q *Queries) DeleteAccount(ctx context.Context, id uuid.UUID) (int64, error
 }
 
 const endErasureLook = `-- name: EndErasureLook :exec
-UPDATE erasure_look SET looked_at = began_at, began_at = NULL, after = '00000000-0000-0000-0000-000000000000'
+UPDATE erasure_looks SET looked_at = began_at, began_at = NULL, after = '00000000-0000-0000-0000-000000000000' WHERE copy = $1
 `
 
-func (q *Queries) EndErasureLook(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, endErasureLook)
+func (q *Queries) EndErasureLook(ctx context.Context, copy int32) error {
+	_, err := q.db.Exec(ctx, endErasureLook, copy)
 	return err
 }
 
 const endErasures = `-- name: EndErasures :exec
-UPDATE erasures SET blanked_at = clock_timestamp()
-WHERE id = ANY ($1::uuid[]) AND blanked_at IS NULL
+WITH done AS (
+    INSERT INTO erasure_copies (erasure_id, copy) SELECT unnest($1::uuid[]), $2 ON CONFLICT DO NOTHING
+)
+UPDATE erasures e SET blanked_at = clock_timestamp()
+WHERE e.id = ANY ($1::uuid[]) AND e.blanked_at IS NULL AND NOT EXISTS (
+    SELECT FROM copies c WHERE c.copy <> $2
+        AND NOT EXISTS (SELECT FROM erasure_copies o WHERE o.erasure_id = e.id AND o.copy = c.copy)
+)
 `
 
-func (q *Queries) EndErasures(ctx context.Context, ids []uuid.UUID) error {
-	_, err := q.db.Exec(ctx, endErasures, ids)
+type EndErasuresParams struct {
+	IDs  []uuid.UUID
+	Copy int32
+}
+
+// Says that erasures are done in a copy. They are done when they are so in all of them.
+func (q *Queries) EndErasures(ctx context.Context, arg EndErasuresParams) error {
+	_, err := q.db.Exec(ctx, endErasures, arg.IDs, arg.Copy)
 	return err
 }
 
@@ -206,7 +219,7 @@ func (q *Queries) ErasedLinksSince(ctx context.Context, since time.Time) ([]Eras
 }
 
 const erasureLook = `-- name: ErasureLook :one
-SELECT looked_at, began_at, after, clock_timestamp()::timestamptz AS now FROM erasure_look
+SELECT looked_at, began_at, after, clock_timestamp()::timestamptz AS now FROM erasure_looks WHERE copy = $1
 `
 
 type ErasureLookRow struct {
@@ -217,8 +230,8 @@ type ErasureLookRow struct {
 }
 
 // How far the look for events of erased people is, and the time of this database.
-func (q *Queries) ErasureLook(ctx context.Context) (ErasureLookRow, error) {
-	row := q.db.QueryRow(ctx, erasureLook)
+func (q *Queries) ErasureLook(ctx context.Context, copy int32) (ErasureLookRow, error) {
+	row := q.db.QueryRow(ctx, erasureLook, copy)
 	var i ErasureLookRow
 	err := row.Scan(
 		&i.LookedAt,
@@ -331,11 +344,17 @@ func (q *Queries) KnownErasures(ctx context.Context, ids []uuid.UUID) ([]uuid.UU
 }
 
 const lastBlanked = `-- name: LastBlanked :one
-SELECT coalesce(max(blanked_at), '-infinity')::timestamptz > clock_timestamp() - make_interval(secs => $1::float8) AS recent FROM erasures
+SELECT coalesce(max(blanked_at), '-infinity')::timestamptz > clock_timestamp() - make_interval(secs => $1::float8) AS recent
+FROM erasure_copies WHERE copy = $2
 `
 
-func (q *Queries) LastBlanked(ctx context.Context, seconds float64) (bool, error) {
-	row := q.db.QueryRow(ctx, lastBlanked, seconds)
+type LastBlankedParams struct {
+	Seconds float64
+	Copy    int32
+}
+
+func (q *Queries) LastBlanked(ctx context.Context, arg LastBlankedParams) (bool, error) {
+	row := q.db.QueryRow(ctx, lastBlanked, arg.Seconds, arg.Copy)
 	var recent bool
 	err := row.Scan(&recent)
 	return recent, err
@@ -432,16 +451,23 @@ func (q *Queries) LinksToErase(ctx context.Context, arg LinksToEraseParams) ([]u
 }
 
 const pendingErasures = `-- name: PendingErasures :many
-SELECT id, erased_at FROM erasures WHERE blanked_at IS NULL ORDER BY erased_at LIMIT $1::bigint
+SELECT e.id, e.erased_at FROM erasures e
+WHERE e.blanked_at IS NULL AND NOT EXISTS (SELECT FROM erasure_copies c WHERE c.erasure_id = e.id AND c.copy = $1) ORDER BY e.erased_at LIMIT $2::bigint
 `
+
+type PendingErasuresParams struct {
+	Copy     int32
+	RowLimit int64
+}
 
 type PendingErasuresRow struct {
 	ID       uuid.UUID
 	ErasedAt time.Time
 }
 
-func (q *Queries) PendingErasures(ctx context.Context, rowLimit int64) ([]PendingErasuresRow, error) {
-	rows, err := q.db.Query(ctx, pendingErasures, rowLimit)
+// Those that are not done in a copy.
+func (q *Queries) PendingErasures(ctx context.Context, arg PendingErasuresParams) ([]PendingErasuresRow, error) {
+	rows, err := q.db.Query(ctx, pendingErasures, arg.Copy, arg.RowLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -520,6 +546,7 @@ func (q *Queries) PruneJobs(ctx context.Context, seconds float64) error {
 }
 
 const recordAccountErasure = `-- name: RecordAccountErasure :exec
+WITH again AS (DELETE FROM erasure_copies WHERE erasure_id = $1)
 INSERT INTO erasures (id, account_id, person_id, erased_at, removed)
 VALUES ($1, $2, '00000000-0000-0000-0000-000000000000', $3, '{}')
 ON CONFLICT (id) DO UPDATE SET erased_at = EXCLUDED.erased_at, blanked_at = NULL, records_until = NULL
@@ -557,6 +584,7 @@ func (q *Queries) RemoveUsersOfAccountOnly(ctx context.Context, accountID uuid.U
 }
 
 const reopenErasures = `-- name: ReopenErasures :execrows
+WITH none AS (DELETE FROM erasure_copies)
 UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL
 `
 

@@ -13,11 +13,11 @@ import (
 )
 
 const anyEntityChange = `-- name: AnyEntityChange :one
-SELECT EXISTS (SELECT FROM entity_changes)
+SELECT EXISTS (SELECT FROM entity_changes WHERE copy = $1)
 `
 
-func (q *Queries) AnyEntityChange(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, anyEntityChange)
+func (q *Queries) AnyEntityChange(ctx context.Context, copy int32) (bool, error) {
+	row := q.db.QueryRow(ctx, anyEntityChange, copy)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -36,16 +36,18 @@ func (q *Queries) Cluster(ctx context.Context) (string, error) {
 }
 
 const comparisonDue = `-- name: ComparisonDue :one
-SELECT (compared_at <= now() - make_interval(secs => $1::float8) OR cluster <> $2)::boolean AS due FROM entity_copy
+SELECT (compared_at <= now() - make_interval(secs => $1::float8) OR cluster <> $2)::boolean AS due
+FROM copies WHERE copy = $3
 `
 
 type ComparisonDueParams struct {
 	Seconds float64
 	Cluster string
+	Copy    int32
 }
 
 func (q *Queries) ComparisonDue(ctx context.Context, arg ComparisonDueParams) (bool, error) {
-	row := q.db.QueryRow(ctx, comparisonDue, arg.Seconds, arg.Cluster)
+	row := q.db.QueryRow(ctx, comparisonDue, arg.Seconds, arg.Cluster, arg.Copy)
 	var due bool
 	err := row.Scan(&due)
 	return due, err
@@ -295,20 +297,25 @@ func (q *Queries) CopyOfSubmissions(ctx context.Context, ids []uuid.UUID) ([]Cop
 }
 
 const endComparison = `-- name: EndComparison :exec
-UPDATE entity_copy SET compared_at = now(), cluster = $1
+UPDATE copies SET compared_at = now(), cluster = $1 WHERE copy = $2
 `
 
-func (q *Queries) EndComparison(ctx context.Context, cluster string) error {
-	_, err := q.db.Exec(ctx, endComparison, cluster)
+type EndComparisonParams struct {
+	Cluster string
+	Copy    int32
+}
+
+func (q *Queries) EndComparison(ctx context.Context, arg EndComparisonParams) error {
+	_, err := q.db.Exec(ctx, endComparison, arg.Cluster, arg.Copy)
 	return err
 }
 
 const endPurge = `-- name: EndPurge :exec
-UPDATE entity_copy SET purge = false WHERE NOT emails
+UPDATE copies SET purge = false WHERE copy = $1 AND NOT (SELECT emails FROM entity_copy)
 `
 
-func (q *Queries) EndPurge(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, endPurge)
+func (q *Queries) EndPurge(ctx context.Context, copy int32) error {
+	_, err := q.db.Exec(ctx, endPurge, copy)
 	return err
 }
 
@@ -318,10 +325,15 @@ FROM (
     SELECT right(c.id::text, 3) AS bucket, 1 AS n, ('x' || left(md5(c.content), 10))::bit(40)::bigint AS hash, false AS pending
     FROM copied_entities c WHERE c.entity = $1::text
     UNION ALL
-    SELECT right(e.id::text, 3), 0, 0, true FROM entity_changes e WHERE e.entity = $1::text
+    SELECT right(e.id::text, 3), 0, 0, true FROM entity_changes e WHERE e.copy = $2 AND e.entity = $1::text
 ) AS r
 GROUP BY r.bucket
 `
+
+type EntityBucketsParams struct {
+	Entity string
+	Copy   int32
+}
 
 type EntityBucketsRow struct {
 	Bucket   string
@@ -332,8 +344,8 @@ type EntityBucketsRow struct {
 
 // The number of entities and the sum of their hashes for each end of an id, and whether one has changes that are not
 // copied yet. It is one statement, so that entities and changes are of one snapshot.
-func (q *Queries) EntityBuckets(ctx context.Context, entity string) ([]EntityBucketsRow, error) {
-	rows, err := q.db.Query(ctx, entityBuckets, entity)
+func (q *Queries) EntityBuckets(ctx context.Context, arg EntityBucketsParams) ([]EntityBucketsRow, error) {
+	rows, err := q.db.Query(ctx, entityBuckets, arg.Entity, arg.Copy)
 	if err != nil {
 		return nil, err
 	}
@@ -358,8 +370,13 @@ func (q *Queries) EntityBuckets(ctx context.Context, entity string) ([]EntityBuc
 }
 
 const entityChanges = `-- name: EntityChanges :many
-SELECT number, entity, id FROM entity_changes ORDER BY number LIMIT $1
+SELECT number, entity, id FROM entity_changes WHERE copy = $1 ORDER BY number LIMIT $2
 `
+
+type EntityChangesParams struct {
+	Copy       int32
+	MaxChanges int32
+}
 
 type EntityChangesRow struct {
 	Number int64
@@ -367,8 +384,8 @@ type EntityChangesRow struct {
 	ID     uuid.UUID
 }
 
-func (q *Queries) EntityChanges(ctx context.Context, maxChanges int32) ([]EntityChangesRow, error) {
-	rows, err := q.db.Query(ctx, entityChanges, maxChanges)
+func (q *Queries) EntityChanges(ctx context.Context, arg EntityChangesParams) ([]EntityChangesRow, error) {
+	rows, err := q.db.Query(ctx, entityChanges, arg.Copy, arg.MaxChanges)
 	if err != nil {
 		return nil, err
 	}
@@ -400,38 +417,53 @@ func (q *Queries) EntityVersion(ctx context.Context) (int64, error) {
 }
 
 const mirrorLag = `-- name: MirrorLag :one
-SELECT coalesce(extract(epoch FROM clock_timestamp() - (SELECT changed_at FROM entity_changes ORDER BY number LIMIT 1)), 0)::float8
+SELECT coalesce(extract(epoch FROM clock_timestamp() - (SELECT changed_at FROM entity_changes WHERE copy = $1 ORDER BY number LIMIT 1)), 0)::float8
 `
 
-func (q *Queries) MirrorLag(ctx context.Context) (float64, error) {
-	row := q.db.QueryRow(ctx, mirrorLag)
+func (q *Queries) MirrorLag(ctx context.Context, copy int32) (float64, error) {
+	row := q.db.QueryRow(ctx, mirrorLag, copy)
 	var column_1 float64
 	err := row.Scan(&column_1)
 	return column_1, err
 }
 
 const noteAllEntities = `-- name: NoteAllEntities :exec
-INSERT INTO entity_changes (entity, id) SELECT c.entity, c.id FROM copied_entities c WHERE c.entity = $1::text
+INSERT INTO entity_changes (copy, entity, id) SELECT $1, c.entity, c.id FROM copied_entities c WHERE c.entity = $2::text
 `
 
-func (q *Queries) NoteAllEntities(ctx context.Context, entity string) error {
-	_, err := q.db.Exec(ctx, noteAllEntities, entity)
+type NoteAllEntitiesParams struct {
+	Copy   int32
+	Entity string
+}
+
+func (q *Queries) NoteAllEntities(ctx context.Context, arg NoteAllEntitiesParams) error {
+	_, err := q.db.Exec(ctx, noteAllEntities, arg.Copy, arg.Entity)
+	return err
+}
+
+const noteAllEntitiesEverywhere = `-- name: NoteAllEntitiesEverywhere :exec
+INSERT INTO entity_changes (copy, entity, id) SELECT o.copy, c.entity, c.id FROM copied_entities c CROSS JOIN copies o WHERE c.entity = $1::text
+`
+
+func (q *Queries) NoteAllEntitiesEverywhere(ctx context.Context, entity string) error {
+	_, err := q.db.Exec(ctx, noteAllEntitiesEverywhere, entity)
 	return err
 }
 
 const noteBuckets = `-- name: NoteBuckets :execrows
-INSERT INTO entity_changes (entity, id)
-SELECT c.entity, c.id FROM copied_entities c WHERE c.entity = $1::text AND right(c.id::text, 3) = ANY ($2::text[])
+INSERT INTO entity_changes (copy, entity, id)
+SELECT $1, c.entity, c.id FROM copied_entities c WHERE c.entity = $2::text AND right(c.id::text, 3) = ANY ($3::text[])
 `
 
 type NoteBucketsParams struct {
+	Copy    int32
 	Entity  string
 	Buckets []string
 }
 
 // Notes the entities whose ids end with one of the texts.
 func (q *Queries) NoteBuckets(ctx context.Context, arg NoteBucketsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, noteBuckets, arg.Entity, arg.Buckets)
+	result, err := q.db.Exec(ctx, noteBuckets, arg.Copy, arg.Entity, arg.Buckets)
 	if err != nil {
 		return 0, err
 	}
@@ -439,16 +471,17 @@ func (q *Queries) NoteBuckets(ctx context.Context, arg NoteBucketsParams) (int64
 }
 
 const noteEntities = `-- name: NoteEntities :exec
-INSERT INTO entity_changes (entity, id) SELECT $1, unnest($2::uuid[])
+INSERT INTO entity_changes (copy, entity, id) SELECT $1, $2, unnest($3::uuid[])
 `
 
 type NoteEntitiesParams struct {
+	Copy   int32
 	Entity string
 	IDs    []uuid.UUID
 }
 
 func (q *Queries) NoteEntities(ctx context.Context, arg NoteEntitiesParams) error {
-	_, err := q.db.Exec(ctx, noteEntities, arg.Entity, arg.IDs)
+	_, err := q.db.Exec(ctx, noteEntities, arg.Copy, arg.Entity, arg.IDs)
 	return err
 }
 
@@ -491,27 +524,36 @@ func (q *Queries) PageCounts(ctx context.Context, ids []uuid.UUID) ([]PageCounts
 }
 
 const purgeDue = `-- name: PurgeDue :one
-SELECT (purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity IN ('access_links', 'submissions')))::boolean AS due FROM entity_copy
+SELECT (c.purge AND NOT EXISTS (SELECT FROM entity_changes e WHERE e.copy = c.copy AND e.entity IN ('access_links', 'submissions')))::boolean AS due
+FROM copies c WHERE c.copy = $1
 `
 
-func (q *Queries) PurgeDue(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, purgeDue)
+func (q *Queries) PurgeDue(ctx context.Context, copy int32) (bool, error) {
+	row := q.db.QueryRow(ctx, purgeDue, copy)
 	var due bool
 	err := row.Scan(&due)
 	return due, err
 }
 
 const removeEntityChanges = `-- name: RemoveEntityChanges :exec
-DELETE FROM entity_changes WHERE number = ANY ($1::bigint[])
+DELETE FROM entity_changes WHERE copy = $1 AND number = ANY ($2::bigint[])
 `
 
-func (q *Queries) RemoveEntityChanges(ctx context.Context, numbers []int64) error {
-	_, err := q.db.Exec(ctx, removeEntityChanges, numbers)
+type RemoveEntityChangesParams struct {
+	Copy    int32
+	Numbers []int64
+}
+
+func (q *Queries) RemoveEntityChanges(ctx context.Context, arg RemoveEntityChangesParams) error {
+	_, err := q.db.Exec(ctx, removeEntityChanges, arg.Copy, arg.Numbers)
 	return err
 }
 
 const setCopiesEmails = `-- name: SetCopiesEmails :execrows
-UPDATE entity_copy SET emails = $1, purge = NOT $1::boolean WHERE emails <> $1
+WITH changed AS (
+    UPDATE entity_copy SET emails = $1 WHERE emails <> $1 RETURNING emails
+)
+UPDATE copies SET purge = NOT changed.emails FROM changed
 `
 
 func (q *Queries) SetCopiesEmails(ctx context.Context, emails bool) (int64, error) {

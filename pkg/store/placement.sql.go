@@ -34,11 +34,11 @@ func (q *Queries) AddPlacement(ctx context.Context, arg AddPlacementParams) erro
 }
 
 const placedShards = `-- name: PlacedShards :many
-SELECT DISTINCT shard FROM partition_placements ORDER BY shard
+SELECT DISTINCT shard FROM partition_placements WHERE copy = $1 ORDER BY shard
 `
 
-func (q *Queries) PlacedShards(ctx context.Context) ([]int32, error) {
-	rows, err := q.db.Query(ctx, placedShards)
+func (q *Queries) PlacedShards(ctx context.Context, copy int32) ([]int32, error) {
+	rows, err := q.db.Query(ctx, placedShards, copy)
 	if err != nil {
 		return nil, err
 	}
@@ -58,17 +58,18 @@ func (q *Queries) PlacedShards(ctx context.Context) ([]int32, error) {
 }
 
 const placement = `-- name: Placement :one
-SELECT coalesce(max(shard), 0)::integer FROM partition_placements WHERE topic_id = $1 AND partition = $2
+SELECT coalesce(max(shard), 0)::integer FROM partition_placements WHERE topic_id = $1 AND partition = $2 AND copy = $3
 `
 
 type PlacementParams struct {
 	TopicID   uuid.UUID
 	Partition int32
+	Copy      int32
 }
 
 // The shard of a partition, 0 if none is on record.
 func (q *Queries) Placement(ctx context.Context, arg PlacementParams) (int32, error) {
-	row := q.db.QueryRow(ctx, placement, arg.TopicID, arg.Partition)
+	row := q.db.QueryRow(ctx, placement, arg.TopicID, arg.Partition, arg.Copy)
 	var column_1 int32
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -77,8 +78,13 @@ func (q *Queries) Placement(ctx context.Context, arg PlacementParams) (int32, er
 const placementsOfName = `-- name: PlacementsOfName :many
 SELECT p.topic_id, p.partition, p.shard, coalesce(t.partitions, 0)::integer AS partitions
 FROM partition_placements p LEFT JOIN topics t ON t.topic_id = p.topic_id
-WHERE p.topic = $1 ORDER BY p.placed_at, p.topic_id, p.partition
+WHERE p.topic = $1 AND p.copy = $2 ORDER BY p.placed_at, p.topic_id, p.partition
 `
+
+type PlacementsOfNameParams struct {
+	Topic string
+	Copy  int32
+}
 
 type PlacementsOfNameRow struct {
 	TopicID    uuid.UUID
@@ -88,8 +94,8 @@ type PlacementsOfNameRow struct {
 }
 
 // Those of every topic that has or had a name, the newest last, with the number of partitions of the topic; 0 if that is not on record.
-func (q *Queries) PlacementsOfName(ctx context.Context, topic string) ([]PlacementsOfNameRow, error) {
-	rows, err := q.db.Query(ctx, placementsOfName, topic)
+func (q *Queries) PlacementsOfName(ctx context.Context, arg PlacementsOfNameParams) ([]PlacementsOfNameRow, error) {
+	rows, err := q.db.Query(ctx, placementsOfName, arg.Topic, arg.Copy)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,8 @@ INSERT INTO event_usage (account_id, month, events, event_limit)
 SELECT a.id, $1::date, coalesce(n.events, 0), nullif(CASE a.plan
     WHEN 'free' THEN $2::bigint WHEN 'pro' THEN $3::bigint ELSE $4::bigint END, 0)
 FROM accounts a LEFT JOIN (SELECT unnest($5::uuid[]) AS id, unnest($6::bigint[]) AS events) AS n ON n.id = a.id
-ON CONFLICT (account_id) DO UPDATE SET month = excluded.month, events = excluded.events, event_limit = excluded.event_limit
+ON CONFLICT (account_id) DO UPDATE SET month = excluded.month, event_limit = excluded.event_limit,
+    events = CASE WHEN event_usage.month = excluded.month THEN greatest(event_usage.events, excluded.events) ELSE excluded.events END
 WHERE (event_usage.month, event_usage.events, event_usage.event_limit) IS DISTINCT FROM (excluded.month, excluded.events, excluded.event_limit)
 `
 
@@ -76,7 +77,7 @@ type SetUsageParams struct {
 	Counts []int64
 }
 
-// The ids and counts are parallel. A limit of 0 is none.
+// The ids and counts are parallel. A limit of 0 is none. A copy of the events that is behind counts fewer than another one did.
 func (q *Queries) SetUsage(ctx context.Context, arg SetUsageParams) error {
 	_, err := q.db.Exec(ctx, setUsage,
 		arg.Month,

@@ -13,7 +13,7 @@ import (
 )
 
 const beatStorePulse = `-- name: BeatStorePulse :one
-UPDATE store_pulse SET number = number + 1, beat_at = clock_timestamp() RETURNING installation, number, beat_at
+UPDATE store_pulse SET number = number + 1, beat_at = clock_timestamp() WHERE copy = $1 RETURNING installation, number, beat_at
 `
 
 type BeatStorePulseRow struct {
@@ -22,15 +22,15 @@ type BeatStorePulseRow struct {
 	BeatAt       time.Time
 }
 
-func (q *Queries) BeatStorePulse(ctx context.Context) (BeatStorePulseRow, error) {
-	row := q.db.QueryRow(ctx, beatStorePulse)
+func (q *Queries) BeatStorePulse(ctx context.Context, copy int32) (BeatStorePulseRow, error) {
+	row := q.db.QueryRow(ctx, beatStorePulse, copy)
 	var i BeatStorePulseRow
 	err := row.Scan(&i.Installation, &i.Number, &i.BeatAt)
 	return i, err
 }
 
 const compareCopiesNow = `-- name: CompareCopiesNow :exec
-UPDATE entity_copy SET compared_at = '-infinity'
+UPDATE copies SET compared_at = '-infinity'
 `
 
 // The mirror compares all copies at its next look.
@@ -149,7 +149,7 @@ func (q *Queries) ForgetCaughtUp(ctx context.Context) error {
 }
 
 const groupsOnRecord = `-- name: GroupsOnRecord :many
-SELECT topic_id, topic, consumer_group::text AS consumer_group FROM topics WHERE consumer_group IS NOT NULL
+SELECT topic_id, topic, consumer_group FROM topic_groups WHERE copy = $1
 `
 
 type GroupsOnRecordRow struct {
@@ -158,8 +158,8 @@ type GroupsOnRecordRow struct {
 	ConsumerGroup string
 }
 
-func (q *Queries) GroupsOnRecord(ctx context.Context) ([]GroupsOnRecordRow, error) {
-	rows, err := q.db.Query(ctx, groupsOnRecord)
+func (q *Queries) GroupsOnRecord(ctx context.Context, copy int32) ([]GroupsOnRecordRow, error) {
+	rows, err := q.db.Query(ctx, groupsOnRecord, copy)
 	if err != nil {
 		return nil, err
 	}
@@ -195,11 +195,16 @@ func (q *Queries) IsFileStored(ctx context.Context, arg IsFileStoredParams) (boo
 }
 
 const recordPulseShards = `-- name: RecordPulseShards :exec
-UPDATE store_pulse SET shards = $1::integer[] WHERE shards <> $1::integer[]
+UPDATE store_pulse SET shards = $1::integer[] WHERE copy = $2 AND shards <> $1::integer[]
 `
 
-func (q *Queries) RecordPulseShards(ctx context.Context, shards []int32) error {
-	_, err := q.db.Exec(ctx, recordPulseShards, shards)
+type RecordPulseShardsParams struct {
+	Shards []int32
+	Copy   int32
+}
+
+func (q *Queries) RecordPulseShards(ctx context.Context, arg RecordPulseShardsParams) error {
+	_, err := q.db.Exec(ctx, recordPulseShards, arg.Shards, arg.Copy)
 	return err
 }
 
@@ -245,8 +250,13 @@ func (q *Queries) ResumeDeliveries(ctx context.Context) error {
 }
 
 const setStorePulse = `-- name: SetStorePulse :one
-UPDATE store_pulse SET number = $1, beat_at = clock_timestamp() RETURNING installation, number, beat_at
+UPDATE store_pulse SET number = $1, beat_at = clock_timestamp() WHERE copy = $2 RETURNING installation, number, beat_at
 `
+
+type SetStorePulseParams struct {
+	Number int64
+	Copy   int32
+}
 
 type SetStorePulseRow struct {
 	Installation uuid.UUID
@@ -254,8 +264,8 @@ type SetStorePulseRow struct {
 	BeatAt       time.Time
 }
 
-func (q *Queries) SetStorePulse(ctx context.Context, number int64) (SetStorePulseRow, error) {
-	row := q.db.QueryRow(ctx, setStorePulse, number)
+func (q *Queries) SetStorePulse(ctx context.Context, arg SetStorePulseParams) (SetStorePulseRow, error) {
+	row := q.db.QueryRow(ctx, setStorePulse, arg.Number, arg.Copy)
 	var i SetStorePulseRow
 	err := row.Scan(&i.Installation, &i.Number, &i.BeatAt)
 	return i, err
@@ -284,7 +294,7 @@ func (q *Queries) SkipRestoredDigests(ctx context.Context, before time.Time) err
 }
 
 const storePulse = `-- name: StorePulse :one
-SELECT installation, number, beat_at, shards FROM store_pulse
+SELECT installation, number, beat_at, shards FROM store_pulse WHERE copy = $1
 `
 
 type StorePulseRow struct {
@@ -294,8 +304,8 @@ type StorePulseRow struct {
 	Shards       []int32
 }
 
-func (q *Queries) StorePulse(ctx context.Context) (StorePulseRow, error) {
-	row := q.db.QueryRow(ctx, storePulse)
+func (q *Queries) StorePulse(ctx context.Context, copy int32) (StorePulseRow, error) {
+	row := q.db.QueryRow(ctx, storePulse, copy)
 	var i StorePulseRow
 	err := row.Scan(
 		&i.Installation,

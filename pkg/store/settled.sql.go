@@ -15,14 +15,19 @@ SELECT least($1::timestamptz, min(least(c.changed_at,
     CASE WHEN s.submitted_at > c.changed_at - interval '1 minute' THEN s.submitted_at END,
     CASE WHEN s.verified_at > c.changed_at - interval '1 minute' THEN s.verified_at END)),
     CASE WHEN count(*) = 1000 THEN max(c.changed_at) - interval '1 minute' END)::timestamptz AS at
-FROM (SELECT entity, id, changed_at FROM entity_changes ORDER BY number LIMIT 1000) AS c
+FROM (SELECT entity, id, changed_at FROM entity_changes WHERE copy = $2 ORDER BY number LIMIT 1000) AS c
 LEFT JOIN submissions s ON c.entity = 'submissions' AND s.id = c.id
 `
 
-// The first time that the copies in ClickHouse lack: of the oldest changes, when they were noted, or what they tell of a time before.
+type OldestUncopiedParams struct {
+	Before time.Time
+	Copy   int32
+}
+
+// The first time that what is mirrored in a copy lacks: of the oldest changes, when they were noted, or what they tell of a time before.
 // Beyond those that are read, a change may be of a transaction that waited for up to a minute.
-func (q *Queries) OldestUncopied(ctx context.Context, before time.Time) (time.Time, error) {
-	row := q.db.QueryRow(ctx, oldestUncopied, before)
+func (q *Queries) OldestUncopied(ctx context.Context, arg OldestUncopiedParams) (time.Time, error) {
+	row := q.db.QueryRow(ctx, oldestUncopied, arg.Before, arg.Copy)
 	var at time.Time
 	err := row.Scan(&at)
 	return at, err

@@ -54,7 +54,7 @@ func (q *Queries) LinkCounters(ctx context.Context, ids []uuid.UUID) ([]LinkCoun
 }
 
 const runningCheck = `-- name: RunningCheck :one
-SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 AS age FROM rounds WHERE service = 'verify'
+SELECT state, finished_at, extract(epoch FROM clock_timestamp() - began_at)::float8 AS age FROM rounds WHERE service = $1
 `
 
 type RunningCheckRow struct {
@@ -63,20 +63,25 @@ type RunningCheckRow struct {
 	Age        float64
 }
 
-func (q *Queries) RunningCheck(ctx context.Context) (RunningCheckRow, error) {
-	row := q.db.QueryRow(ctx, runningCheck)
+func (q *Queries) RunningCheck(ctx context.Context, service string) (RunningCheckRow, error) {
+	row := q.db.QueryRow(ctx, runningCheck, service)
 	var i RunningCheckRow
 	err := row.Scan(&i.State, &i.FinishedAt, &i.Age)
 	return i, err
 }
 
 const setRunningCheck = `-- name: SetRunningCheck :exec
-INSERT INTO rounds (service, began_at, finished_at, state) VALUES ('verify', now(), clock_timestamp(), $1)
+INSERT INTO rounds (service, began_at, finished_at, state) VALUES ($1, now(), clock_timestamp(), $2)
 ON CONFLICT (service) DO UPDATE SET began_at = excluded.began_at, finished_at = excluded.finished_at, state = excluded.state
 `
 
+type SetRunningCheckParams struct {
+	Service string
+	State   []byte
+}
+
 // The check began with the transaction.
-func (q *Queries) SetRunningCheck(ctx context.Context, state []byte) error {
-	_, err := q.db.Exec(ctx, setRunningCheck, state)
+func (q *Queries) SetRunningCheck(ctx context.Context, arg SetRunningCheckParams) error {
+	_, err := q.db.Exec(ctx, setRunningCheck, arg.Service, arg.State)
 	return err
 }

@@ -61,7 +61,7 @@ func (c *Clock) copied(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("look for transactions that run: %w", err)
 	}
-	at, err := q.OldestUncopied(ctx, writer)
+	at, err := q.OldestUncopied(ctx, store.OldestUncopiedParams{Before: writer, Copy: 1})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("look for changes that are not copied: %w", err)
 	}

@@ -133,7 +133,7 @@ func TestALateCopyHoldsTheTimeBack(t *testing.T) {
 func TestManyChangesHoldTheTimeBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.exec("INSERT INTO entity_changes (entity, id) SELECT 'access_links', gen_random_uuid() FROM generate_series(1, 2000)")
+	r.exec("INSERT INTO entity_changes (copy, entity, id) SELECT 1, 'access_links', gen_random_uuid() FROM generate_series(1, 2000)")
 	began := r.now()
 	r.exec(submit+"clock_timestamp() - interval '30 seconds')", querytest.ID(t), r.account, r.link)
 	require.True(t, r.copied().Before(began.Add(-30*time.Second)), "a submission among those that are not read waited before it was written")

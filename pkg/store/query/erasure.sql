@@ -45,6 +45,7 @@ INSERT INTO erasures (id, account_id, person_id, erased_at, removed) VALUES ($1,
 
 -- name: RecordAccountErasure :exec
 -- The erasure of an account whole, which has the id of the account. Of an account that a restore brought back, it is pending again.
+WITH again AS (DELETE FROM erasure_copies WHERE erasure_id = sqlc.arg(id))
 INSERT INTO erasures (id, account_id, person_id, erased_at, removed)
 VALUES (sqlc.arg(id), sqlc.arg(account_id), '00000000-0000-0000-0000-000000000000', sqlc.arg(erased_at), '{}')
 ON CONFLICT (id) DO UPDATE SET erased_at = EXCLUDED.erased_at, blanked_at = NULL, records_until = NULL;
@@ -83,10 +84,13 @@ VACUUM (ANALYZE);
 SELECT id, clock_timestamp()::timestamptz(3) AS now FROM erased_links WHERE noted_at >= sqlc.arg(since)::timestamptz;
 
 -- name: PendingErasures :many
-SELECT id, erased_at FROM erasures WHERE blanked_at IS NULL ORDER BY erased_at LIMIT sqlc.arg(row_limit)::bigint;
+-- Those that are not done in a copy.
+SELECT e.id, e.erased_at FROM erasures e
+WHERE e.blanked_at IS NULL AND NOT EXISTS (SELECT FROM erasure_copies c WHERE c.erasure_id = e.id AND c.copy = sqlc.arg(copy)) ORDER BY e.erased_at LIMIT sqlc.arg(row_limit)::bigint;
 
 -- name: LastBlanked :one
-SELECT coalesce(max(blanked_at), '-infinity')::timestamptz > clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8) AS recent FROM erasures;
+SELECT coalesce(max(blanked_at), '-infinity')::timestamptz > clock_timestamp() - make_interval(secs => sqlc.arg(seconds)::float8) AS recent
+FROM erasure_copies WHERE copy = sqlc.arg(copy);
 
 -- name: LinksOfErasures :many
 SELECT id, account_id FROM erased_links WHERE erasure_id = ANY (sqlc.arg(erasure_ids)::uuid[]) ORDER BY account_id, id;
@@ -101,11 +105,19 @@ SELECT count(*) FROM erasures WHERE blanked_at IS NOT NULL AND records_until IS 
 UPDATE erasures SET records_until = blanked_at + make_interval(secs => sqlc.arg(seconds)::float8) WHERE blanked_at IS NOT NULL AND records_until IS NULL;
 
 -- name: EndErasures :exec
-UPDATE erasures SET blanked_at = clock_timestamp()
-WHERE id = ANY (sqlc.arg(ids)::uuid[]) AND blanked_at IS NULL;
+-- Says that erasures are done in a copy. They are done when they are so in all of them.
+WITH done AS (
+    INSERT INTO erasure_copies (erasure_id, copy) SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(copy) ON CONFLICT DO NOTHING
+)
+UPDATE erasures e SET blanked_at = clock_timestamp()
+WHERE e.id = ANY (sqlc.arg(ids)::uuid[]) AND e.blanked_at IS NULL AND NOT EXISTS (
+    SELECT FROM copies c WHERE c.copy <> sqlc.arg(copy)
+        AND NOT EXISTS (SELECT FROM erasure_copies o WHERE o.erasure_id = e.id AND o.copy = c.copy)
+);
 
 -- name: ReopenErasures :execrows
 -- For a ClickHouse that was restored: what is stored of all erasures is looked for from the beginning.
+WITH none AS (DELETE FROM erasure_copies)
 UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL;
 
 -- name: PersonIDs :many
@@ -135,11 +147,11 @@ DELETE FROM accounts WHERE id = $1;
 
 -- name: ErasureLook :one
 -- How far the look for events of erased people is, and the time of this database.
-SELECT looked_at, began_at, after, clock_timestamp()::timestamptz AS now FROM erasure_look;
+SELECT looked_at, began_at, after, clock_timestamp()::timestamptz AS now FROM erasure_looks WHERE copy = sqlc.arg(copy);
 
 -- name: ContinueErasureLook :exec
-UPDATE erasure_look SET began_at = sqlc.arg(began_at)::timestamptz, after = sqlc.arg(after);
+UPDATE erasure_looks SET began_at = sqlc.arg(began_at)::timestamptz, after = sqlc.arg(after) WHERE copy = sqlc.arg(copy);
 
 -- name: EndErasureLook :exec
-UPDATE erasure_look SET looked_at = began_at, began_at = NULL, after = '00000000-0000-0000-0000-000000000000';
+UPDATE erasure_looks SET looked_at = began_at, began_at = NULL, after = '00000000-0000-0000-0000-000000000000' WHERE copy = sqlc.arg(copy);
 

@@ -1,26 +1,29 @@
 -- name: AnyEntityChange :one
-SELECT EXISTS (SELECT FROM entity_changes);
+SELECT EXISTS (SELECT FROM entity_changes WHERE copy = sqlc.arg(copy));
 
 -- name: EntityChanges :many
-SELECT number, entity, id FROM entity_changes ORDER BY number LIMIT sqlc.arg(max_changes);
+SELECT number, entity, id FROM entity_changes WHERE copy = sqlc.arg(copy) ORDER BY number LIMIT sqlc.arg(max_changes);
 
 -- name: RemoveEntityChanges :exec
-DELETE FROM entity_changes WHERE number = ANY (sqlc.arg(numbers)::bigint[]);
+DELETE FROM entity_changes WHERE copy = sqlc.arg(copy) AND number = ANY (sqlc.arg(numbers)::bigint[]);
 
 -- name: NoteEntities :exec
-INSERT INTO entity_changes (entity, id) SELECT sqlc.arg(entity), unnest(sqlc.arg(ids)::uuid[]);
+INSERT INTO entity_changes (copy, entity, id) SELECT sqlc.arg(copy), sqlc.arg(entity), unnest(sqlc.arg(ids)::uuid[]);
 
 -- name: EntityVersion :one
 -- A version above every earlier one, even after Postgres was restored from a backup.
 SELECT setval('entity_version', greatest(nextval('entity_version'), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint));
 
 -- name: NoteAllEntities :exec
-INSERT INTO entity_changes (entity, id) SELECT c.entity, c.id FROM copied_entities c WHERE c.entity = sqlc.arg(entity)::text;
+INSERT INTO entity_changes (copy, entity, id) SELECT sqlc.arg(copy), c.entity, c.id FROM copied_entities c WHERE c.entity = sqlc.arg(entity)::text;
+
+-- name: NoteAllEntitiesEverywhere :exec
+INSERT INTO entity_changes (copy, entity, id) SELECT o.copy, c.entity, c.id FROM copied_entities c CROSS JOIN copies o WHERE c.entity = sqlc.arg(entity)::text;
 
 -- name: NoteBuckets :execrows
 -- Notes the entities whose ids end with one of the texts.
-INSERT INTO entity_changes (entity, id)
-SELECT c.entity, c.id FROM copied_entities c WHERE c.entity = sqlc.arg(entity)::text AND right(c.id::text, 3) = ANY (sqlc.arg(buckets)::text[]);
+INSERT INTO entity_changes (copy, entity, id)
+SELECT sqlc.arg(copy), c.entity, c.id FROM copied_entities c WHERE c.entity = sqlc.arg(entity)::text AND right(c.id::text, 3) = ANY (sqlc.arg(buckets)::text[]);
 
 -- name: EntityBuckets :many
 -- The number of entities and the sum of their hashes for each end of an id, and whether one has changes that are not
@@ -30,7 +33,7 @@ FROM (
     SELECT right(c.id::text, 3) AS bucket, 1 AS n, ('x' || left(md5(c.content), 10))::bit(40)::bigint AS hash, false AS pending
     FROM copied_entities c WHERE c.entity = sqlc.arg(entity)::text
     UNION ALL
-    SELECT right(e.id::text, 3), 0, 0, true FROM entity_changes e WHERE e.entity = sqlc.arg(entity)::text
+    SELECT right(e.id::text, 3), 0, 0, true FROM entity_changes e WHERE e.copy = sqlc.arg(copy) AND e.entity = sqlc.arg(entity)::text
 ) AS r
 GROUP BY r.bucket;
 
@@ -69,23 +72,28 @@ SELECT account_id, lead_magnet_id, version, page_count::integer AS page_count FR
 WHERE lead_magnet_id = ANY (sqlc.arg(ids)::uuid[]) AND page_count > 0;
 
 -- name: SetCopiesEmails :execrows
-UPDATE entity_copy SET emails = sqlc.arg(emails), purge = NOT sqlc.arg(emails)::boolean WHERE emails <> sqlc.arg(emails);
+WITH changed AS (
+    UPDATE entity_copy SET emails = sqlc.arg(emails) WHERE emails <> sqlc.arg(emails) RETURNING emails
+)
+UPDATE copies SET purge = NOT changed.emails FROM changed;
 
 -- name: PurgeDue :one
-SELECT (purge AND NOT EXISTS (SELECT FROM entity_changes WHERE entity IN ('access_links', 'submissions')))::boolean AS due FROM entity_copy;
+SELECT (c.purge AND NOT EXISTS (SELECT FROM entity_changes e WHERE e.copy = c.copy AND e.entity IN ('access_links', 'submissions')))::boolean AS due
+FROM copies c WHERE c.copy = sqlc.arg(copy);
 
 -- name: EndPurge :exec
-UPDATE entity_copy SET purge = false WHERE NOT emails;
+UPDATE copies SET purge = false WHERE copy = sqlc.arg(copy) AND NOT (SELECT emails FROM entity_copy);
 
 -- name: MirrorLag :one
-SELECT coalesce(extract(epoch FROM clock_timestamp() - (SELECT changed_at FROM entity_changes ORDER BY number LIMIT 1)), 0)::float8;
+SELECT coalesce(extract(epoch FROM clock_timestamp() - (SELECT changed_at FROM entity_changes WHERE copy = sqlc.arg(copy) ORDER BY number LIMIT 1)), 0)::float8;
 
 -- name: Cluster :one
 -- The cluster and its timeline. Not every user may read them.
 SELECT concat(s.system_identifier, '/', c.timeline_id)::text FROM pg_control_system() s, pg_control_checkpoint() c;
 
 -- name: ComparisonDue :one
-SELECT (compared_at <= now() - make_interval(secs => sqlc.arg(seconds)::float8) OR cluster <> sqlc.arg(cluster))::boolean AS due FROM entity_copy;
+SELECT (compared_at <= now() - make_interval(secs => sqlc.arg(seconds)::float8) OR cluster <> sqlc.arg(cluster))::boolean AS due
+FROM copies WHERE copy = sqlc.arg(copy);
 
 -- name: EndComparison :exec
-UPDATE entity_copy SET compared_at = now(), cluster = sqlc.arg(cluster);
+UPDATE copies SET compared_at = now(), cluster = sqlc.arg(cluster) WHERE copy = sqlc.arg(copy);

@@ -43,14 +43,14 @@ UPDATE accounts SET digest_until = greatest(digest_until, sqlc.arg(before)::time
 
 -- name: CompareCopiesNow :exec
 -- The mirror compares all copies at its next look.
-UPDATE entity_copy SET compared_at = '-infinity';
+UPDATE copies SET compared_at = '-infinity';
 
 -- name: ForgetCaughtUp :exec
 -- Sessions are not over before what a restored ClickHouse lacks is stored again.
 DELETE FROM rounds WHERE service = 'counters';
 
 -- name: GroupsOnRecord :many
-SELECT topic_id, topic, consumer_group::text AS consumer_group FROM topics WHERE consumer_group IS NOT NULL;
+SELECT topic_id, topic, consumer_group FROM topic_groups WHERE copy = sqlc.arg(copy);
 
 -- name: FilesInBucket :many
 SELECT f.lead_magnet_id, f.version, f.object_id, f.file_size, f.sha256, m.title FROM lead_magnet_files f JOIN lead_magnets m ON m.id = f.lead_magnet_id
@@ -60,13 +60,13 @@ WHERE f.object_id IS NOT NULL ORDER BY f.object_id;
 SELECT EXISTS (SELECT FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2 AND discarded_at IS NULL);
 
 -- name: StorePulse :one
-SELECT installation, number, beat_at, shards FROM store_pulse;
+SELECT installation, number, beat_at, shards FROM store_pulse WHERE copy = sqlc.arg(copy);
 
 -- name: BeatStorePulse :one
-UPDATE store_pulse SET number = number + 1, beat_at = clock_timestamp() RETURNING installation, number, beat_at;
+UPDATE store_pulse SET number = number + 1, beat_at = clock_timestamp() WHERE copy = sqlc.arg(copy) RETURNING installation, number, beat_at;
 
 -- name: SetStorePulse :one
-UPDATE store_pulse SET number = sqlc.arg(number), beat_at = clock_timestamp() RETURNING installation, number, beat_at;
+UPDATE store_pulse SET number = sqlc.arg(number), beat_at = clock_timestamp() WHERE copy = sqlc.arg(copy) RETURNING installation, number, beat_at;
 
 -- name: RecordPulseShards :exec
-UPDATE store_pulse SET shards = sqlc.arg(shards)::integer[] WHERE shards <> sqlc.arg(shards)::integer[];
+UPDATE store_pulse SET shards = sqlc.arg(shards)::integer[] WHERE copy = sqlc.arg(copy) AND shards <> sqlc.arg(shards)::integer[];

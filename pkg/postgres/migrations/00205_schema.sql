@@ -271,14 +271,33 @@ ALTER TABLE idempotency_keys ALTER COLUMN key SET STATISTICS 0;
 CREATE INDEX idempotency_keys_oldest ON idempotency_keys (claimed_at);
 
 -- What is on record of each topic. Keys are distributed over as many partitions as it had when a process first met it. Kafka may get more,
--- which are not used: repeats of an event that lie in two partitions are not recognised. One consumer group stores its records: two would
--- store every event twice.
+-- which are not used: repeats of an event that lie in two partitions are not recognised.
 CREATE TABLE topics (
-    topic_id       uuid PRIMARY KEY, -- a topic that was recreated under the same name has another
+    topic_id    uuid PRIMARY KEY, -- a topic that was recreated under the same name has another
+    topic       text NOT NULL,
+    partitions  integer,
+    recorded_at timestamptz(3) NOT NULL DEFAULT now()
+);
+
+-- The copies of the events: each is a complete store of its own, one ClickHouse server or a set of shards, and is filled from Kafka by a
+-- consumer group of its own.
+CREATE TABLE copies (
+    copy         integer PRIMARY KEY CHECK (copy BETWEEN 1 AND 65),
+    added_at     timestamptz(3) NOT NULL DEFAULT now(),
+    stored_until timestamptz(3) NOT NULL DEFAULT '-infinity', -- it has everything that was in Kafka at that time
+    purge        boolean NOT NULL DEFAULT false,              -- addresses that were mirrored are still on its disk
+    compared_at  timestamptz(3) NOT NULL DEFAULT '-infinity', -- when what is mirrored was compared
+    cluster      text NOT NULL DEFAULT ''                     -- system identifier and timeline of Postgres at that time
+);
+
+-- The consumer group that stores a topic's records in a copy: two would store every event twice.
+CREATE TABLE topic_groups (
+    topic_id       uuid NOT NULL,
+    copy           integer NOT NULL REFERENCES copies ON DELETE CASCADE,
     topic          text NOT NULL,
-    partitions     integer,
-    consumer_group text,
-    recorded_at    timestamptz(3) NOT NULL DEFAULT now()
+    consumer_group text NOT NULL,
+    PRIMARY KEY (topic_id, copy),
+    UNIQUE (topic_id, consumer_group)
 );
 
 -- An access link whose generic link or submission is deleted shows null in its place, so that is a change
@@ -571,32 +590,31 @@ CREATE TABLE rounds (
 
 CREATE SEQUENCE entity_version;
 
--- Which lead magnets and links ClickHouse's copies of them lack (package ingest/mirror). Each change
--- leaves a row in its own transaction; who copies the state of then takes the row away. No row has
+-- Which lead magnets and links each copy of the events lacks (package ingest/mirror). Each change
+-- leaves a row for each copy in its own transaction; who mirrors the state of then takes the row away. No row has
 -- anything of an account, and only functions of the tables' owner write here.
 CREATE TABLE entity_changes (
-    number     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    copy       integer NOT NULL,
+    number     bigint GENERATED ALWAYS AS IDENTITY,
     entity     text COLLATE "C" NOT NULL, -- name of the table
     id         uuid NOT NULL,
-    changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (copy, number)
 );
 
 -- One row: how the copies are made.
 CREATE TABLE entity_copy (
-    single      boolean PRIMARY KEY DEFAULT true CHECK (single),
-    emails      boolean NOT NULL DEFAULT false, -- addresses are copied
-    purge       boolean NOT NULL DEFAULT false, -- addresses that were copied are still on ClickHouse's disk
-    compared_at timestamptz(3) NOT NULL DEFAULT '-infinity',
-    cluster     text NOT NULL DEFAULT '',       -- system identifier and timeline
+    single     boolean PRIMARY KEY DEFAULT true CHECK (single),
+    emails     boolean NOT NULL DEFAULT false, -- addresses are copied
     -- The secret of person_id. No other database has it, so ids cannot be compared or guessed from addresses there.
-    person_key  bytea NOT NULL DEFAULT uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())
+    person_key bytea NOT NULL DEFAULT uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())
 );
 
 -- +goose StatementBegin
 CREATE FUNCTION note_entities() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
-    INSERT INTO entity_changes (entity, id) SELECT TG_TABLE_NAME, id FROM changed;
+    INSERT INTO entity_changes (copy, entity, id) SELECT c.copy, TG_TABLE_NAME, n.id FROM changed n CROSS JOIN copies c;
     RETURN NULL;
 END
 $$;
@@ -606,7 +624,7 @@ $$;
 CREATE FUNCTION note_entity() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
-    INSERT INTO entity_changes (entity, id) VALUES (TG_TABLE_NAME, NEW.id);
+    INSERT INTO entity_changes (copy, entity, id) SELECT c.copy, TG_TABLE_NAME, NEW.id FROM copies c;
     RETURN NULL;
 END
 $$;
@@ -622,11 +640,12 @@ CREATE UNLOGGED TABLE ip_salts (
 -- Offsets that Kafka deleted before a consumer stored them (package ingest/consumer).
 CREATE TABLE lost_ranges (
     topic_id  uuid NOT NULL,
+    copy      integer NOT NULL,
     topic     text NOT NULL,
     partition integer NOT NULL,
     offsets   int8multirange NOT NULL,
     found_at  timestamptz(3) NOT NULL DEFAULT now(), -- the last of them
-    PRIMARY KEY (topic_id, partition)
+    PRIMARY KEY (topic_id, copy, partition)
 );
 
 -- For how long events are kept: what every process goes by, whatever its own settings say.
@@ -934,10 +953,18 @@ CREATE TABLE erasures (
     person_id     uuid NOT NULL,           -- as person_id() made it: the address is not kept
     erased_at     timestamptz(3) NOT NULL, -- when it was asked for: what is stored later is not concerned
     removed       jsonb NOT NULL,          -- how many rows of each kind Postgres lost
-    blanked_at    timestamptz(3),          -- when no stored event held anything of the person any more
+    blanked_at    timestamptz(3),          -- when no stored event of any copy held anything of the person any more
     records_until timestamptz(3)           -- when Kafka drops the last record of before; null: not known yet, or never
 );
 CREATE INDEX erasures_pending ON erasures (erased_at) WHERE blanked_at IS NULL;
+
+-- In which copies of the events an erasure is done.
+CREATE TABLE erasure_copies (
+    erasure_id uuid NOT NULL REFERENCES erasures ON DELETE CASCADE,
+    copy       integer NOT NULL REFERENCES copies ON DELETE CASCADE,
+    blanked_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (erasure_id, copy)
+);
 
 -- The access links whose events are blanked, and what ClickHouse has copies of.
 CREATE TABLE erased_links (
@@ -975,15 +1002,16 @@ END
 $$;
 -- +goose StatementEnd
 
--- On which ClickHouse shard the rows of a Kafka partition are (package placement). It never changes: looks for what is stored of a
--- partition, and the tokens of its blocks, are of one server.
+-- On which ClickHouse shard of a copy the rows of a Kafka partition are (package placement). It never changes: looks for what is stored of
+-- a partition are of one server.
 CREATE TABLE partition_placements (
     topic_id  uuid NOT NULL, -- a topic that was recreated under the same name has another
     partition integer NOT NULL,
     topic     text NOT NULL,
-    shard     integer NOT NULL CHECK (shard BETWEEN 1 AND 65535),
+    shard     integer NOT NULL CHECK (shard BETWEEN 1 AND 65000),
+    copy      integer NOT NULL GENERATED ALWAYS AS ((shard - 1) / 1000 + 1) STORED, -- the shards of a copy have a thousand numbers
     placed_at timestamptz(3) NOT NULL DEFAULT now(),
-    PRIMARY KEY (topic_id, partition)
+    PRIMARY KEY (topic_id, partition, copy)
 );
 
 -- The views of links, in narrow tables of their own, beside the sessions that they count: what a counted session adds is decided by a
@@ -1083,7 +1111,7 @@ CREATE TABLE restored (
 -- A number that Postgres and ClickHouse have in common, which rises every minute. If one of them was restored to another time than the other, the
 -- numbers are apart.
 CREATE TABLE store_pulse (
-    one          boolean PRIMARY KEY DEFAULT true CHECK (one), -- there is one row
+    copy         integer PRIMARY KEY REFERENCES copies ON DELETE CASCADE,
     installation uuid NOT NULL DEFAULT gen_random_uuid(),
     number       bigint NOT NULL DEFAULT 0,
     beat_at      timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
@@ -1137,13 +1165,49 @@ END
 $$;
 -- +goose StatementEnd
 
--- How far the look for stored events of people who were erased is (package ingest/erasure). It is one look over all processes.
-CREATE TABLE erasure_look (
-    one       boolean PRIMARY KEY DEFAULT true CHECK (one),           -- there is one row
+-- How far the look for stored events of people who were erased is (package ingest/erasure). It is one look over all processes of a copy.
+CREATE TABLE erasure_looks (
+    copy      integer PRIMARY KEY REFERENCES copies ON DELETE CASCADE,
     looked_at timestamptz(3),                                         -- when the last complete look began; null: there was none
     began_at  timestamptz(3),                                         -- of the look under way; null: there is none
     after     uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000' -- the last link that it has looked for
 );
+
+-- add_copy puts a copy of the events on record, and reports whether it was not. What has to be done for each copy is to be done for it: it
+-- may be restored from a backup, with events of people who were erased since.
+-- +goose StatementBegin
+CREATE FUNCTION add_copy(added integer) RETURNS boolean LANGUAGE plpgsql
+    SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO copies (copy) VALUES (added) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    INSERT INTO store_pulse (copy, installation)
+        SELECT added, coalesce((SELECT installation FROM store_pulse ORDER BY copy LIMIT 1), gen_random_uuid());
+    INSERT INTO erasure_looks (copy) VALUES (added);
+    UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL;
+    RETURN true;
+END
+$$;
+-- +goose StatementEnd
+
+-- remove_copy takes a copy of the events that is lost off the record. Its number is not used again: the consumer group of that number has
+-- committed what another store would lack.
+-- +goose StatementBegin
+CREATE FUNCTION remove_copy(removed integer) RETURNS void LANGUAGE plpgsql
+    SET search_path FROM CURRENT AS $$
+BEGIN
+    DELETE FROM copies WHERE copy = removed;
+    DELETE FROM entity_changes WHERE copy = removed;
+    DELETE FROM partition_placements WHERE copy = removed;
+    DELETE FROM lost_ranges WHERE copy = removed;
+    UPDATE erasures e SET blanked_at = clock_timestamp()
+        WHERE e.blanked_at IS NULL AND EXISTS (SELECT FROM copies) AND NOT EXISTS (
+            SELECT FROM copies c WHERE NOT EXISTS (SELECT FROM erasure_copies o WHERE o.erasure_id = e.id AND o.copy = c.copy));
+END
+$$;
+-- +goose StatementEnd
 
 CREATE TRIGGER note_revoked AFTER UPDATE OF revoked_at ON api_keys FOR EACH ROW
     WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL) EXECUTE FUNCTION note_revoked();
@@ -1230,6 +1294,7 @@ CREATE TRIGGER note_revoked_deleted AFTER DELETE ON shares
 
 INSERT INTO river_migration (line, version) SELECT 'main', generate_series(1, 8);
 INSERT INTO entity_copy DEFAULT VALUES;
-INSERT INTO store_pulse DEFAULT VALUES;
+INSERT INTO copies (copy) VALUES (1);
+INSERT INTO store_pulse (copy) VALUES (1);
 INSERT INTO revocation_log (newest) VALUES ('');
-INSERT INTO erasure_look DEFAULT VALUES;
+INSERT INTO erasure_looks (copy) VALUES (1);

@@ -1,0 +1,167 @@
+// Package horizon records in Postgres until when a copy of the events has everything that was in
+// Kafka. Those who read choose a copy by it. An installation of one copy has nothing to choose, and
+// records nothing.
+package horizon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/stream"
+	"lodestone/pkg/event"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/postgres"
+	"lodestone/pkg/service"
+	"lodestone/pkg/store"
+)
+
+var topics = []string{event.Topic, event.LinkViewTopic}
+
+const (
+	every   = time.Second
+	timeout = 10 * time.Second // of one look
+)
+
+// Deps is what the service works with; all of it is required.
+type Deps struct {
+	Group      string // the consumer group that fills the copy
+	Copy       int32
+	Kafka      kafka.Config
+	Postgres   *postgres.Pool
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Horizon is a service.Service. Any number may run: the latest record counts.
+type Horizon struct {
+	*service.Loop
+	deps Deps
+	mark *mark // nil: none
+
+	lag prometheus.Gauge
+}
+
+// mark is a time and where the logs ended then. Once everything below these ends is stored, the
+// copy has everything of before that time.
+type mark struct {
+	at   time.Time
+	ids  map[string]uuid.UUID // of the topics, by their names
+	ends kadm.ListedOffsets
+}
+
+// New returns the service that records the horizon of a copy.
+func New(d Deps) *Horizon {
+	h := &Horizon{deps: d, lag: prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "lodestone_copy_lag_seconds",
+		Help: "By how much the copy of the events that this consumer fills is behind Kafka, at most, if there are several copies; 0 if there is one.",
+	})}
+	d.Registerer.MustRegister(h.lag)
+	h.Loop = service.NewLoop("horizon", h.run)
+	return h
+}
+
+func (h *Horizon) run(ctx context.Context, ready func()) error {
+	client, err := kgo.NewClient(h.deps.Kafka.Options(h.deps.Log)...)
+	if err != nil {
+		return fmt.Errorf("make Kafka client: %w", err)
+	}
+	defer client.Close()
+	ready()
+	failing := false
+	for {
+		err := h.look(ctx, client)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil && !failing { // once an outage
+			h.deps.Log.Warn("cannot record until when this copy of the events has everything, will try again", "copy", h.deps.Copy, "error", err)
+		}
+		failing = err != nil
+		if service.Sleep(ctx, every) != nil {
+			return nil
+		}
+	}
+}
+
+// look records the time of the mark if it is reached, and then sets the next one.
+func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	q := store.New(h.deps.Postgres.Unscoped())
+	several, err := q.SeveralCopies(ctx)
+	if err != nil {
+		return fmt.Errorf("look for copies of the events: %w", err)
+	}
+	if !several {
+		h.mark = nil
+		h.lag.Set(0)
+		return nil
+	}
+	next := mark{at: time.Now(), ids: map[string]uuid.UUID{}}
+	for _, topic := range topics {
+		if next.ids[topic], _, err = kafka.Topic(ctx, client, topic); err != nil {
+			return err
+		}
+	}
+	admin := kadm.NewClient(client)
+	if h.mark != nil && maps.Equal(h.mark.ids, next.ids) { // else a topic was created again since
+		reached, err := h.reached(ctx, admin)
+		if err != nil {
+			return err
+		}
+		if !reached {
+			return h.measure(ctx, q)
+		}
+		if err := q.SetStoredUntil(ctx, store.SetStoredUntilParams{Copy: h.deps.Copy, SecondsAgo: time.Since(h.mark.at).Seconds()}); err != nil {
+			return fmt.Errorf("record until when copy %d has everything: %w", h.deps.Copy, err)
+		}
+	}
+	h.mark = nil
+	next.ends, err = admin.ListEndOffsets(ctx, topics...)
+	if err = errors.Join(err, next.ends.Error()); err != nil {
+		return fmt.Errorf("read the ends of the logs: %w", err)
+	}
+	h.mark = &next
+	return h.measure(ctx, q)
+}
+
+// reached reports whether the group has stored everything below the mark. A commit for an earlier
+// topic of the name says nothing.
+func (h *Horizon) reached(ctx context.Context, admin *kadm.Client) (bool, error) {
+	committed, err := admin.FetchOffsets(ctx, h.deps.Group)
+	if errors.Is(err, kerr.GroupIDNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read committed offsets: %w", err)
+	}
+	done := true
+	h.mark.ends.Each(func(end kadm.ListedOffset) {
+		at, _ := committed.Lookup(end.Topic, end.Partition)
+		done = done && at.Err == nil && (end.Offset == 0 || at.At >= end.Offset && stream.IsCommitFor(at.Metadata, h.mark.ids[end.Topic]))
+	})
+	return done, nil
+}
+
+func (h *Horizon) measure(ctx context.Context, q *store.Queries) error {
+	lags, err := q.CopyLags(ctx)
+	if err != nil {
+		return fmt.Errorf("read until when copies have everything: %w", err)
+	}
+	for _, l := range lags {
+		if l.Copy == h.deps.Copy {
+			h.lag.Set(l.Seconds)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+-- name: AddCopy :one
+SELECT add_copy(sqlc.arg(copy))::boolean AS added;
+
+-- name: HasCopy :one
+SELECT EXISTS (SELECT FROM copies WHERE copy = sqlc.arg(copy));
+
+-- name: SeveralCopies :one
+SELECT (count(*) > 1)::boolean FROM copies;
+
+-- name: SetStoredUntil :exec
+-- Says that a copy has everything that was in Kafka so many seconds ago.
+UPDATE copies SET stored_until = greatest(stored_until, clock_timestamp() - make_interval(secs => sqlc.arg(seconds_ago)::float8)) WHERE copy = sqlc.arg(copy);
+
+-- name: CopyLags :many
+-- By how many seconds what a copy has is behind, at the most.
+SELECT copy, coalesce(extract(epoch FROM clock_timestamp() - nullif(stored_until, '-infinity')), 'infinity')::float8 AS seconds FROM copies ORDER BY copy;
+
+-- name: RemoveOtherCopies :exec
+SELECT remove_copy(copy) FROM copies WHERE copy <> sqlc.arg(copy);
