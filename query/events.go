@@ -66,12 +66,24 @@ type EventPage struct {
 
 // EventPagination is the Pagination of a list of events.
 type EventPagination struct {
-	Page              *int     `json:"page" minimum:"1" doc:"Number of this page, from 1. Null for pages requested by cursor."`
-	PerPage           int      `json:"per_page" doc:"Elements per page."`
-	Total             int64    `json:"total" doc:"Elements on all pages."`
-	TotalPages        int64    `json:"total_pages" doc:"Number of pages."`
-	NextCursor        *string  `json:"next_cursor" doc:"Cursor of the next page; null on the last page."`
-	NextReceivedAfter api.Time `json:"next_received_after" doc:"Value of received_after for the next fetch of new events. It lies some seconds in the past, so that events being stored now are not missed. A few events therefore appear twice; identify them by access_link_id and id. When you follow cursors, every page has the value of the first page. With numbered pages, use the value of the first page."`
+	Page              *int    `json:"page" minimum:"1" doc:"Number of this page, from 1. Null for pages requested by cursor."`
+	PerPage           int     `json:"per_page" doc:"Elements per page."`
+	Total             int64   `json:"total" doc:"Elements on all pages."`
+	TotalPages        int64   `json:"total_pages" doc:"Number of pages."`
+	NextCursor        *string `json:"next_cursor" doc:"Cursor of the next page; null on the last page."`
+	NextReceivedAfter place   `json:"next_received_after" doc:"Value of received_after for the next fetch of new events. It lies some seconds in the past, so that events being stored now are not missed. A few events therefore appear twice; identify them by access_link_id and id. When you follow cursors, every page has the value of the first page. With numbered pages, use the value of the first page."`
+}
+
+// place is a time of the API that tells the copy of the events that it is of (scope.ClickHouse.Resume).
+type place struct{ api.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (p place) MarshalJSON() ([]byte, error) {
+	t := p.UTC()
+	if t.Equal(t.Truncate(time.Millisecond)) {
+		return p.Time.MarshalJSON()
+	}
+	return []byte(t.Format(`"2006-01-02T15:04:05.000000Z"`)), nil
 }
 
 // events is what is read for a page: its events and one more, if there is one, how many the list
@@ -110,7 +122,7 @@ func (q *Query) listEvents(ctx context.Context, in *listEventsInput) (*api.Answe
 	page := api.ListCursor(ctx, in.CursorPaging, data, found.total, next)
 	at := page.Body.Pagination
 	return &api.Answer[EventPage]{Header: page.Header, Body: EventPage{
-		page.Body.Data, EventPagination{at.Page, at.PerPage, at.Total, at.TotalPages, at.NextCursor, api.TimeOf(found.settled)},
+		page.Body.Data, EventPagination{at.Page, at.PerPage, at.Total, at.TotalPages, at.NextCursor, place{api.TimeOf(found.settled)}},
 	}}, nil
 }
 
@@ -135,8 +147,8 @@ func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter,
 		if err != nil {
 			return events{}, problem.Parameter(problem.Field{Field: "cursor", Message: err.Error()})
 		}
-		found.list, found.total, err = q.events.After(ctx, account, f, after, p.Limit()+1)
-		found.settled = time.UnixMilli(c.Settled)
+		found.list, found.total, err = q.events.After(ctx, account, q.inCopy(ctx, f), after, p.Limit()+1)
+		found.settled = time.UnixMicro(c.Settled)
 		return found, err
 	}
 	// First: what is settled after the list was read need not be in it.
@@ -144,9 +156,18 @@ func (q *Query) read(ctx context.Context, account uuid.UUID, f eventlist.Filter,
 	if err != nil {
 		return events{}, err
 	}
-	found.list, found.total, err = q.events.Page(ctx, account, f, p.Offset(), p.Limit()+1)
-	found.settled = settled
+	found.list, found.total, err = q.events.Page(ctx, account, q.inCopy(ctx, f), p.Offset(), p.Limit()+1)
+	found.settled = q.ch.Resume(q.ch.At(ctx, settled))
 	return found, err
+}
+
+// inCopy returns the filter for the copy of the events that the request reads. The one that was
+// asked for stays what cursors are of.
+func (q *Query) inCopy(ctx context.Context, f eventlist.Filter) eventlist.Filter {
+	if f.ReceivedAfter != nil {
+		f.ReceivedAfter = new(q.ch.From(ctx, *f.ReceivedAfter))
+	}
+	return f
 }
 
 func present(e *eventlist.Event) Event {

@@ -58,7 +58,7 @@ func (q *Query) exportEvents(w http.ResponseWriter, r *http.Request, in *exportE
 		_, err := out.Write(nil)
 		return err
 	}
-	file, err := q.exports.Events(r.Context(), auth.From(r.Context()).AccountID, filter, in.Format, in.Visitor)
+	file, err := q.exports.Events(r.Context(), auth.From(r.Context()).AccountID, q.inCopy(r.Context(), filter), in.Format, in.Visitor)
 	if err != nil {
 		return exportProblem(err)
 	}

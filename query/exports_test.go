@@ -31,6 +31,7 @@ import (
 	"lodestone/pkg/test/enginetest"
 	"lodestone/query"
 	"lodestone/query/querytest"
+	"lodestone/query/scope"
 )
 
 const exportPath = "/api/v1/analytics/export"
@@ -447,7 +448,7 @@ func TestClickHouseReadsTheParquetFile(t *testing.T) {
 
 func TestExportWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	s, _ := serveWith(t, config(), query.Deps{ClickHouse: enginetest.MigratedClickHouse(t), Postgres: enginetest.SharedPostgres(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
+	s, _ := serveWith(t, config(), query.Deps{Copies: scope.One(enginetest.MigratedClickHouse(t)), Postgres: enginetest.SharedPostgres(t), Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 	got := s.export(querytest.ID(t), "csv", nil)
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Contains(t, string(got.body), "--clickhouse-http-url")

@@ -15,6 +15,7 @@ import (
 	"lodestone/pkg/test/enginetest"
 	"lodestone/query"
 	"lodestone/query/querytest"
+	"lodestone/query/scope"
 )
 
 // A client that leaves takes its statement along: ClickHouse goes on with none that no one waits
@@ -37,7 +38,7 @@ func TestAReportThatItsClientLeftEndsInClickHouse(t *testing.T) {
 	c := config()
 	c.Timeout = enginetest.Timeout // a statement does not end by its time while the test waits for it
 	s, _ := serveWith(t, c, query.Deps{
-		ClickHouse: ch, ClickHouseHTTP: server.HTTPURL(), Log: querytest.Log(), Registerer: prometheus.NewRegistry(),
+		Copies: scope.One(ch), ClickHouseHTTP: server.HTTPURL(), Log: querytest.Log(), Registerer: prometheus.NewRegistry(),
 		Postgres: enginetest.SharedPostgres(t),
 	})
 	running := func() (n uint64) {

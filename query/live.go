@@ -16,6 +16,7 @@ import (
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/query/live"
+	"lodestone/query/scope"
 )
 
 type liveInput struct {
@@ -33,12 +34,12 @@ func (in *liveInput) after(ctx context.Context, c *cursors) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	var milliseconds int64
-	err := c.open(ctx, auth.From(ctx).AccountID, text, &milliseconds)
+	var microseconds int64
+	err := c.open(ctx, auth.From(ctx).AccountID, text, &microseconds)
 	if problem.Is(err, problem.InvalidParameter) {
 		err = problem.Parameter(problem.Field{Field: name, Message: "is not an id that this stream sent"})
 	}
-	return time.UnixMilli(milliseconds), err
+	return time.UnixMicro(microseconds), err
 }
 
 const liveDescription = "Server-sent events: each event of people, or with bot=true of bots, is sent at least once, about as soon as it is in the list of events, and has the form that it has there. " +
@@ -70,7 +71,7 @@ func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, er
 	if err != nil {
 		return nil, err
 	}
-	listener, err := q.live.Listen(auth.From(ctx).AccountID, filter, after)
+	listener, err := q.live.Listen(auth.From(ctx).AccountID, q.inCopy(ctx, filter), after)
 	switch {
 	case errors.Is(err, live.ErrAccount):
 		return nil, problem.New(problem.RateLimited, "The account has as many streams as it can have. Close one, or use one for several purposes.").RetryAfter(liveAgain)
@@ -81,7 +82,7 @@ func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, er
 	case err != nil:
 		return nil, err
 	}
-	return &liveSource{Listener: listener, cursors: q.cursors, account: auth.From(ctx).AccountID}, nil
+	return &liveSource{Listener: listener, ch: q.ch, cursors: q.cursors, account: auth.From(ctx).AccountID}, nil
 }
 
 // liveAgain is after what time a stream that was refused can be tried again.
@@ -90,6 +91,7 @@ const liveAgain = 10 * time.Second
 // liveSource is a listener whose events are sent.
 type liveSource struct {
 	*live.Listener
+	ch      *scope.ClickHouse
 	cursors *cursors
 	account uuid.UUID
 	begun   bool
@@ -129,5 +131,5 @@ func (s *liveSource) Next(ctx context.Context) ([]byte, error) {
 
 // id returns the text of an id.
 func (s *liveSource) id(ctx context.Context, at time.Time) (string, error) {
-	return s.cursors.seal(ctx, s.account, at.UnixMilli())
+	return s.cursors.seal(ctx, s.account, s.ch.Resume(at).UnixMicro())
 }

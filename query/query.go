@@ -10,7 +10,6 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
@@ -27,8 +26,8 @@ import (
 
 // Deps is what the query service needs.
 type Deps struct {
-	ClickHouse     clickhouse.Config
-	ClickHouseHTTP string         // address for exports; "": there are none
+	Copies         *scope.Copies  // of the events; stays the caller's, who runs it
+	ClickHouseHTTP string         // addresses for exports, one of each copy, with commas; "": there are none
 	Postgres       *postgres.Pool // stays the caller's, who closes it after the service
 	Log            *slog.Logger
 	Registerer     prometheus.Registerer
@@ -57,18 +56,18 @@ func New(c Config, d Deps) (*Query, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	ch, err := scope.Open(d.ClickHouse, c.limits())
+	ch, err := scope.OpenCopies(d.Copies, c.limits())
 	if err != nil {
 		return nil, err
 	}
 	ch.Watch(d.Registerer)
-	exports, err := export.New(c.exports(), export.Deps{ClickHouse: d.ClickHouse, HTTP: d.ClickHouseHTTP})
+	exports, err := export.New(c.exports(), export.Deps{Copies: d.Copies, HTTP: d.ClickHouseHTTP})
 	if err != nil {
 		return nil, errors.Join(err, ch.Close())
 	}
 	// An export of people asks for their sources while it reads their list, so it takes two
 	// connections.
-	files, err := scope.Open(d.ClickHouse, scope.Limits{MaxConns: 2 * c.MaxExports, Timeout: c.ExportTimeout, MemoryBytes: c.MaxMemoryBytes})
+	files, err := scope.OpenCopies(d.Copies, scope.Limits{MaxConns: 2 * c.MaxExports, Timeout: c.ExportTimeout, MemoryBytes: c.MaxMemoryBytes})
 	if err != nil {
 		exports.Close()
 		return nil, errors.Join(err, ch.Close())
@@ -88,6 +87,10 @@ func New(c Config, d Deps) (*Query, error) {
 func IsUnavailable(err error) bool { return scope.IsUnavailable(err) }
 
 const tag = "Analytics"
+
+// Pin returns a context of one request, which reads one copy of the events. The API that serves the
+// operations gives each of its requests one (api.Deps.Prepare).
+func Pin(ctx context.Context) context.Context { return scope.Pin(ctx) }
 
 // Register adds the service's operations to an API.
 func (q *Query) Register(a *api.API) {

@@ -29,6 +29,7 @@ import (
 	"lodestone/pkg/test/enginetest"
 	"lodestone/query"
 	"lodestone/query/querytest"
+	"lodestone/query/scope"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -74,7 +75,7 @@ type site struct {
 
 func serve(t *testing.T, c query.Config, ch clickhouse.Config, pool *postgres.Pool) (site, *query.Query) {
 	t.Helper()
-	return serveWith(t, c, query.Deps{ClickHouse: ch, ClickHouseHTTP: querytest.HTTP(t), Postgres: pool, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
+	return serveWith(t, c, query.Deps{Copies: scope.One(ch), ClickHouseHTTP: querytest.HTTP(t), Postgres: pool, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 }
 
 func serveWith(t *testing.T, c query.Config, d query.Deps) (site, *query.Query) {
@@ -548,7 +549,7 @@ func TestNewRefusesSettings(t *testing.T) {
 	t.Parallel()
 	_, err := query.New(query.Config{}, query.Deps{})
 	require.Error(t, err)
-	_, err = query.New(config(), query.Deps{ClickHouse: clickhouse.Config{URL: "http://x"}})
+	_, err = query.New(config(), query.Deps{Copies: scope.One(clickhouse.Config{URL: "http://x"})})
 	require.Error(t, err)
 	require.False(t, query.IsUnavailable(errors.New("any other")))
 }

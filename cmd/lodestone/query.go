@@ -16,6 +16,7 @@ import (
 	"lodestone/pkg/token"
 	"lodestone/pkg/tracing"
 	"lodestone/query"
+	"lodestone/query/scope"
 )
 
 // siteConfig is the setting of a process that serves the API.
@@ -33,22 +34,25 @@ func (c siteConfig) Validate() error {
 func (c siteConfig) local() string { return c.TLS.Scheme() + "://" + visible(c.Listen) }
 
 type queryCommand struct {
-	Process    processConfig     `embed:""`
-	Admin      adminConfig       `embed:""`
-	Trace      tracing.Config    `embed:""`
-	Drain      drainConfig       `embed:""`
-	Site       siteConfig        `embed:""`
-	Limits     ratelimit.Config  `embed:""`
-	Addresses  clientaddr.Config `embed:""`
-	Query      query.Config      `embed:""`
-	ClickHouse clickhouse.Config `embed:""`
-	Postgres   postgres.Config   `embed:""`
-	HTTPURL    string            `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. User and password are those of its native address, unless the address has its own. Secret."`
-	SQLURL     string            `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
+	Process    processConfig           `embed:""`
+	Admin      adminConfig             `embed:""`
+	Trace      tracing.Config          `embed:""`
+	Drain      drainConfig             `embed:""`
+	Site       siteConfig              `embed:""`
+	Limits     ratelimit.Config        `embed:""`
+	Addresses  clientaddr.Config       `embed:""`
+	Query      query.Config            `embed:""`
+	ClickHouse clickhouse.Config       `embed:""`
+	Copies     clickhouse.CopiesConfig `embed:""`
+	Postgres   postgres.Config         `embed:""`
+	HTTPURL    string                  `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. With other copies, one address of each, with commas between them. User and password are those of its native address, unless the address has its own. Secret."`
+	SQLURL     string                  `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
 }
 
 func (c *queryCommand) check() error {
-	return validate(c.Admin, c.Trace, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Postgres)
+	err := validate(c.Admin, c.Trace, c.Drain, c.Site, c.Limits, c.Addresses, c.Query, c.ClickHouse, c.Copies, c.Postgres)
+	_, wrong := c.Copies.Copies(c.ClickHouse)
+	return errors.Join(err, wrong)
 }
 
 // Run is the query service's process.
@@ -73,7 +77,7 @@ func (c *queryCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.addQuery(site, c.Query, c.ClickHouse, c.HTTPURL, pool); err != nil {
+	if err := p.addQuery(site, c.Query, c.ClickHouse, c.Copies, c.HTTPURL, pool); err != nil {
 		return err
 	}
 	if err := p.addCanary(c.SQLURL); err != nil {
@@ -130,14 +134,20 @@ func (p *process) addAPI(ctx context.Context, c ratelimit.Config, addresses clie
 	return api.New(api.Deps{
 		Verifier: verifier, Sessions: verifier, Log: p.log, Metrics: p.metrics, Trace: p.trace,
 		Limits: ratelimit.New(c, ratelimit.Deps{Postgres: counters, Log: p.log, Registerer: p.metrics}), Idempotency: answers, Addresses: finder,
-		Unavailable: []func(error) bool{query.IsUnavailable},
+		Unavailable: []func(error) bool{query.IsUnavailable}, Prepare: query.Pin,
 	}), nil
 }
 
-// addQuery registers the analytics endpoints. httpURL is the address that exports read from; "":
+// addQuery registers the analytics endpoints. httpURL has the addresses that exports read from; "":
 // there are none.
-func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, httpURL string, pool *postgres.Pool) error {
-	service, err := query.New(c, query.Deps{ClickHouse: s, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
+func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, others clickhouse.CopiesConfig, httpURL string, pool *postgres.Pool) error {
+	all, err := others.Copies(s)
+	if err != nil {
+		return err
+	}
+	copies := scope.NewCopies(all, others.MaxLag, scope.CopiesDeps{Postgres: pool, Log: p.log, Registerer: p.metrics})
+	p.stack.Add("copies of the events", copies)
+	service, err := query.New(c, query.Deps{Copies: copies, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

@@ -277,7 +277,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 		return nil, err
 	}
 	p.as("query")
-	if err := p.addQuery(site, c.Query, s, engines.ClickHouseHTTPURL(), pool); err != nil {
+	if err := p.addQuery(site, c.Query, s, clickhouse.CopiesConfig{}, engines.ClickHouseHTTPURL(), pool); err != nil {
 		return nil, err
 	}
 	if err := p.addCanary(engines.SQLURL()); err != nil {

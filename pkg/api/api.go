@@ -60,6 +60,8 @@ type Deps struct {
 	// Unavailable knows errors, besides those of Postgres, that say that an engine cannot be
 	// reached at the moment: they are answered with 503.
 	Unavailable []func(error) bool
+	// Prepare returns the context of a request that is let through, from its own; nil: that is it.
+	Prepare func(context.Context) context.Context
 	// Beats returns the beats of a stream, and the function that ends them; nil: one each 15 seconds.
 	Beats func() (beats <-chan time.Time, stop func())
 }
@@ -85,6 +87,7 @@ type API struct {
 	streams     *streams
 	problemPage func(http.ResponseWriter, *http.Request, *problem.Problem) // nil: problems are JSON for all
 	newBeats    func() (<-chan time.Time, func())
+	prepare     func(context.Context) context.Context // may be nil
 }
 
 // RequireTLS has every answer tell browsers to come by https only (HSTS), if the public URL is one
@@ -108,6 +111,7 @@ func New(d Deps) *API {
 		schemas:     jsonschema.NewSet(),
 		streams:     &streams{ended: make(chan struct{})},
 		newBeats:    d.Beats,
+		prepare:     d.Prepare,
 	}
 	a.openapi = newDescription(a.schemas)
 	a.document = sync.OnceValue(a.newDocument)

@@ -30,6 +30,9 @@ func (a *API) serve(op Operation, fn func(w http.ResponseWriter, r *http.Request
 	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), op.Timeout)
 		defer cancel()
+		if a.prepare != nil {
+			ctx = a.prepare(ctx)
+		}
 		err := a.guard(w, r.WithContext(ctx), &op, fn)
 		if err == nil {
 			return

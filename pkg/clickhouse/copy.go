@@ -2,6 +2,10 @@ package clickhouse
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"lodestone/pkg/config"
 )
@@ -40,4 +44,54 @@ func (c Config) Group(setting string) string {
 		return setting
 	}
 	return fmt.Sprintf("%s-copy-%d", setting, c.Number())
+}
+
+// CopiesConfig is the setting of those who read: which copies of the events they may use besides
+// that of --clickhouse-url, which they prefer.
+type CopiesConfig struct {
+	Others string        `name:"clickhouse-other-copies" placeholder:"N=HOST:PORT,…" help:"Further copies of the events to read from when the first one is away or behind, in order of preference, with commas between them: the number of each, and its servers as in --clickhouse-shards. User, password, TLS and settings are those of the ClickHouse URL: docs/copies.md."`
+	MaxLag time.Duration `name:"clickhouse-max-lag" default:"1m" help:"By how much what a copy of the events has may be behind for it to be read before the next one."`
+}
+
+const copiesSetting = "--clickhouse-other-copies"
+
+// Validate returns every problem of the settings but that of their addresses (Copies).
+func (c CopiesConfig) Validate() error {
+	if c.MaxLag < time.Second || c.MaxLag > 24*time.Hour {
+		return config.Invalid("--clickhouse-max-lag", "is out of range", "give a time from 1s to 24h")
+	}
+	return nil
+}
+
+// Copies returns the settings of all copies that may be read, in order of preference. The first one
+// is own.
+func (c CopiesConfig) Copies(own Config) ([]Config, error) {
+	all := []Config{own}
+	if c.Others == "" {
+		return all, nil
+	}
+	for text := range strings.SplitSeq(c.Others, ",") {
+		name, addresses, found := strings.Cut(strings.TrimSpace(text), "=")
+		number, err := strconv.ParseInt(name, 10, 32)
+		if !found || err != nil || number < 1 || number > maxCopy {
+			return nil, config.Invalid(copiesSetting, fmt.Sprintf("has %q, which is no copy", text), "write 2=host:port;host:port,3=host:port")
+		}
+		other := Config{URL: own.URL, Copy: int32(number)}
+		if slices.ContainsFunc(all, func(c Config) bool { return c.Number() == other.Number() }) {
+			return nil, config.Invalid(copiesSetting, fmt.Sprintf("has copy %d twice, or it is that of the ClickHouse URL", number), "give each copy once")
+		}
+		first, more, _ := strings.Cut(addresses, ";")
+		server, err := other.at(strings.TrimSpace(first))
+		if err != nil {
+			return nil, err
+		}
+		if more != "" {
+			server.Shards = addresses
+		}
+		if err := server.Validate(); err != nil {
+			return nil, err
+		}
+		all = append(all, server)
+	}
+	return all, nil
 }

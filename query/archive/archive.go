@@ -60,7 +60,7 @@ func New(c Config, d Deps) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	exports, err := export.New(export.Config{Max: 1, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes}, export.Deps{ClickHouse: d.ClickHouse, HTTP: d.HTTP})
+	exports, err := export.New(export.Config{Max: 1, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes}, export.Deps{Copies: scope.One(d.ClickHouse), HTTP: d.HTTP})
 	if err != nil {
 		return nil, err
 	}

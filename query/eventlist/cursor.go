@@ -26,14 +26,14 @@ type Cursor struct {
 	TopicID   uuid.UUID `json:"t"`
 	Partition int32     `json:"p"`
 	Offset    int64     `json:"o"`
-	// Settled is what Lister.Settled returned for the first page of the walk, in Unix milliseconds.
+	// Settled is what Lister.Settled returned for the first page of the walk, in Unix microseconds.
 	Settled int64 `json:"s"`
 }
 
 // Cursor returns the cursor of the account's list through this filter that goes on after p, of a
 // walk that began when everything up to settled could be seen.
 func (f Filter) Cursor(account uuid.UUID, p Position, settled time.Time) Cursor {
-	return Cursor{f.digest(account), p.CreatedAt.UnixMilli(), p.TopicID, p.Partition, p.Offset, settled.UnixMilli()}
+	return Cursor{f.digest(account), p.CreatedAt.UnixMilli(), p.TopicID, p.Partition, p.Offset, settled.UnixMicro()}
 }
 
 // Position returns where the cursor goes on, if it can be one of the account's list through this
@@ -44,7 +44,7 @@ func (f Filter) Position(account uuid.UUID, c Cursor) (Position, error) {
 	}
 	p := Position{time.UnixMilli(c.CreatedAt).UTC(), c.TopicID, c.Partition, c.Offset}
 	if p.CreatedAt.Before(earliest) || p.CreatedAt.After(latest) || p.TopicID == uuid.Nil || p.Partition < 0 || p.Offset < 0 ||
-		c.Settled <= 0 || time.UnixMilli(c.Settled).After(latest) {
+		c.Settled <= 0 || time.UnixMicro(c.Settled).After(latest) {
 		return Position{}, errors.New("is not a cursor that this list returned")
 	}
 	return p, nil

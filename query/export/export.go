@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/pkg/attachment"
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/slot"
 	"lodestone/query/eventlist"
 	"lodestone/query/scope"
@@ -27,8 +26,8 @@ type Config struct {
 
 // Deps is what an Exporter needs.
 type Deps struct {
-	ClickHouse clickhouse.Config
-	HTTP       string // HTTP address of the same ClickHouse; "": every export fails with ErrNoAddress
+	Copies *scope.Copies // of the events
+	HTTP   string        // HTTP address of each of them, with commas; "": every export fails with ErrNoAddress
 }
 
 // ErrNoAddress says that the HTTP address of ClickHouse is not set.
@@ -47,7 +46,7 @@ func New(c Config, d Deps) (*Exporter, error) {
 		return e, nil
 	}
 	var err error
-	e.streams, err = scope.OpenStreams(d.ClickHouse, d.HTTP, scope.Limits{MaxConns: c.Max, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes})
+	e.streams, err = scope.OpenStreamsOf(d.Copies, d.HTTP, scope.Limits{MaxConns: c.Max, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes})
 	return e, err
 }
 

@@ -55,10 +55,10 @@ type Listener struct {
 // when it came. Neither is behind the horizon: an insert that runs stores something new.
 func (li *Listener) begin(horizon, clock, answered time.Time) time.Time {
 	if !li.after.IsZero() {
-		return earlier(li.after, horizon)
+		return earlier(li.live.ch.As(li.after, horizon), horizon)
 	}
 	came := clock.Add(-answered.Sub(li.asked)).Add(-time.Millisecond).Truncate(time.Millisecond)
-	return earlier(came, horizon)
+	return earlier(came.Add(horizon.Sub(horizon.Truncate(time.Millisecond))), horizon) // as a place in the same copy
 }
 
 // notify adds a time in which something is new to those that the listener did not take yet, and the
@@ -67,7 +67,7 @@ func (li *Listener) notify(from, until time.Time, events []eventlist.Event, whol
 	if li.from.IsZero() {
 		li.from, li.whole = from, true
 	}
-	li.from, li.until = earlier(li.from, from), until
+	li.from, li.until = earlier(li.live.ch.As(li.from, until), from), until
 	li.events = append(li.events, events...)
 	if li.whole = li.whole && whole && len(li.events) <= pageEvents; !li.whole {
 		li.events = nil
@@ -142,6 +142,10 @@ func (li *Listener) look(ctx context.Context) ([]Message, error) {
 // read returns a page of what is to be read. If ClickHouse does not answer, it returns nothing
 // after a while.
 func (li *Listener) read(ctx context.Context) ([]Message, error) {
+	ctx = scope.Pin(ctx)
+	if at := li.live.ch.From(ctx, li.at); at != li.at { // another copy of the events is read now
+		li.at, li.to, li.behind = at, li.live.ch.At(ctx, li.to), nil
+	}
 	if li.behind == nil {
 		li.end = earlier(li.at.Add(li.slice), li.to)
 	}

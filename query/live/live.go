@@ -123,15 +123,19 @@ func (l *Live) poll(ctx context.Context) (err error) {
 		l.at = time.Time{}
 		return nil
 	}
+	ctx = scope.Pin(ctx)
 	asked := time.Now()
 	horizon, clock, err := l.ch.Horizon(ctx)
 	if err != nil {
 		return err
 	}
+	horizon = l.ch.At(ctx, horizon)
 	answered, from := time.Now(), l.at
 	switch {
 	case from.IsZero():
 		from = horizon // listeners that are new have a begin of their own
+	case l.ch.As(from, horizon) != from: // another copy of the events is read
+		from = earlier(l.ch.As(from, horizon), horizon)
 	case clock.Sub(l.clock) < asked.Sub(l.answered)-clockNoise:
 		from = earlier(from, horizon.Add(-scope.ClockSlack)) // it was set back, and what is new has times that were passed
 	case !horizon.After(from):

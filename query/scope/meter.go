@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -36,13 +37,21 @@ func (c *ClickHouse) Watch(r prometheus.Registerer) {
 		}, func() float64 { return float64(value()) })
 	}
 	r.MustRegister(c.meter.seconds,
-		connections("idle", func() int { return c.conn.Stats().Idle }),
-		connections("open", func() int { return c.conn.Stats().Open }),
-		connections("max", func() int { return c.limits.MaxConns }))
+		connections("idle", func() int { return c.sum(func(s driver.Stats) int { return s.Idle }) }),
+		connections("open", func() int { return c.sum(func(s driver.Stats) int { return s.Open }) }),
+		connections("max", func() int { return c.limits.MaxConns * len(c.conns) }))
 }
 
 // observe notes a query that began at a time and ended in err. asker is the context of whoever
 // asked.
+// sum returns the sum over the connections to all copies.
+func (c *ClickHouse) sum(of func(driver.Stats) int) (n int) {
+	for _, conn := range c.conns {
+		n += of(conn.Stats())
+	}
+	return n
+}
+
 func (m *meter) observe(asker context.Context, began time.Time, err error) {
 	if m == nil {
 		return

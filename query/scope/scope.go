@@ -42,7 +42,8 @@ type Limits struct {
 
 // ClickHouse runs queries of accounts. It is safe for concurrent use.
 type ClickHouse struct {
-	conn    driver.Conn // of several shards, reads all
+	copies  *Copies
+	conns   []driver.Conn // by copy; of several shards, each reads all
 	limits  Limits
 	settled Settled
 	meter   *meter
@@ -50,17 +51,28 @@ type ClickHouse struct {
 
 // Open returns a ClickHouse without connecting: the first use does.
 func Open(c clickhouse.Config, l Limits) (*ClickHouse, error) {
-	conn, err := clickhouse.Open(c, l.MaxConns)
-	if err != nil {
-		return nil, err
+	return OpenCopies(One(c), l)
+}
+
+// OpenCopies is Open for what has several copies of the events.
+func OpenCopies(c *Copies, l Limits) (*ClickHouse, error) {
+	of := &ClickHouse{copies: c, limits: l}
+	for _, config := range c.configs {
+		conn, err := clickhouse.Open(config, l.MaxConns)
+		if err != nil {
+			return nil, errors.Join(err, of.Close())
+		}
+		of.conns = append(of.conns, conn)
 	}
-	return &ClickHouse{conn: conn, limits: l}, nil
+	return of, nil
 }
 
 // Close closes the connections. Queries that still run fail.
 func (c *ClickHouse) Close() error {
-	if err := c.conn.Close(); err != nil {
-		return fmt.Errorf("close ClickHouse pool: %w", err)
+	for _, conn := range c.conns {
+		if err := conn.Close(); err != nil {
+			return fmt.Errorf("close ClickHouse pool: %w", err)
+		}
 	}
 	return nil
 }
@@ -69,7 +81,7 @@ func (c *ClickHouse) Close() error {
 func (c *ClickHouse) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
-	if err := c.conn.Ping(ctx); err != nil {
+	if err := c.conns[c.copies.current()].Ping(ctx); err != nil {
 		return fmt.Errorf("ping ClickHouse: %w", err)
 	}
 	return nil
@@ -134,7 +146,29 @@ func (c *ClickHouse) Query(ctx context.Context, account uuid.UUID, s Statement, 
 // ask runs a statement and calls each with every row of the result. A connection that turns out to
 // be dead is replaced once.
 func (c *ClickHouse) ask(ctx context.Context, sql string, each func(Row) error) error {
-	return ask(ctx, c.conn, sql, each)
+	began := false
+	return c.on(ctx, func(conn driver.Conn) error {
+		return ask(ctx, conn, sql, func(row Row) error {
+			began = true
+			return each(row)
+		})
+	}, func() bool { return !began })
+}
+
+// on calls fn with the connections to the copy that the request reads. If that is away, and fn may
+// be called again, it is called with those to another one.
+func (c *ClickHouse) on(ctx context.Context, fn func(driver.Conn) error, again func() bool) error {
+	index, open := c.copies.fix(ctx)
+	err := fn(c.conns[index])
+	if !open || !isAway(err) || !again() || ctx.Err() != nil {
+		return err
+	}
+	other, ok := c.copies.instead(index)
+	if !ok {
+		return err
+	}
+	c.copies.move(ctx, other)
+	return fn(c.conns[other])
 }
 
 func ask(ctx context.Context, conn driver.Conn, sql string, each func(Row) error) (err error) {
@@ -254,20 +288,23 @@ func conditions(of func(table string) string) string {
 func (c *ClickHouse) earliest(ctx context.Context, name, statement string) (oldest, clock time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
-	err = clickhouse.EachShard(c.conn, func(shard driver.Conn) error {
-		var at, now int64
-		err := ask(c.unscoped(ctx, name), shard, statement, func(row Row) error { return row.Scan(&now, &at) })
-		if err != nil {
-			return fmt.Errorf("query %s: %w", name, err)
-		}
-		if until := time.UnixMilli(at).UTC(); oldest.IsZero() || until.Before(oldest) {
-			oldest = until
-		}
-		if until := time.UnixMilli(now).UTC(); clock.IsZero() || until.Before(clock) {
-			clock = until
-		}
-		return nil
-	})
+	err = c.on(ctx, func(conn driver.Conn) error {
+		oldest, clock = time.Time{}, time.Time{}
+		return clickhouse.EachShard(conn, func(shard driver.Conn) error {
+			var at, now int64
+			err := ask(c.unscoped(ctx, name), shard, statement, func(row Row) error { return row.Scan(&now, &at) })
+			if err != nil {
+				return fmt.Errorf("query %s: %w", name, err)
+			}
+			if until := time.UnixMilli(at).UTC(); oldest.IsZero() || until.Before(oldest) {
+				oldest = until
+			}
+			if until := time.UnixMilli(now).UTC(); clock.IsZero() || until.Before(clock) {
+				clock = until
+			}
+			return nil
+		})
+	}, func() bool { return true })
 	return oldest, clock, err
 }
 

@@ -31,6 +31,7 @@ const (
 // concurrent use.
 type Settled struct {
 	mu    sync.Mutex
+	copy  int32 // of the events
 	until time.Time
 	asked time.Time
 }
@@ -39,7 +40,8 @@ type Settled struct {
 // missing: every row whose stored_at is not after it, now or ever, is seen by a query that begins
 // after this call. It does not depend on an account.
 func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
-	if until, ok := c.settled.Get(); ok {
+	if until, ok := c.settled.Get(c.Copy(ctx)); ok {
+		c.copies.fix(ctx)
 		return until, nil
 	}
 	asked := time.Now()
@@ -48,22 +50,22 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	until := oldest.Add(-ClockSlack)
-	c.settled.Set(until, asked)
+	c.settled.Set(c.Copy(ctx), until, asked)
 	return until, nil
 }
 
-// Get returns the time; false: there is none that still serves.
-func (s *Settled) Get() (until time.Time, ok bool) {
+// Get returns the time of a copy of the events; false: there is none that still serves.
+func (s *Settled) Get(copy int32) (until time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.until, !s.asked.IsZero() && time.Since(s.asked) < settledFresh
+	return s.until, s.copy == copy && !s.asked.IsZero() && time.Since(s.asked) < settledFresh
 }
 
-// Set keeps a time that was asked for at another, unless a later one is kept.
-func (s *Settled) Set(until, asked time.Time) {
+// Set keeps a time of a copy that was asked for at another, unless a later one is kept.
+func (s *Settled) Set(copy int32, until, asked time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if asked.After(s.asked) {
-		s.until, s.asked = until, asked
+		s.copy, s.until, s.asked = copy, until, asked
 	}
 }

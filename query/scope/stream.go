@@ -25,6 +25,12 @@ import (
 // HTTP address. A statement is confined as one of ClickHouse.Query is. It is safe for concurrent
 // use.
 type Streams struct {
+	copies *Copies
+	of     []*streams // by copy
+}
+
+// streams are those of a copy of the events.
+type streams struct {
 	address *url.URL // without user and password
 	login   clickhouse.HTTPLogin
 	client  *http.Client
@@ -42,6 +48,29 @@ type Format struct {
 // OpenStreams returns Streams without connecting. The address is http://host:port, or
 // http://user:password@host:port for another user than that of the native protocol.
 func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error) {
+	return OpenStreamsOf(One(c), address, l)
+}
+
+// OpenStreamsOf is OpenStreams for several copies of the events, with an address of each, in their
+// order and with commas between them.
+func OpenStreamsOf(c *Copies, addresses string, l Limits) (*Streams, error) {
+	each := strings.Split(addresses, ",")
+	if len(each) != len(c.configs) {
+		return nil, config.Invalid("--clickhouse-http-url", fmt.Sprintf("has %d addresses for %d copies of the events", len(each), len(c.configs)),
+			"give one of each, with commas between them, first that of --clickhouse-url and then those of --clickhouse-other-copies")
+	}
+	s := &Streams{copies: c}
+	for i, address := range each {
+		of, err := openStreams(c.configs[i], strings.TrimSpace(address), l)
+		if err != nil {
+			return nil, err
+		}
+		s.of = append(s.of, of)
+	}
+	return s, nil
+}
+
+func openStreams(c clickhouse.Config, address string, l Limits) (*streams, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -49,7 +78,7 @@ func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, config.Invalid("--clickhouse-http-url", "cannot be used", "write http://host:port")
 	}
-	s := &Streams{
+	s := &streams{
 		login: clickhouse.HTTPLogin{URL: address, Native: c}, limits: l, store: c, shards: 1 + strings.Count(c.Shards, ";"),
 	}
 	s.address = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
@@ -69,7 +98,11 @@ func OpenStreams(c clickhouse.Config, address string, l Limits) (*Streams, error
 }
 
 // Close closes the connections that no stream uses.
-func (s *Streams) Close() { s.client.CloseIdleConnections() }
+func (s *Streams) Close() {
+	for _, of := range s.of {
+		of.client.CloseIdleConnections()
+	}
+}
 
 // Open starts a statement for the account, and returns its answer in the format, to be closed. An
 // error of it is one of the statement or of ClickHouse; IsUnavailable knows those that may pass.
@@ -78,6 +111,19 @@ func (s *Streams) Open(ctx context.Context, account uuid.UUID, st Statement, f F
 	if err := st.check(account); err != nil {
 		return nil, err
 	}
+	index, open := s.copies.fix(ctx)
+	stream, err := s.of[index].begin(ctx, account, st, f)
+	if open && isAway(err) && ctx.Err() == nil {
+		if other, ok := s.copies.instead(index); ok {
+			s.copies.move(ctx, other)
+			return s.of[other].begin(ctx, account, st, f)
+		}
+	}
+	return stream, err
+}
+
+// begin is Open for the copy.
+func (s *streams) begin(ctx context.Context, account uuid.UUID, st Statement, f Format) (*Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.Timeout)
 	var stream *Stream
 	err := s.checkCluster(ctx)
@@ -92,7 +138,7 @@ func (s *Streams) Open(ctx context.Context, account uuid.UUID, st Statement, f F
 	return stream, nil
 }
 
-func (s *Streams) open(ctx context.Context, account uuid.UUID, st Statement, f Format) (*Stream, error) {
+func (s *streams) open(ctx context.Context, account uuid.UUID, st Statement, f Format) (*Stream, error) {
 	body, tag, err := s.ask(ctx, s.query(account, st, f), s.store.Everywhere(st.SQL))
 	if err != nil {
 		return nil, err
@@ -103,7 +149,7 @@ func (s *Streams) open(ctx context.Context, account uuid.UUID, st Statement, f F
 // checkCluster returns an error unless the server at the address reads exactly the shards of the
 // settings, as each connection of the native protocol is checked: what it has for a cluster is its
 // own setting, with which a file could lack rows, or have some twice.
-func (s *Streams) checkCluster(ctx context.Context) error {
+func (s *streams) checkCluster(ctx context.Context) error {
 	if s.store.Shards == "" {
 		return nil
 	}
@@ -132,7 +178,7 @@ var errOtherCluster = fmt.Errorf("another cluster: %w", io.ErrUnexpectedEOF)
 
 // ask sends a statement, and returns an answer that began without an error, with the tag of one at
 // its end.
-func (s *Streams) ask(ctx context.Context, values url.Values, sql string) (body io.ReadCloser, tag string, err error) {
+func (s *streams) ask(ctx context.Context, values url.Values, sql string) (body io.ReadCloser, tag string, err error) {
 	user, password, err := s.login.Credentials()
 	if err != nil {
 		return nil, "", err
@@ -165,7 +211,7 @@ func (s *Streams) ask(ctx context.Context, values url.Values, sql string) (body 
 }
 
 // query returns the parameters of the request: what confines the statement, and the format.
-func (s *Streams) query(account uuid.UUID, st Statement, f Format) url.Values {
+func (s *streams) query(account uuid.UUID, st Statement, f Format) url.Values {
 	settings, params := st.confined(account, s.limits)
 	values := url.Values{}
 	for name, value := range f.Settings {

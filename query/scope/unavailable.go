@@ -31,3 +31,20 @@ func IsUnavailable(err error) bool {
 	}
 	return isBroken(err) || errors.Is(err, native.ErrAcquireConnTimeout) || errors.Is(err, context.DeadlineExceeded)
 }
+
+// The codes of exceptions that say that a server cannot reach another shard (ErrorCodes.cpp).
+const (
+	socketTimeout   = 209
+	networkError    = 210
+	noShardAnswers  = 279 // ALL_CONNECTION_TRIES_FAILED
+	readAfterTheEnd = 32
+)
+
+// isAway reports whether an error says that a server, or a shard that it asks, does not answer.
+func isAway(err error) bool {
+	code, answered := clickhouse.IsException(err)
+	if !answered {
+		return IsUnavailable(err)
+	}
+	return code == socketTimeout || code == networkError || code == noShardAnswers || code == readAfterTheEnd
+}

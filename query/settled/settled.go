@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 	"lodestone/query/scope"
@@ -29,39 +27,49 @@ func New(p *postgres.Pool, ch *scope.ClickHouse) *Clock { return &Clock{postgres
 // after this call: every event by its stored_at, and every submission by its own times. Newer ones
 // may be in it as well.
 func (c *Clock) AsOf(ctx context.Context) (time.Time, error) {
-	if until, ok := c.settled.Get(); ok {
-		return until, nil
-	}
 	asked := time.Now()
-	var events, copies time.Time
-	group, each := errgroup.WithContext(ctx)
-	group.Go(func() (err error) { events, err = c.ch.Settled(each); return err })
-	group.Go(func() (err error) { copies, err = c.copied(each); return err })
-	if err := group.Wait(); err != nil {
+	until, err := c.ch.Settled(ctx) // first: from then on it is known which copy of the events answers
+	if err != nil {
 		return time.Time{}, err
 	}
-	until := events
-	if copies = copies.Add(-scope.ClockSlack).Truncate(time.Millisecond).UTC(); copies.Before(until) {
-		until = copies
+	of := c.ch.Copy(ctx)
+	if until, ok := c.settled.Get(of); ok {
+		return until, nil
 	}
-	c.settled.Set(until, asked)
+	mirrored, err := c.mirrored(ctx, of)
+	if err != nil {
+		return time.Time{}, err
+	}
+	until = earlier(until, mirrored)
+	if has, several := c.ch.Has(ctx); several {
+		until = earlier(until, has)
+	}
+	c.settled.Set(of, until, asked)
 	return until, nil
 }
 
-// copied returns a time, by the clock of Postgres, before which no change is missing in ClickHouse,
-// now or later.
+// earlier returns a time by the clock of ClickHouse, or one by another clock if that is before it.
+func earlier(t, other time.Time) time.Time {
+	if other = other.Add(-scope.ClockSlack).Truncate(time.Millisecond).UTC(); other.Before(t) {
+		return other
+	}
+	return t
+}
+
+// mirrored returns a time, by the clock of Postgres, before which no change is missing in a copy of
+// the events, now or later.
 //
 // A change that is committed is on record until ClickHouse has its copy. One that is not committed
 // yet cannot be seen there, and may have times as early as the begin of its transaction. So the
 // transactions that run are looked for first: one that ends in between has left its record, and one
 // that begins later has later times.
-func (c *Clock) copied(ctx context.Context) (time.Time, error) {
+func (c *Clock) mirrored(ctx context.Context, copy int32) (time.Time, error) {
 	q := store.New(c.postgres.Unscoped())
 	writer, err := q.OldestWriter(ctx)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("look for transactions that run: %w", err)
 	}
-	at, err := q.OldestUncopied(ctx, store.OldestUncopiedParams{Before: writer, Copy: 1})
+	at, err := q.OldestUncopied(ctx, store.OldestUncopiedParams{Before: writer, Copy: copy})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("look for changes that are not copied: %w", err)
 	}

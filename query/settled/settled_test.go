@@ -69,7 +69,7 @@ func (r *rig) now() time.Time {
 
 func (r *rig) copied() time.Time {
 	r.t.Helper()
-	at, err := r.clock.copied(r.t.Context())
+	at, err := r.clock.mirrored(r.t.Context(), 1)
 	require.NoError(r.t, err)
 	return at
 }
