@@ -278,9 +278,9 @@ func TestLiveIDsAreValidated(t *testing.T) {
 	}
 	good := s.live(account, "", nil).id
 	for _, bad := range []string{
-		"x", "0", good + "A", good[:len(good)-1], id(querytest.ID(t), time.Now().UnixMilli()),
+		"x", "0", good + "A", good[:len(good)-1], id(querytest.ID(t), time.Now().UnixMicro()),
 		id(account, "AYCAgICAgCAA"), // of before this release
-		id(account, time.Now().Add(time.Hour).UnixMilli()),
+		id(account, time.Now().Add(time.Hour).UnixMicro()),
 	} {
 		for id, params := range map[string]url.Values{bad: nil, "": {"last_event_id": {bad}}} {
 			status, _ := s.refused(account, id, params)

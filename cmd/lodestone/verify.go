@@ -30,6 +30,7 @@ type verifyCommand struct {
 	Process    processConfig     `embed:""`
 	Kafka      kafka.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
+	Others     string            `name:"clickhouse-other-copies" placeholder:"N=HOST:PORT,…" help:"Further copies of the events, which are compared with that of the ClickHouse URL by partition and offset, as for query."`
 	Postgres   postgres.Config   `embed:""`
 	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. That of a copy of the events after the first ends with -copy- and its number."`
 	Since      pointInTime       `name:"since" placeholder:"TIME" help:"Only from this time on: an RFC 3339 time, a date, or a duration before now such as 24h."`
@@ -39,6 +40,8 @@ type verifyCommand struct {
 
 func (c *verifyCommand) check() error {
 	err := validate(c.Kafka, c.ClickHouse, c.Postgres)
+	_, wrong := c.copies()
+	err = errors.Join(err, wrong)
 	if !c.Since.IsZero() && !c.Until.IsZero() && !c.Since.Before(c.Until.Time) {
 		err = errors.Join(err, config.Invalid("--until", "is not after --since", "give a later time"))
 	}
@@ -46,6 +49,12 @@ func (c *verifyCommand) check() error {
 		err = errors.Join(err, config.Invalid("--person", wrong.Error(), "give an email address alone"))
 	}
 	return err
+}
+
+// copies returns the settings of the copies of the events, the first of which is that of the
+// ClickHouse URL.
+func (c *verifyCommand) copies() ([]clickhouse.Config, error) {
+	return clickhouse.CopiesConfig{Others: c.Others}.Copies(c.ClickHouse)
 }
 
 // Run compares Kafka, ClickHouse and Postgres, and fails if they differ. The code of an error that
@@ -136,7 +145,21 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 		fmt.Println(apart)
 	}
 	v := &verify.Verifier{Client: client, Options: options, Conn: conn, Pool: pool, Copy: c.ClickHouse.Number(), Group: c.ClickHouse.Group(c.Group), Settle: verifySettle, Log: log}
-	return v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time})
+	if report, err = v.Run(ctx, verify.Span{Since: c.Since.Time, Until: c.Until.Time}); err != nil {
+		return report, err
+	}
+	configs, err := c.copies()
+	if err != nil {
+		return report, err
+	}
+	others, err := verify.OpenCopies(configs[1:], c.Group)
+	for _, other := range others {
+		defer func() { err = errors.Join(err, other.Conn.Close()) }()
+	}
+	if err != nil {
+		return report, err
+	}
+	return report, v.CompareCopies(ctx, others, report)
 }
 
 // printUnfinished prints the differences that a comparison found before it failed, and nothing if
@@ -164,6 +187,9 @@ func printReport(to io.Writer, r *verify.Report) error {
 		return fmt.Errorf("print: %w", err)
 	}
 	fmt.Fprintf(to, "counters of links compared: %d\n", r.Links)
+	for _, c := range r.Copies {
+		fmt.Fprintf(to, "copies %d and %d of %s compared: %d rows\n", c.Own, c.Other, c.Topic, c.Rows)
+	}
 	if r.Unsettled > 0 {
 		fmt.Fprintf(to, "counters that changed at every check and could not be judged: %d\n", r.Unsettled)
 	}

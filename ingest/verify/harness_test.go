@@ -60,7 +60,7 @@ func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
 	r.link, r.other = s.Link(r.account, r.magnet, &r.submission), s.Link(r.account, r.magnet, &r.submission)
 	log := slog.New(slog.DiscardHandler)
 	r.verifier = &Verifier{
-		Copy: 1,
+		Copy:   1,
 		Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres, Group: "g", Settle: 10 * time.Millisecond, Log: log,
 	}
 	return r

@@ -20,11 +20,12 @@ const (
 	Repeated Kind = "repeated" // a repeat within the window is stored beside what it repeats
 	Foreign  Kind = "foreign"  // rows have an origin that is not in the log
 	Replaced Kind = "replaced" // a row is of another record than the log has at its offset
+	Apart    Kind = "apart"    // copies of the events differ
 	Counter  Kind = "counter"  // a counter in Postgres is not what ClickHouse's rows say
 )
 
 // Kinds returns every kind.
-func Kinds() []Kind { return []Kind{Lost, Doubled, Repeated, Foreign, Replaced, Counter} }
+func Kinds() []Kind { return []Kind{Lost, Doubled, Repeated, Foreign, Replaced, Apart, Counter} }
 
 func (k Kind) text() string {
 	switch k {
@@ -38,6 +39,8 @@ func (k Kind) text() string {
 		return "stored, but not in the log"
 	case Replaced:
 		return "the log holds another record there than the one that is stored"
+	case Apart:
+		return "copies of the events differ"
 	default:
 		return "counter differs"
 	}
@@ -91,6 +94,13 @@ type Partition struct {
 	DeadLetters int64
 }
 
+// ComparedCopy says how much of two copies of the events was compared.
+type ComparedCopy struct {
+	Topic      string
+	Own, Other int32
+	Rows       uint64
+}
+
 // maxDifferences bounds the list; all are counted.
 const maxDifferences = 1_000
 
@@ -99,6 +109,7 @@ type Report struct {
 	Partitions  []Partition
 	Links       int64 // whose counters were compared
 	Unsettled   int64 // of these, links whose counters changed at every check, so that they could not be judged
+	Copies      []ComparedCopy
 	Expired     []Expired
 	Differences []Difference
 	Counts      map[Kind]int64 // of offsets and links

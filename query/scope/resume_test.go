@@ -32,7 +32,7 @@ func TestWhoeverGoesOnInAnotherCopyMissesNothing(t *testing.T) {
 			copies[i].skew = time.Duration(rapid.IntRange(-1000, 1000).Draw(t, "skew")) * time.Millisecond
 		}
 		var came []time.Duration // of each event
-		stopped := []bool{false, false}
+		stopped, turns, pulls := []bool{true, true}, []int{0, 0}, 0
 		seen := map[int]bool{}
 		var place time.Time
 		pull := func(now time.Duration, of int) {
@@ -55,8 +55,8 @@ func TestWhoeverGoesOnInAnotherCopyMissesNothing(t *testing.T) {
 				came = append(came, now)
 			}
 			for i := range copies {
-				if rapid.IntRange(0, 30).Draw(t, "turn") == 0 {
-					stopped[i] = !stopped[i]
+				if turns[i]--; turns[i] <= 0 {
+					stopped[i], turns[i] = !stopped[i], rapid.IntRange(1, 150).Draw(t, "turn")
 				}
 				has := now
 				for event, at := range came {
@@ -71,8 +71,9 @@ func TestWhoeverGoesOnInAnotherCopyMissesNothing(t *testing.T) {
 				}
 				ch.copies.states[i].note(horizon{begin.Add(now), begin.Add(has - second)})
 			}
-			if rapid.IntRange(0, 10).Draw(t, "pull") == 0 {
+			if pulls--; pulls <= 0 {
 				pull(now+second, rapid.IntRange(0, 1).Draw(t, "of"))
+				pulls = rapid.IntRange(1, 90).Draw(t, "pull")
 			}
 		}
 		for i := range copies {
