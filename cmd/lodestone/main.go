@@ -40,6 +40,7 @@ type commands struct {
 	Query       queryCommand       `cmd:"" group:"Run it:" help:"Run the analytics endpoints of the API, on ClickHouse and Postgres."`
 	Crud        crudCommand        `cmd:"" group:"Run it:" help:"Run the site and the API on Postgres: landing pages, reading pages, links, mails and webhooks."`
 	Migrate     migrateCommand     `cmd:"" group:"Operate it:" help:"Update the schemas of Postgres and ClickHouse and create the Kafka topics. Safe to repeat, and to run from several processes at once."`
+	Repartition repartitionCommand `cmd:"" group:"Operate it:" help:"Replace the topics of events by ones with another number of partitions, while collectors with a spool accept events and consumers run. Safe to repeat."`
 	Account     accountCommand     `cmd:"" group:"Operate it:" help:"Create and list accounts."`
 	Key         keyCommand         `cmd:"" group:"Operate it:" help:"Create, list and revoke API keys."`
 	User        userCommand        `cmd:"" group:"Operate it:" help:"Add people to accounts, who sign in to the dashboard."`

@@ -37,6 +37,10 @@ func (p *Producer) readCounts(ctx context.Context) {
 		if err != nil {
 			continue // the producer reports that Kafka is away, or lacks the topic
 		}
+		if before, known := p.ids[topic]; known && before != id {
+			p.forget(topic) // also if nothing is written: else the first record would go by the old topic's partitions
+		}
+		p.ids[topic] = id
 		count, err := p.deps.Partitions.Partitions(ctx, id, topic, present)
 		if err != nil {
 			if ctx.Err() == nil {

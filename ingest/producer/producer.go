@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -51,8 +52,9 @@ type Producer struct {
 
 	failures failures
 
-	counts *kafka.Counts      // of partitions
-	unread context.CancelFunc // ends reading them
+	counts *kafka.Counts        // of partitions
+	ids    map[string]uuid.UUID // of the topics, when their counts were read
+	unread context.CancelFunc   // ends reading them
 
 	forgetting atomic.Bool    // a topic that was recreated is being forgotten
 	background sync.WaitGroup // the goroutine that does so, and the one that reads counts
@@ -84,7 +86,7 @@ func New(c Config, d Deps) (*Producer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make Kafka producer: %w", err)
 	}
-	p := &Producer{config: c, deps: d, client: client, failed: make(chan error), counts: counts, unread: func() {}}
+	p := &Producer{config: c, deps: d, client: client, failed: make(chan error), counts: counts, ids: map[string]uuid.UUID{}, unread: func() {}}
 	p.coalescer.flush, p.calls.New, p.batches.New = p.flush, p.newPending, p.newPending
 	if p.metrics, err = newMetrics(d.Registerer, &p.records, &p.bytes); err != nil {
 		client.Close()

@@ -252,9 +252,13 @@ func (c *checker) topic(name string, copies int, values map[string]string) { //n
 		c.warn(where, "retention.bytes", fmt.Sprintf("is %d for each partition: a standstill of the consumer may lose events before retention.ms has passed", size),
 			alter(name, "retention.bytes=-1")+", and let retention.ms bound the log")
 	}
-	if size, ok := number("max.message.bytes"); ok && size < BatchBytes {
+	switch size, ok := number(maxBytes); {
+	case ok && size == closedBytes:
+		c.warn(where, "the topic", "is closed by `lodestone repartition`: the brokers take no records, and events wait in the spools of collectors",
+			"wait until the command ends, or run it again if it was interrupted")
+	case ok && size < BatchBytes:
 		c.fatal(where, "max.message.bytes", fmt.Sprintf("is %d: the collector sends batches of up to %d bytes, which would be refused", size, BatchBytes),
-			alter(name, "max.message.bytes=1048588"))
+			alter(name, maxBytes+"="+openBytes))
 	}
 }
 
@@ -289,7 +293,7 @@ func (c *checker) partitions(ctx context.Context, ledger PartitionLedger, t kadm
 	switch {
 	case n > recorded:
 		c.warn(where, setting, fmt.Sprintf("is %d, but only %d are used: the others get no events", n, recorded),
-			"nothing needs to be done; to use another number, recreate the topic (docs/operations.md, Kafka's settings)")
+			"nothing needs to be done; to use another number, run `lodestone repartition`")
 	case n < recorded:
 		c.warn(where, setting, fmt.Sprintf("is %d, but %d are used", n, recorded), "check which Kafka cluster --kafka-brokers names")
 	}

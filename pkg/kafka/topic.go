@@ -19,7 +19,7 @@ import (
 
 // TopicConfig says how topics are created. It changes no existing topic.
 type TopicConfig struct {
-	Partitions  int32 `name:"kafka-partitions" default:"12" help:"Number of partitions of each topic when it is created. It cannot be changed later: choose it for the peak that you expect."`
+	Partitions  int32 `name:"kafka-partitions" default:"24" help:"Number of partitions of each topic when it is created. For another number later, run lodestone repartition."`
 	Replication int16 `name:"kafka-replication" default:"-1" help:"Replicas of each partition when the topics are created. -1 means 3 on three brokers or more, 2 on two, and the broker's default on one."`
 }
 
@@ -92,16 +92,12 @@ func CreateTopics(ctx context.Context, cl *kgo.Client, c TopicConfig) ([]string,
 			inSync := wantedInSync
 			settings[minInSync] = &inSync
 		}
-		responses, err := admin.CreateTopics(ctx, c.Partitions, replication, settings, name)
+		made, err := createTopic(ctx, admin, name, c.Partitions, replication, settings)
 		if err != nil {
-			return created, fmt.Errorf("create Kafka topic %s: %w", name, err)
+			return created, err
 		}
-		switch err := responses[name].Err; {
-		case err == nil:
+		if made {
 			created = append(created, name)
-		case errors.Is(err, kerr.TopicAlreadyExists):
-		default:
-			return created, fmt.Errorf("create Kafka topic %s: %w", name, err)
 		}
 	}
 	for _, name := range created {
@@ -110,6 +106,21 @@ func CreateTopics(ctx context.Context, cl *kgo.Client, c TopicConfig) ([]string,
 		}
 	}
 	return created, nil
+}
+
+// createTopic makes a topic, and reports false if there is one of its name.
+func createTopic(ctx context.Context, admin *kadm.Client, name string, partitions int32, replication int16, settings map[string]*string) (bool, error) {
+	responses, err := admin.CreateTopics(ctx, partitions, replication, settings, name)
+	if err == nil {
+		err = responses[name].Err
+	}
+	if errors.Is(err, kerr.TopicAlreadyExists) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("create Kafka topic %s: %w", name, err)
+	}
+	return true, nil
 }
 
 // await returns when a new topic is known: metadata reaches the brokers one after another.
