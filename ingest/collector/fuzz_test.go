@@ -48,7 +48,7 @@ func newBare(tb testing.TB, sink Sink) (*Collector, string) {
 	tb.Helper()
 	ring, err := token.Config{Keys: testKeys}.Ring()
 	require.NoError(tb, err)
-	bots, err := bot.NewCrawlers()
+	bots, err := bot.NewRules()
 	require.NoError(tb, err)
 	countries, err := country.Config{Database: countrytest.Germany(tb, "203.0.113.0/24")}.Open()
 	require.NoError(tb, err)

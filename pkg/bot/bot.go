@@ -32,6 +32,7 @@ func RequestOf(r *http.Request) Request {
 // Rules are all rules together. They are safe for concurrent use.
 type Rules struct {
 	crawlers *Crawlers
+	words    starts // of the words of this package
 }
 
 // NewRules reads the list of crawlers. It takes some milliseconds.
@@ -40,7 +41,13 @@ func NewRules() (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rules{crawlers}, nil
+	r := &Rules{crawlers: crawlers}
+	for _, list := range [][]declaration{mailScanners, declarations} {
+		for _, d := range list {
+			r.words.add(d.word)
+		}
+	}
+	return r, nil
 }
 
 // Classify returns the name of the first rule that takes the sender for a program, or "". Who it
@@ -49,15 +56,20 @@ func (r *Rules) Classify(q Request) string {
 	if len(q.UserAgent) > maxScanned {
 		q.UserAgent = q.UserAgent[:maxScanned]
 	}
-	var lower [maxScanned]byte
-	agent := lowered(&lower, q.UserAgent)
-	if rule := mailScanner(agent); rule != "" {
+	var (
+		lower [maxScanned]byte
+		agent []byte // empty if it has no word
+	)
+	if r.hasWord(q.UserAgent) {
+		agent = lowered(&lower, q.UserAgent)
+	}
+	if rule := declared(agent, mailScanners); rule != "" {
 		return rule
 	}
 	if rule := r.crawlers.Classify(q); rule != "" {
 		return rule
 	}
-	if rule := declared(agent); rule != "" {
+	if rule := declared(agent, declarations); rule != "" {
 		return rule
 	}
 	switch {
@@ -68,6 +80,23 @@ func (r *Rules) Classify(q Request) string {
 	default:
 		return ""
 	}
+}
+
+// hasWord reports whether a user agent may have a word of a list, as next to none of a person's
+// has: it looks at each place once, while looking for one word after another takes ten times as
+// long.
+func (r *Rules) hasWord(agent []byte) bool {
+	last := uint32(0) // bytes, letters of them in lower case
+	for i, b := range agent {
+		last = last<<8 | uint32(b|' ')
+		if !r.words.has(last) || i+1 < minLiteral {
+			continue
+		}
+		if rest := agent[i+1-minLiteral:]; begins(rest, mailScanners) || begins(rest, declarations) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxScanned bounds the part of a user agent that is looked at; it is what is kept of one.
@@ -86,26 +115,14 @@ const maxScanned = 512
 //
 // Most scanners, among them Outlook's Safe Links, come as a common browser and cannot be recognised
 // by any header. No person's browser has one of these words.
-var mailScanners = [...]struct {
-	word []byte // in lower case
-	rule string
-}{
-	{[]byte("googleimageproxy"), "mail-scanner:GoogleImageProxy"},
-	{[]byte("yahoomailproxy"), "mail-scanner:YahooMailProxy"},
-	{[]byte("barracuda"), "mail-scanner:Barracuda"},
-	{[]byte("microsoft office existence discovery"), "mail-scanner:Microsoft Office"},
-	{[]byte("proofpoint"), "mail-scanner:Proofpoint"},
-	{[]byte("mimecast"), "mail-scanner:Mimecast"},
-	{[]byte("ciscosecureemail"), "mail-scanner:Cisco Secure Email"},
-}
-
-func mailScanner(agent []byte) string {
-	for i := range mailScanners {
-		if bytes.Contains(agent, mailScanners[i].word) {
-			return mailScanners[i].rule
-		}
-	}
-	return ""
+var mailScanners = []declaration{
+	{[]byte("googleimageproxy"), "mail-scanner:GoogleImageProxy", anyWord},
+	{[]byte("yahoomailproxy"), "mail-scanner:YahooMailProxy", anyWord},
+	{[]byte("barracuda"), "mail-scanner:Barracuda", anyWord},
+	{[]byte("microsoft office existence discovery"), "mail-scanner:Microsoft Office", anyWord},
+	{[]byte("proofpoint"), "mail-scanner:Proofpoint", anyWord},
+	{[]byte("mimecast"), "mail-scanner:Mimecast", anyWord},
+	{[]byte("ciscosecureemail"), "mail-scanner:Cisco Secure Email", anyWord},
 }
 
 // lowered returns a user agent of at most maxScanned bytes in lower case, with blanks in the place

@@ -22,7 +22,8 @@ const rulePrefix = "crawler:"
 // Crawlers is the rule by the maintained list of user agents. It is safe for concurrent use.
 type Crawlers struct {
 	patterns []pattern
-	index    [1 << indexBits][]need // by the first three bytes of the literal
+	begin    starts                 // of the literals
+	index    [1 << startBits][]need // by the first three bytes of the literal
 }
 
 type pattern struct {
@@ -35,14 +36,6 @@ type pattern struct {
 type need struct {
 	text    string
 	pattern int
-}
-
-// indexBits is how large the index is: most triples of bytes in the user agents of browsers begin
-// no literal, so a user agent costs a look for each of its bytes and few comparisons.
-const indexBits = 14
-
-func indexOf(first []byte) uint32 {
-	return (uint32(first[0])<<16 | uint32(first[1])<<8 | uint32(first[2])) * 2654435761 >> (32 - indexBits)
 }
 
 // NewCrawlers reads the list, which is part of the program. It takes some milliseconds.
@@ -62,7 +55,7 @@ func NewCrawlers() (*Crawlers, error) {
 			return nil, fmt.Errorf("read list of crawlers, line %d: %w", number+1, err)
 		}
 		for _, text := range needs {
-			i := indexOf([]byte(text))
+			i := c.begin.add([]byte(text))
 			c.index[i] = append(c.index[i], need{text, len(c.patterns)})
 		}
 		p.visitor = visits(tags)
@@ -75,31 +68,40 @@ func NewCrawlers() (*Crawlers, error) {
 // empty user agent matches none: privacy tools and servers leave it out. Neither does the name of a
 // device, and of the names in an app only those of programs that come as one.
 func (c *Crawlers) Classify(r Request) string {
-	first := len(c.patterns)
-	from, to := deviceOf(r.UserAgent)
-	app := isApp(r.UserAgent)
-	for at := 0; len(r.UserAgent)-at >= minLiteral; at++ {
-		if at == from && to > from {
-			at = to
-		}
-		rest := r.UserAgent[at:]
-		if len(rest) < minLiteral {
-			break
-		}
-		for _, l := range c.index[indexOf(rest)] {
-			if l.pattern >= first || len(rest) < len(l.text) || string(rest[:len(l.text)]) != l.text {
-				continue
-			}
-			p := c.patterns[l.pattern]
-			if (p.visitor || !app) && (p.regexp == nil || p.regexp.Match(r.UserAgent)) {
-				first = l.pattern
-			}
-		}
+	first := c.first(r.UserAgent, false)
+	if first < len(c.patterns) && isApp(r.UserAgent) {
+		first = c.first(r.UserAgent, true)
 	}
 	if first == len(c.patterns) {
 		return ""
 	}
 	return c.patterns[first].name
+}
+
+// first returns the number of the first pattern that a user agent matches, of those of visitors if
+// these alone are asked for, or the number of all patterns.
+func (c *Crawlers) first(agent []byte, visitors bool) int {
+	first := len(c.patterns)
+	from, to := deviceOf(agent)
+	last := uint32(0) // bytes
+	for i, b := range agent {
+		last = last<<8 | uint32(b)
+		at := i + 1 - minLiteral
+		if !c.begin.has(last) || at < 0 || at >= from && at < to {
+			continue
+		}
+		rest := agent[at:]
+		for _, l := range c.index[startOf(last)] {
+			if l.pattern >= first || len(rest) < len(l.text) || string(rest[:len(l.text)]) != l.text {
+				continue
+			}
+			p := c.patterns[l.pattern]
+			if (p.visitor || !visitors) && (p.regexp == nil || p.regexp.Match(agent)) {
+				first = l.pattern
+			}
+		}
+	}
+	return first
 }
 
 // narrowed are patterns of the list that are also in the user agents of people, with what the
@@ -165,9 +167,6 @@ func hasTag(tags, tag string) bool {
 	}
 	return false
 }
-
-// minLiteral is the length of the shortest literal that the index finds.
-const minLiteral = 3
 
 // compile returns a pattern and the literals of which at least one is in everything it matches.
 func compile(text string) (pattern, []string, error) {

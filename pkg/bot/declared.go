@@ -18,13 +18,16 @@ const (
 	pageWord
 )
 
-// declarations are words by which programs say of themselves what they are, in lower case. A list
-// of names knows the programs of yesterday; these words also recognise those of tomorrow.
-var declarations = [...]struct {
+// declaration is a word, in lower case, and the rule of those who have it in its sense.
+type declaration struct {
 	word  []byte
 	rule  string
 	sense sense
-}{
+}
+
+// declarations are words by which programs say of themselves what they are. A list
+// of names knows the programs of yesterday; these words also recognise those of tomorrow.
+var declarations = []declaration{
 	{[]byte("bot"), declaredPrefix + "bot", botWord},
 	{[]byte("crawl"), declaredPrefix + "crawler", anyWord},
 	{[]byte("spider"), declaredPrefix + "spider", anyWord},
@@ -56,11 +59,14 @@ var declarations = [...]struct {
 	{[]byte("+www."), declaredPrefix + "page", pageWord},
 }
 
-// declared returns the rule of the first word by which a program says that it is one, or "". The
-// user agent is in lower case, and without the device.
-func declared(agent []byte) string {
-	for i := range declarations {
-		d := &declarations[i]
+// declared returns the rule of the first word of a list that a user agent has, or "". The user agent
+// is in lower case, and without the device.
+func declared(agent []byte, list []declaration) string {
+	if len(agent) == 0 {
+		return ""
+	}
+	for i := range list {
+		d := &list[i]
 		for at := 0; ; at++ {
 			found := bytes.Index(agent[at:], d.word)
 			if found < 0 {
@@ -73,6 +79,16 @@ func declared(agent []byte) string {
 		}
 	}
 	return ""
+}
+
+// begins reports whether a text begins with a word of a list, in letters of either case.
+func begins(text []byte, list []declaration) bool {
+	for i := range list {
+		if word := list[i].word; word[0] == text[0]|' ' && len(word) <= len(text) && bytes.EqualFold(text[:len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether a word, from and to, has the sense. It calls no function by a variable, so
