@@ -62,10 +62,13 @@ func (c *Collector) newScratch(announced int) *scratch {
 	return s
 }
 
-// trim lets go of the body, whose records do not refer to it, and of a buffer of it that is too
-// large to be reused. A request may wait for Kafka for seconds, and is charged for less.
+// trim lets go of a buffer of the body that is too large to be reused: the records do not refer to
+// it. A request may wait for Kafka for seconds, and is charged for less.
 func (s *scratch) trim() {
 	limit := min(scratchClasses[s.class].keep, 4*firstBytes)
+	if cap(s.raw) <= limit && cap(s.unpacked) <= limit {
+		return
+	}
 	s.raw, s.unpacked = reuse(s.raw, limit), reuse(s.unpacked, limit)
 	s.open(nil) // the decoder refers to the body until it reads another one
 }
@@ -77,7 +80,7 @@ func (c *Collector) release(s *scratch) {
 	clear(s.rejected)
 	pool := &c.scratches[s.class]
 	*s = scratch{
-		raw: s.raw, unpacked: s.unpacked, decoder: s.decoder, records: s.records[:0],
+		raw: s.raw[:0], unpacked: s.unpacked[:0], decoder: s.decoder, records: s.records[:0],
 		arena: reuse(s.arena, scratchClasses[s.class].keep), ends: s.ends[:0], rejected: s.rejected[:0],
 	}
 	pool.Put(s)

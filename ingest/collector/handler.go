@@ -205,9 +205,8 @@ func (s *scratch) unpack(h *fasthttp.RequestHeader, sent []byte, limit int) ([]b
 	if !isJSON(h.ContentType()) {
 		return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Type is not supported; send application/json or text/plain, in UTF-8."}
 	}
-	encoding := bytes.TrimSpace(h.Peek(fasthttp.HeaderContentEncoding))
+	encoding := bytes.TrimSpace(bytes.Join(h.PeekAll(fasthttp.HeaderContentEncoding), []byte{','})) // several lines are one list
 	switch {
-	case len(h.PeekAll(fasthttp.HeaderContentEncoding)) > 1:
 	case len(encoding) == 0, bytes.EqualFold(encoding, []byte("identity")):
 		if len(sent) == 0 {
 			return nil, &requestProblem{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is empty."}
@@ -222,6 +221,10 @@ func (s *scratch) unpack(h *fasthttp.RequestHeader, sent []byte, limit int) ([]b
 // isJSON allows application/json and text/plain, which is what a browser's sendBeacon can send
 // without asking first. The only charset of JSON is UTF-8, of which ASCII is a part.
 func isJSON(contentType []byte) bool {
+	switch string(contentType) {
+	case "application/json", "text/plain;charset=UTF-8": // as nearly all send it
+		return true
+	}
 	media, params, _ := bytes.Cut(contentType, []byte{';'})
 	media = bytes.TrimSpace(media)
 	if !bytes.EqualFold(media, []byte("application/json")) && !bytes.EqualFold(media, []byte("text/plain")) {
