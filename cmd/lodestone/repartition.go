@@ -14,6 +14,7 @@ import (
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
+	"lodestone/pkg/store"
 )
 
 const (
@@ -31,7 +32,6 @@ type repartitionCommand struct {
 	Process    processConfig   `embed:""`
 	Kafka      kafka.Config    `embed:""`
 	Postgres   postgres.Config `embed:""`
-	Group      string          `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions."`
 	Partitions int32           `arg:"" help:"Number of partitions of each new topic, from 1 to 1024."`
 }
 
@@ -56,7 +56,7 @@ func (c *repartitionCommand) Run(ctx context.Context) error {
 		return fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
-	r := repartition{client, options, kafka.Ledger{Pool: pool}, c.Group, c.Partitions, log}
+	r := repartition{client, options, pool, kafka.Ledger{Pool: pool}, c.Partitions, log}
 	return pool.WithMigrationLock(ctx, r.run)
 }
 
@@ -65,8 +65,8 @@ func (c *repartitionCommand) Run(ctx context.Context) error {
 type repartition struct {
 	client     *kgo.Client
 	options    []kgo.Opt
+	pool       *postgres.Pool
 	ledger     kafka.Ledger
-	group      string
 	partitions int32
 	log        *slog.Logger
 }
@@ -135,7 +135,7 @@ func (r repartition) drain(ctx context.Context, topics []kafka.TopicState) error
 }
 
 // awaitStored returns when the consumers have committed the end of every partition of a closed
-// topic. They commit what ClickHouse has.
+// topic, those of every copy of the events. They commit what ClickHouse has.
 func (r repartition) awaitStored(ctx context.Context, topic kafka.TopicState) error {
 	logged := int64(-1)
 	for {
@@ -157,7 +157,7 @@ func (r repartition) awaitStored(ctx context.Context, topic kafka.TopicState) er
 	}
 }
 
-// left returns how many records of a topic are not stored.
+// left returns how many records of a topic are not stored, in all copies of the events together.
 func (r repartition) left(ctx context.Context, topic kafka.TopicState) (n int64, err error) {
 	ranges, err := kafka.Ranges(ctx, r.client, topic.Name)
 	if err != nil {
@@ -166,12 +166,23 @@ func (r repartition) left(ctx context.Context, topic kafka.TopicState) (n int64,
 	if len(ranges) != int(topic.Partitions) {
 		return 0, fmt.Errorf("%s has %d partitions, and had %d", topic.Name, len(ranges), topic.Partitions)
 	}
-	done, err := stream.Committed(ctx, r.client, r.group, topic.Name, topic.ID)
+	groups, err := store.New(r.pool.Unscoped()).GroupsOfTopic(ctx, topic.ID)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("read which consumer groups store %s: %w", topic.Name, err)
 	}
-	for partition, log := range ranges {
-		n += max(0, log.To-max(done[partition], log.From))
+	if len(groups) == 0 { // no one has stored anything
+		for _, log := range ranges {
+			n += log.To - log.From
+		}
+	}
+	for _, group := range groups {
+		done, err := stream.Committed(ctx, r.client, group, topic.Name, topic.ID)
+		if err != nil {
+			return 0, err
+		}
+		for partition, log := range ranges {
+			n += max(0, log.To-max(done[partition], log.From))
+		}
 	}
 	return n, nil
 }

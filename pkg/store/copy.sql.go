@@ -7,6 +7,8 @@ package store
 
 import (
 	"context"
+
+	"github.com/google/uuid"
 )
 
 const addCopy = `-- name: AddCopy :one
@@ -43,6 +45,31 @@ func (q *Queries) CopyLags(ctx context.Context) ([]CopyLagsRow, error) {
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const groupsOfTopic = `-- name: GroupsOfTopic :many
+SELECT consumer_group FROM topic_groups WHERE topic_id = $1 ORDER BY copy
+`
+
+// The groups that store a topic, one for each copy of the events.
+func (q *Queries) GroupsOfTopic(ctx context.Context, topicID uuid.UUID) ([]string, error) {
+	rows, err := q.db.Query(ctx, groupsOfTopic, topicID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var consumer_group string
+		if err := rows.Scan(&consumer_group); err != nil {
+			return nil, err
+		}
+		items = append(items, consumer_group)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

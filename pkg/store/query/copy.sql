@@ -17,3 +17,7 @@ SELECT copy, coalesce(extract(epoch FROM clock_timestamp() - nullif(stored_until
 
 -- name: RemoveOtherCopies :exec
 SELECT remove_copy(copy) FROM copies WHERE copy <> sqlc.arg(copy);
+
+-- name: GroupsOfTopic :many
+-- The groups that store a topic, one for each copy of the events.
+SELECT consumer_group FROM topic_groups WHERE topic_id = sqlc.arg(topic_id) ORDER BY copy;
