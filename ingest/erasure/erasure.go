@@ -64,9 +64,8 @@ const (
 	// process.
 	lookPages = 10
 	// lookLock, with the number of the copy, is the key of the advisory lock under which one process
-	// blanks, or looks. A change
-	// rewrites whole parts of a table, for hours where it is large, so two processes are not to ask
-	// for the same.
+	// blanks, or looks. A change rewrites whole parts of a table, for hours where it is large, so two
+	// processes are not to ask for the same.
 	lookLock = 0x6c6f6465_6c6f0000 // "lodelo"
 
 	kafkaTimeout = 10 * time.Second
@@ -163,7 +162,11 @@ func (j *Job) reporter(ctx context.Context) func(error) {
 
 // round blanks what new erasures are about, and looks for events of earlier ones, if it is time.
 func (j *Job) round(ctx context.Context) error {
-	recent, err := store.New(j.deps.Postgres.Unscoped()).LastBlanked(ctx, store.LastBlankedParams{Seconds: j.cfg.Interval.Seconds(), Copy: j.copy()})
+	q := store.New(j.deps.Postgres.Unscoped())
+	if err := q.CompleteErasures(ctx); err != nil { // those of a process that ended before it did so
+		return fmt.Errorf("record that events are blank in every copy: %w", err)
+	}
+	recent, err := q.LastBlanked(ctx, store.LastBlankedParams{Seconds: j.cfg.Interval.Seconds(), Copy: j.copy()})
 	if err != nil {
 		return fmt.Errorf("look for erasures: %w", err)
 	}
@@ -247,6 +250,9 @@ func (j *Job) blankPending(ctx context.Context, q *store.Queries, rows []store.P
 	}
 	if err := q.EndErasures(ctx, store.EndErasuresParams{IDs: ids, Copy: j.copy()}); err != nil {
 		return fmt.Errorf("record that events are blank: %w", err)
+	}
+	if err := q.CompleteErasures(ctx); err != nil {
+		return fmt.Errorf("record that events are blank in every copy: %w", err)
 	}
 	j.dateRecords(ctx)
 	j.blanked.Add(float64(len(ids)))

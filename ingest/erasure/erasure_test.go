@@ -32,7 +32,12 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{Stack: enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1}), t: t, account: uuid.New()}
+	return newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1}))
+}
+
+func newRigOn(t *testing.T, s *enginetest.Stack) *rig {
+	t.Helper()
+	r := &rig{Stack: s, t: t, account: uuid.New()}
 	r.job = erasure.New(erasure.Config{Interval: time.Hour, SpoolMaxAge: 14 * 24 * time.Hour}, erasure.Deps{
 		Set: &r.set, Kafka: r.Kafka, ClickHouse: r.ClickHouse, Postgres: r.Postgres, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
@@ -192,13 +197,58 @@ func TestEventsOfARestoredClickHouseAreBlankedAgain(t *testing.T) {
 	require.Zero(t, n)
 	require.Contains(t, r.texts(gone)[0], "MARKER")
 
-	reopened, err := store.New(r.Postgres.Unscoped()).ReopenErasures(t.Context())
+	reopened, err := store.New(r.Postgres.Unscoped()).ReopenErasures(t.Context(), 1)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, reopened)
 	n, err = r.job.Blank(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	require.Equal(t, blank, r.texts(gone))
+}
+
+// An erasure is done when the events are blank in every copy, whichever is the last, and if several
+// end at the same time.
+func TestAnErasureIsDoneInEveryCopy(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	other := newRigOn(t, r.AddCopy(2))
+	other.account = r.account
+	done := func(erasure uuid.UUID) (is bool) {
+		t.Helper()
+		require.NoError(t, r.Postgres.Unscoped().QueryRow(t.Context(), "SELECT blanked_at IS NOT NULL FROM erasures WHERE id = $1", erasure).Scan(&is))
+		return is
+	}
+	blanks := func(of *rig, want int) {
+		t.Helper()
+		n, err := of.job.Blank(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+	}
+	gone := uuid.New()
+	r.store(gone, 0)
+	other.store(gone, 0)
+	erased := r.erase(gone)
+	blanks(r, 1)
+	require.Equal(t, blank, r.texts(gone))
+	require.Contains(t, other.texts(gone)[0], "MARKER")
+	require.False(t, done(erased))
+	blanks(r, 0)
+	blanks(other, 1)
+	require.Equal(t, blank, other.texts(gone))
+	require.True(t, done(erased))
+
+	for range 20 {
+		erased := r.erase(uuid.New())
+		var both errgroup.Group
+		for _, of := range []*rig{r, other} {
+			both.Go(func() error {
+				_, err := of.job.Blank(t.Context())
+				return err
+			})
+		}
+		require.NoError(t, both.Wait())
+		require.True(t, done(erased))
+	}
 }
 
 // A change rewrites whole parts of the table. Consumers that find the same erasure ask for it once.

@@ -159,7 +159,7 @@ func (b *Backups) restoreFiles(ctx context.Context, backup string, files []File)
 // people who were erased. Without offsets, they look at everything that Kafka has.
 func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err error) {
 	q := store.New(d.Postgres.Unscoped())
-	if _, err := q.ReopenErasures(ctx); err != nil {
+	if _, err := q.ReopenErasures(ctx, d.ClickHouse.Number()); err != nil {
 		return r, fmt.Errorf("record that events are to be blanked again: %w", err)
 	}
 	if err := q.CompareCopiesNow(ctx); err != nil {

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -98,17 +99,17 @@ func (q *Queries) RemoveOtherCopies(ctx context.Context, copy int32) error {
 }
 
 const setStoredUntil = `-- name: SetStoredUntil :exec
-UPDATE copies SET stored_until = greatest(stored_until, clock_timestamp() - make_interval(secs => $1::float8)) WHERE copy = $2
+UPDATE copies SET stored_until = greatest(stored_until, $1::timestamptz) WHERE copy = $2
 `
 
 type SetStoredUntilParams struct {
-	SecondsAgo float64
-	Copy       int32
+	StoredUntil time.Time
+	Copy        int32
 }
 
-// Says that a copy has everything that was in Kafka so many seconds ago.
+// Says that a copy has everything that was in Kafka at a time of this database's clock.
 func (q *Queries) SetStoredUntil(ctx context.Context, arg SetStoredUntilParams) error {
-	_, err := q.db.Exec(ctx, setStoredUntil, arg.SecondsAgo, arg.Copy)
+	_, err := q.db.Exec(ctx, setStoredUntil, arg.StoredUntil, arg.Copy)
 	return err
 }
 

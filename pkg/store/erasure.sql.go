@@ -54,6 +54,17 @@ func (q *Queries) AwaitWriters(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
+const completeErasures = `-- name: CompleteErasures :exec
+SELECT complete_erasures()
+`
+
+// Says that erasures are done which are so in every copy. It is not to share a transaction with EndErasures: then neither of two copies that
+// end at the same time would see the other.
+func (q *Queries) CompleteErasures(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, completeErasures)
+	return err
+}
+
 const continueErasureLook = `-- name: ContinueErasureLook :exec
 UPDATE erasure_looks SET began_at = $1::timestamptz, after = $2 WHERE copy = $3
 `
@@ -149,14 +160,7 @@ func (q *Queries) EndErasureLook(ctx context.Context, copy int32) error {
 }
 
 const endErasures = `-- name: EndErasures :exec
-WITH done AS (
-    INSERT INTO erasure_copies (erasure_id, copy) SELECT unnest($1::uuid[]), $2 ON CONFLICT DO NOTHING
-)
-UPDATE erasures e SET blanked_at = clock_timestamp()
-WHERE e.id = ANY ($1::uuid[]) AND e.blanked_at IS NULL AND NOT EXISTS (
-    SELECT FROM copies c WHERE c.copy <> $2
-        AND NOT EXISTS (SELECT FROM erasure_copies o WHERE o.erasure_id = e.id AND o.copy = c.copy)
-)
+INSERT INTO erasure_copies (erasure_id, copy) SELECT unnest($1::uuid[]), $2 ON CONFLICT DO NOTHING
 `
 
 type EndErasuresParams struct {
@@ -164,7 +168,7 @@ type EndErasuresParams struct {
 	Copy int32
 }
 
-// Says that erasures are done in a copy. They are done when they are so in all of them.
+// Says that erasures are done in a copy.
 func (q *Queries) EndErasures(ctx context.Context, arg EndErasuresParams) error {
 	_, err := q.db.Exec(ctx, endErasures, arg.IDs, arg.Copy)
 	return err
@@ -584,13 +588,13 @@ func (q *Queries) RemoveUsersOfAccountOnly(ctx context.Context, accountID uuid.U
 }
 
 const reopenErasures = `-- name: ReopenErasures :execrows
-WITH none AS (DELETE FROM erasure_copies)
+WITH none AS (DELETE FROM erasure_copies WHERE copy = $1)
 UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL
 `
 
-// For a ClickHouse that was restored: what is stored of all erasures is looked for from the beginning.
-func (q *Queries) ReopenErasures(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, reopenErasures)
+// For a copy that was restored: what it has of all erasures is looked for from the beginning.
+func (q *Queries) ReopenErasures(ctx context.Context, copy int32) (int64, error) {
+	result, err := q.db.Exec(ctx, reopenErasures, copy)
 	if err != nil {
 		return 0, err
 	}

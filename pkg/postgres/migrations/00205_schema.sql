@@ -1192,6 +1192,16 @@ END
 $$;
 -- +goose StatementEnd
 
+-- complete_erasures says that erasures are done which are so in every copy.
+-- +goose StatementBegin
+CREATE FUNCTION complete_erasures() RETURNS void LANGUAGE sql
+    SET search_path FROM CURRENT AS $$
+    UPDATE erasures e SET blanked_at = clock_timestamp()
+        WHERE e.blanked_at IS NULL AND EXISTS (SELECT FROM copies) AND NOT EXISTS (
+            SELECT FROM copies c WHERE NOT EXISTS (SELECT FROM erasure_copies o WHERE o.erasure_id = e.id AND o.copy = c.copy));
+$$;
+-- +goose StatementEnd
+
 -- remove_copy takes a copy of the events that is lost off the record. Its number is not used again: the consumer group of that number has
 -- committed what another store would lack.
 -- +goose StatementBegin
@@ -1202,9 +1212,8 @@ BEGIN
     DELETE FROM entity_changes WHERE copy = removed;
     DELETE FROM partition_placements WHERE copy = removed;
     DELETE FROM lost_ranges WHERE copy = removed;
-    UPDATE erasures e SET blanked_at = clock_timestamp()
-        WHERE e.blanked_at IS NULL AND EXISTS (SELECT FROM copies) AND NOT EXISTS (
-            SELECT FROM copies c WHERE NOT EXISTS (SELECT FROM erasure_copies o WHERE o.erasure_id = e.id AND o.copy = c.copy));
+    DELETE FROM retention_progress WHERE (shard - 1) / 1000 + 1 = removed;
+    PERFORM complete_erasures();
 END
 $$;
 -- +goose StatementEnd

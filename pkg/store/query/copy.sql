@@ -8,8 +8,8 @@ SELECT EXISTS (SELECT FROM copies WHERE copy = sqlc.arg(copy));
 SELECT (count(*) > 1)::boolean FROM copies;
 
 -- name: SetStoredUntil :exec
--- Says that a copy has everything that was in Kafka so many seconds ago.
-UPDATE copies SET stored_until = greatest(stored_until, clock_timestamp() - make_interval(secs => sqlc.arg(seconds_ago)::float8)) WHERE copy = sqlc.arg(copy);
+-- Says that a copy has everything that was in Kafka at a time of this database's clock.
+UPDATE copies SET stored_until = greatest(stored_until, sqlc.arg(stored_until)::timestamptz) WHERE copy = sqlc.arg(copy);
 
 -- name: CopyLags :many
 -- By how many seconds what a copy has is behind, at the most.

@@ -105,19 +105,17 @@ SELECT count(*) FROM erasures WHERE blanked_at IS NOT NULL AND records_until IS 
 UPDATE erasures SET records_until = blanked_at + make_interval(secs => sqlc.arg(seconds)::float8) WHERE blanked_at IS NOT NULL AND records_until IS NULL;
 
 -- name: EndErasures :exec
--- Says that erasures are done in a copy. They are done when they are so in all of them.
-WITH done AS (
-    INSERT INTO erasure_copies (erasure_id, copy) SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(copy) ON CONFLICT DO NOTHING
-)
-UPDATE erasures e SET blanked_at = clock_timestamp()
-WHERE e.id = ANY (sqlc.arg(ids)::uuid[]) AND e.blanked_at IS NULL AND NOT EXISTS (
-    SELECT FROM copies c WHERE c.copy <> sqlc.arg(copy)
-        AND NOT EXISTS (SELECT FROM erasure_copies o WHERE o.erasure_id = e.id AND o.copy = c.copy)
-);
+-- Says that erasures are done in a copy.
+INSERT INTO erasure_copies (erasure_id, copy) SELECT unnest(sqlc.arg(ids)::uuid[]), sqlc.arg(copy) ON CONFLICT DO NOTHING;
+
+-- name: CompleteErasures :exec
+-- Says that erasures are done which are so in every copy. It is not to share a transaction with EndErasures: then neither of two copies that
+-- end at the same time would see the other.
+SELECT complete_erasures();
 
 -- name: ReopenErasures :execrows
--- For a ClickHouse that was restored: what is stored of all erasures is looked for from the beginning.
-WITH none AS (DELETE FROM erasure_copies)
+-- For a copy that was restored: what it has of all erasures is looked for from the beginning.
+WITH none AS (DELETE FROM erasure_copies WHERE copy = sqlc.arg(copy))
 UPDATE erasures SET blanked_at = NULL, records_until = NULL WHERE blanked_at IS NOT NULL;
 
 -- name: PersonIDs :many
