@@ -173,7 +173,7 @@ func (r *rig) requireViews(views int64, first, last time.Time, landed int64) {
 func (r *rig) requireVerified() {
 	r.t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	v := &verify.Verifier{Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres, Group: "g", Settle: 10 * time.Millisecond, Log: log}
+	v := &verify.Verifier{Client: r.Client, Options: r.Kafka.Options(log), Conn: r.Conn, Pool: r.Postgres, Copy: r.ClickHouse.Number(), Group: r.ClickHouse.Group("g"), Settle: 10 * time.Millisecond, Log: log}
 	report, err := v.Run(r.t.Context(), verify.Span{})
 	require.NoError(r.t, err)
 	require.Empty(r.t, report.Differences)
@@ -228,6 +228,33 @@ func countersStay(t *testing.T, r *rig) {
 	r.Exec("DELETE FROM counted_partitions")
 	r.consume()
 	r.requireViews(6, r.month(5), r.month(0).Add(2*time.Hour), 3)
+}
+
+// Each copy of the events drops its months by itself, and the counters are right by either.
+func TestMonthsLeaveEachCopy(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	other := *r
+	other.Stack = r.AddCopy(2)
+	r.read(uuid.New(), r.month(5))
+	r.read(uuid.New(), r.month(0))
+	r.land(r.month(5))
+	r.consume()
+	c := consumertest.New(t, other.Stack)
+	require.NoError(t, c.Start(t.Context()))
+	require.Eventually(t, func() bool { return other.rows("events") == 2 && other.rows("link_views") == 1 }, waitLimit, 100*time.Millisecond)
+	require.NoError(t, c.Stop(context.Background()))
+	r.kafkaForgets()
+	for _, of := range []*rig{r, &other} {
+		require.Equal(t, []uint64{2, 1}, []uint64{of.rows("events"), of.rows("link_views")})
+		require.Equal(t, retention.Result{Dropped: []uint32{r.yyyymm(5)}}, of.expire(2))
+		require.Equal(t, []uint64{1, 0}, []uint64{of.rows("events"), of.rows("link_views")})
+		for _, counted := range []*rig{r, &other} { // also while one has the month, and the other has not
+			counted.requireVerified()
+			require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, counted.Conn, func(int) {}))
+			r.requireViews(2, r.month(5), r.month(0), 1)
+		}
+	}
 }
 
 func TestAStepThatWasCutOff(t *testing.T) {

@@ -207,7 +207,7 @@ func (j *Job) step(ctx context.Context, client *kgo.Client, all, conn driver.Con
 		if err := q.AllowIdle(ctx); err != nil {
 			return fmt.Errorf("keep the retention's lock: %w", err)
 		}
-		mine, err := q.TryLock(ctx, jobKey)
+		mine, err := q.TryLock(ctx, jobKey+int64(j.store.Number()))
 		if err != nil || !mine { // another process is at it
 			return err
 		}

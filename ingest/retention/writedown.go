@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// jobKey is the key of the advisory lock of the process that writes down a month.
-	jobKey = 0x6c6f6465_72657465 // "loderete"
+	// jobKey, with the number of the copy, is the key of the advisory lock of the process that writes
+	// down a month.
+	jobKey = 0x6c6f6465_72650000 // "lodere"
 
 	// rangeRows is how many rows one statement adds up at most, of accounts that follow each other. An
 	// account that has more is added up in parts, by its links.

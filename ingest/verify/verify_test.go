@@ -342,7 +342,7 @@ func TestRecordsOnRecordAsExpiredThatAreInTheLogAgainAreNoDifference(t *testing.
 	r.consume()
 	r.clickhouse("ALTER TABLE lodestone.events DELETE WHERE kafka_topic_id = {topic:UUID} AND kafka_offset < 5 SETTINGS mutations_sync = 2")
 	require.NoError(t, store.New(r.Postgres.Unscoped()).AddLostRange(t.Context(), store.AddLostRangeParams{
-		TopicID: r.TopicID, Topic: event.Topic, FirstOffset: 0, PastOffset: 4,
+		TopicID: r.TopicID, Copy: 1, Topic: event.Topic, FirstOffset: 0, PastOffset: 4,
 	}))
 	report := r.requireDifferences(Span{}, "lost      lodestone.events partition 0, offsets 4 to 4 (1;", "counter")
 	r.requireExpired(report, "expired   lodestone.events partition 0, offsets 0 to 3 (4;")

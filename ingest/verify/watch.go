@@ -36,7 +36,7 @@ func (c *Config) BeforeApply() error {
 }
 
 const (
-	watchLock      = 0x6c6f6465_77617463 // "lodewatc", the key of the advisory lock that one round holds
+	watchLock      = 0x6c6f6465_77610000 // "lodewa", with the number of the copy the key of the advisory lock that one round holds
 	watchSettle    = 5 * time.Second
 	watchTimeout   = 10 * time.Minute // of one round
 	watchNewest    = 1_000_000        // newest offsets of a partition that are counted, and in which doubles are looked for
@@ -127,7 +127,7 @@ func (w *Watch) run(ctx context.Context, ready func()) error {
 func (w *Watch) round(ctx context.Context, pause time.Duration) error {
 	return w.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		mine, err := q.TryLock(ctx, watchLock)
+		mine, err := q.TryLock(ctx, watchLock+int64(w.store.Number()))
 		if err != nil {
 			return fmt.Errorf("take the running check's lock: %w", err)
 		}

@@ -198,8 +198,9 @@ func setShards(ctx context.Context, pool *postgres.Pool, copy int32, conn driver
 
 const (
 	beatEvery = time.Minute
-	// beatLock is the key of the advisory lock under which one process beats.
-	beatLock = 0x6c6f6465_62656174 // "lodebeat"
+	// beatLock, with the number of the copy, is the key of the advisory lock under which one process
+	// beats.
+	beatLock = 0x6c6f6465_62650000 // "lodebe"
 )
 
 // PulseDeps is what a Pulse works with; all of it is required.
@@ -251,7 +252,7 @@ func (p *Pulse) beat(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	return p.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
-		mine, err := store.New(tx).TryLock(ctx, beatLock)
+		mine, err := store.New(tx).TryLock(ctx, beatLock+int64(p.copy()))
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func number(t *testing.T, s *enginetest.Stack) (n int64) {
 
 func apart(t *testing.T, s *enginetest.Stack) *backup.Apart {
 	t.Helper()
-	a, err := backup.Compare(t.Context(), s.Postgres, s.Conn)
+	a, err := backup.Compare(t.Context(), s.Postgres, 1, s.Conn)
 	require.NoError(t, err)
 	return a
 }
