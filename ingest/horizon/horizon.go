@@ -51,7 +51,7 @@ type Horizon struct {
 	lag prometheus.Gauge
 }
 
-// mark is a time and where the logs ended then. Once everything below these ends is stored, the
+// mark is a time, by the clock of Postgres, and where the logs ended then. Once everything below these ends is stored, the
 // copy has everything of before that time.
 type mark struct {
 	at   time.Time
@@ -107,7 +107,11 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 		h.lag.Set(0)
 		return nil
 	}
-	next := mark{at: time.Now(), ids: map[string]uuid.UUID{}}
+	now, err := q.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("read Postgres' clock: %w", err)
+	}
+	next := mark{at: now.Truncate(time.Millisecond), ids: map[string]uuid.UUID{}} // as the column has it, which would round up
 	for _, topic := range topics {
 		if next.ids[topic], _, err = kafka.Topic(ctx, client, topic); err != nil {
 			return err
@@ -122,7 +126,7 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 		if !reached {
 			return h.measure(ctx, q)
 		}
-		if err := q.SetStoredUntil(ctx, store.SetStoredUntilParams{Copy: h.deps.Copy, SecondsAgo: time.Since(h.mark.at).Seconds()}); err != nil {
+		if err := q.SetStoredUntil(ctx, store.SetStoredUntilParams{Copy: h.deps.Copy, StoredUntil: h.mark.at}); err != nil {
 			return fmt.Errorf("record until when copy %d has everything: %w", h.deps.Copy, err)
 		}
 	}
@@ -139,10 +143,7 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 // topic of the name says nothing.
 func (h *Horizon) reached(ctx context.Context, admin *kadm.Client) (bool, error) {
 	committed, err := admin.FetchOffsets(ctx, h.deps.Group)
-	if errors.Is(err, kerr.GroupIDNotFound) {
-		return false, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // without a group there are no commits
 		return false, fmt.Errorf("read committed offsets: %w", err)
 	}
 	done := true
