@@ -45,7 +45,7 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 
 	// As docs/operations.md says.
 	stopBlue()
-	const change = "UPDATE topics SET consumer_group = 'green'"
+	const change = "UPDATE topic_groups SET consumer_group = 'green' WHERE copy = 1"
 	page, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
 	require.Contains(t, string(page), change+";")

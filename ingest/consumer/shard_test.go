@@ -97,7 +97,7 @@ func TestPartitionsOfAShardThatIsAwayWait(t *testing.T) {
 // placements returns the shard of each partition of events.
 func (r *rig) placements() map[int32]int32 {
 	r.t.Helper()
-	rows, err := r.Postgres.Unscoped().Query(r.t.Context(), "SELECT partition, shard FROM partition_placements WHERE topic_id = $1", r.TopicID)
+	rows, err := r.Postgres.Unscoped().Query(r.t.Context(), "SELECT partition, shard FROM partition_placements WHERE topic_id = $1 AND copy = $2", r.TopicID, r.ClickHouse.Number())
 	require.NoError(r.t, err)
 	defer rows.Close()
 	found := map[int32]int32{}

@@ -85,6 +85,30 @@ const (
 	access  = "SELECT arrayStringConcat(arraySort(groupArray(concat(toString(access_link_id), '/', ifNull(email, 'none'), '/', toString(is_active), '/', ifNull(toString(generic_link_id), 'none'), '/', source))), ' ') FROM analytics.access_links"
 )
 
+// Each copy of the events has a mirror of its own, with notes of its own of what it lacks.
+func TestEveryCopyOfTheEventsIsMirrored(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	other := *r
+	other.store = enginetest.NewCopy(t, 2)
+	other.conn = enginetest.Open(t, other.store)
+	magnet := uuid.New()
+	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'one')", magnet, r.account) // before the copy is on record
+	r.exec("SELECT add_copy(2)")
+	r.start(false)
+	stop := other.start(false)
+	r.await("one/0/0", magnets)
+	other.await("one/0/0", magnets)
+	r.awaitSettled()
+	stop()
+	r.exec("UPDATE lead_magnets SET title = 'two' WHERE id = $1", magnet)
+	r.await("two/0/0", magnets)
+	other.await("one/0/0", magnets)
+	other.start(false)
+	other.await("two/0/0", magnets)
+	r.awaitSettled()
+}
+
 func TestCopiesFollow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -271,7 +295,7 @@ func TestCopiesFollowARestoredDatabase(t *testing.T) {
 		fmt.Sprintf("DELETE FROM lead_magnets WHERE id = '%s'", lost),
 		fmt.Sprintf("UPDATE lead_magnets SET title = 'old' WHERE id = '%s'", changed),
 		fmt.Sprintf("INSERT INTO lead_magnets (id, account_id, title) VALUES ('%s', '%s', 'back')", back, r.account),
-		"DELETE FROM entity_changes",             // the backup has no notes of what it lacks
+		"DELETE FROM entity_changes",        // the backup has no notes of what it lacks
 		"UPDATE copies SET cluster = '1/1'", // and is of another cluster
 	} {
 		_, err := tx.Exec(t.Context(), sql)

@@ -29,7 +29,6 @@ const lockKey = 0x6c6f6465_706c6163 // "lodeplac"
 type Ledger struct {
 	pool     *postgres.Pool
 	topology *clickhouse.Topology
-	copy     int32 // of the events, whose shards these are
 
 	asking chan struct{} // has an element while one asks: hundreds of partitions may be new, and would connect to every shard at once
 	only   uint16        // id of the only shard, once it was asked; whoever asks may use it
@@ -37,7 +36,7 @@ type Ledger struct {
 
 // New returns the ledger of a copy of the events.
 func New(pool *postgres.Pool, topology *clickhouse.Topology) *Ledger {
-	return &Ledger{pool: pool, topology: topology, copy: topology.Copy(), asking: make(chan struct{}, 1)}
+	return &Ledger{pool: pool, topology: topology, asking: make(chan struct{}, 1)}
 }
 
 // Partition is a partition of a topic, and the table of its rows.
@@ -52,7 +51,7 @@ type Partition struct {
 // asked for its rows: on the one that has some, as after Postgres was restored from a backup; else
 // on one that has the fewest of the topic. An error may be temporary.
 func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
-	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID, Partition: p.Number, Copy: l.copy})
+	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID, Partition: p.Number, Copy: l.topology.Copy()})
 	if err != nil {
 		return 0, fmt.Errorf("read the shard of %s partition %d: %w", p.Topic, p.Number, err)
 	}
@@ -71,7 +70,7 @@ func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
 		if err := q.Lock(ctx, lockKey); err != nil {
 			return err
 		}
-		others, err := q.PlacementsOfName(ctx, store.PlacementsOfNameParams{Topic: p.Topic, Copy: l.copy})
+		others, err := q.PlacementsOfName(ctx, store.PlacementsOfNameParams{Topic: p.Topic, Copy: l.topology.Copy()})
 		if err != nil {
 			return err
 		}
@@ -144,7 +143,7 @@ func (l *Ledger) Before(ctx context.Context, topic string, topicID uuid.UUID, ow
 	if l.topology.Size() == 1 {
 		return nil, nil
 	}
-	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, store.PlacementsOfNameParams{Topic: topic, Copy: l.copy})
+	others, err := store.New(l.pool.Unscoped()).PlacementsOfName(ctx, store.PlacementsOfNameParams{Topic: topic, Copy: l.topology.Copy()})
 	if err != nil {
 		return nil, fmt.Errorf("read the shards of earlier topics named %s: %w", topic, err)
 	}
