@@ -22,6 +22,7 @@ import (
 
 type restoreCommand struct {
 	Run    restoreRunCommand    `cmd:"" default:"withargs" help:"Restore a backup into empty engines. Stop every process first."`
+	Copy   restoreCopyCommand   `cmd:"" help:"Restore the ClickHouse of a backup into empty servers, as a further copy of the events of an installation that may run."`
 	Align  restoreAlignCommand  `cmd:"" help:"Let Postgres and ClickHouse go on together after one of them was restored by other means. Stop the consumers first."`
 	Resume restoreResumeCommand `cmd:"" help:"Let mails, messages and webhooks leave the installation again after a restore."`
 }

@@ -152,6 +152,23 @@ func compare(of beat, had []int32, shards []shardBeat) *Apart {
 	return nil
 }
 
+// requireInstallation returns an error if servers were restored from a backup of another
+// installation.
+func requireInstallation(ctx context.Context, pool *postgres.Pool, conn driver.Conn) error {
+	id, err := store.New(pool.Unscoped()).Installation(ctx)
+	if err != nil {
+		return fmt.Errorf("read the pulse of Postgres: %w", err)
+	}
+	shards, err := shardBeats(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(shards, func(is shardBeat) bool { return is.number > 0 && is.installation != id }) {
+		return errors.New("the backup is of another installation: give one of this, and drop what was restored: the databases lodestone, lodestone_all and analytics")
+	}
+	return nil
+}
+
 // align gives the shards the number of Postgres, and both one that neither has had.
 func align(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn) error {
 	of, _, err := postgresBeat(ctx, pool, copy)

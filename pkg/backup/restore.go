@@ -41,7 +41,7 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 	if err := load(ctx, b.deps.Postgres, b.place, m); err != nil {
 		return r, err
 	}
-	if err := store.New(b.deps.Postgres.Unscoped()).RemoveOtherCopies(ctx, b.deps.ClickHouse.Number()); err != nil {
+	if err := b.deps.keepOneCopy(ctx, m); err != nil {
 		return r, fmt.Errorf("take the other copies of the events off the record: %w", err)
 	}
 	b.deps.Progress(fmt.Sprintf("Postgres: %d tables, as of %s", len(m.Postgres.Tables), m.PostgresAt.Format("2006-01-02 15:04:05 MST")))
@@ -49,6 +49,23 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 		b.deps.Progress(g.String())
 	}
 	return b.deps.catchUp(ctx, m.Offsets)
+}
+
+// keepOneCopy leaves the copy of the events on record that was restored. The backup may be of
+// another one, whose partitions are on other shards.
+func (d Deps) keepOneCopy(ctx context.Context, m Manifest) error {
+	q := store.New(d.Postgres.Unscoped())
+	kept := d.ClickHouse.Number()
+	if _, err := q.AddCopy(ctx, kept); err != nil {
+		return err
+	}
+	if err := q.RemoveOtherCopies(ctx, kept); err != nil {
+		return err
+	}
+	if clickhouse.CopyOf(m.ClickHouse[0].ID) == kept {
+		return nil
+	}
+	return q.ForgetPlacements(ctx)
 }
 
 // damage says what is wrong with a backup, and what to do.
@@ -164,6 +181,9 @@ func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err err
 	}
 	if err := q.CompareCopiesNow(ctx); err != nil {
 		return r, fmt.Errorf("record that copies are to be compared: %w", err)
+	}
+	if err := q.ForgetStoredUntil(ctx, d.ClickHouse.Number()); err != nil {
+		return r, fmt.Errorf("record that the copy of the events is older: %w", err)
 	}
 	client, err := kgo.NewClient(d.Kafka.Options(d.Log)...)
 	if err != nil {

@@ -53,6 +53,16 @@ func (q *Queries) CopyLags(ctx context.Context) ([]CopyLagsRow, error) {
 	return items, nil
 }
 
+const forgetPlacements = `-- name: ForgetPlacements :exec
+DELETE FROM partition_placements
+`
+
+// Partitions are placed where their rows are found.
+func (q *Queries) ForgetPlacements(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, forgetPlacements)
+	return err
+}
+
 const groupsOfTopic = `-- name: GroupsOfTopic :many
 SELECT consumer_group FROM topic_groups WHERE topic_id = $1 ORDER BY copy
 `
@@ -87,6 +97,18 @@ func (q *Queries) HasCopy(ctx context.Context, copy int32) (bool, error) {
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const lastCopy = `-- name: LastCopy :one
+SELECT coalesce(max(copy), 0)::integer FROM copies
+`
+
+// The greatest number of a copy.
+func (q *Queries) LastCopy(ctx context.Context) (int32, error) {
+	row := q.db.QueryRow(ctx, lastCopy)
+	var column_1 int32
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const removeOtherCopies = `-- name: RemoveOtherCopies :exec

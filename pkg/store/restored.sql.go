@@ -148,6 +148,16 @@ func (q *Queries) ForgetCaughtUp(ctx context.Context) error {
 	return err
 }
 
+const forgetStoredUntil = `-- name: ForgetStoredUntil :exec
+UPDATE copies SET stored_until = '-infinity' WHERE copy = $1
+`
+
+// A restored copy lacks what it had stored since its backup.
+func (q *Queries) ForgetStoredUntil(ctx context.Context, copy int32) error {
+	_, err := q.db.Exec(ctx, forgetStoredUntil, copy)
+	return err
+}
+
 const groupsOnRecord = `-- name: GroupsOnRecord :many
 SELECT topic_id, topic, consumer_group FROM topic_groups WHERE copy = $1
 `
@@ -176,6 +186,18 @@ func (q *Queries) GroupsOnRecord(ctx context.Context, copy int32) ([]GroupsOnRec
 		return nil, err
 	}
 	return items, nil
+}
+
+const installation = `-- name: Installation :one
+SELECT installation FROM store_pulse ORDER BY copy LIMIT 1
+`
+
+// The id that all copies of the events have in common.
+func (q *Queries) Installation(ctx context.Context) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, installation)
+	var installation uuid.UUID
+	err := row.Scan(&installation)
+	return installation, err
 }
 
 const isFileStored = `-- name: IsFileStored :one

@@ -4,6 +4,10 @@ SELECT add_copy(sqlc.arg(copy))::boolean AS added;
 -- name: HasCopy :one
 SELECT EXISTS (SELECT FROM copies WHERE copy = sqlc.arg(copy));
 
+-- name: LastCopy :one
+-- The greatest number of a copy.
+SELECT coalesce(max(copy), 0)::integer FROM copies;
+
 -- name: SeveralCopies :one
 SELECT (count(*) > 1)::boolean FROM copies;
 
@@ -14,6 +18,10 @@ UPDATE copies SET stored_until = greatest(stored_until, sqlc.arg(stored_until)::
 -- name: CopyLags :many
 -- By how many seconds what a copy has is behind, at the most.
 SELECT copy, coalesce(extract(epoch FROM clock_timestamp() - nullif(stored_until, '-infinity')), 'infinity')::float8 AS seconds FROM copies ORDER BY copy;
+
+-- name: ForgetPlacements :exec
+-- Partitions are placed where their rows are found.
+DELETE FROM partition_placements;
 
 -- name: RemoveOtherCopies :exec
 SELECT remove_copy(copy) FROM copies WHERE copy <> sqlc.arg(copy);

@@ -45,6 +45,10 @@ UPDATE accounts SET digest_until = greatest(digest_until, sqlc.arg(before)::time
 -- The mirror compares all copies at its next look.
 UPDATE copies SET compared_at = '-infinity';
 
+-- name: ForgetStoredUntil :exec
+-- A restored copy lacks what it had stored since its backup.
+UPDATE copies SET stored_until = '-infinity' WHERE copy = sqlc.arg(copy);
+
 -- name: ForgetCaughtUp :exec
 -- Sessions are not over before what a restored ClickHouse lacks is stored again.
 DELETE FROM rounds WHERE service = 'counters';
@@ -58,6 +62,10 @@ WHERE f.object_id IS NOT NULL ORDER BY f.object_id;
 
 -- name: IsFileStored :one
 SELECT EXISTS (SELECT FROM lead_magnet_files WHERE lead_magnet_id = $1 AND version = $2 AND discarded_at IS NULL);
+
+-- name: Installation :one
+-- The id that all copies of the events have in common.
+SELECT installation FROM store_pulse ORDER BY copy LIMIT 1;
 
 -- name: StorePulse :one
 SELECT installation, number, beat_at, shards FROM store_pulse WHERE copy = sqlc.arg(copy);
