@@ -145,7 +145,7 @@ func (p *process) addQuery(site *api.API, c query.Config, s clickhouse.Config, o
 	if err != nil {
 		return err
 	}
-	copies := scope.NewCopies(all, others.MaxLag, scope.CopiesDeps{Postgres: pool, Log: p.log, Registerer: p.metrics})
+	copies := scope.NewCopies(scope.CopiesConfig{Of: all, MaxLag: others.MaxLag}, scope.CopiesDeps{Postgres: pool, Log: p.log, Registerer: p.metrics})
 	p.stack.Add("copies of the events", copies)
 	service, err := query.New(c, query.Deps{Copies: copies, ClickHouseHTTP: httpURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {

@@ -75,10 +75,10 @@ func (m *Mirror) compareEntity(ctx context.Context, q *store.Queries, conn drive
 //
 // A replica may sum up Postgres' rows: it has what was committed before, with the changes that are
 // not copied yet.
-func (e entity) differing(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn) (buckets []string, err error) {
+func (e entity) differing(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn) (buckets []string, err error) {
 	var rows []store.EntityBucketsRow
 	if err := pool.Snapshot(ctx, func(tx pgx.Tx) (err error) {
-		rows, err = store.New(tx).EntityBuckets(ctx, store.EntityBucketsParams{Entity: e.table, Copy: copy})
+		rows, err = store.New(tx).EntityBuckets(ctx, store.EntityBucketsParams{Entity: e.table, Copy: number})
 		return err
 	}); err != nil {
 		return nil, fmt.Errorf("sum up %s: %w", e.table, err)
@@ -122,8 +122,8 @@ func (e entity) copied(ctx context.Context, conn driver.Conn) (map[string]conten
 }
 
 // noteBuckets notes every id of the buckets, of either side, and returns the number of notes.
-func (e entity) noteBuckets(ctx context.Context, q *store.Queries, copy int32, conn driver.Conn, buckets []string) (notes int64, err error) {
-	notes, err = q.NoteBuckets(ctx, store.NoteBucketsParams{Copy: copy, Entity: e.table, Buckets: buckets})
+func (e entity) noteBuckets(ctx context.Context, q *store.Queries, number int32, conn driver.Conn, buckets []string) (notes int64, err error) {
+	notes, err = q.NoteBuckets(ctx, store.NoteBucketsParams{Copy: number, Entity: e.table, Buckets: buckets})
 	if err != nil {
 		return 0, fmt.Errorf("note %s to copy again: %w", e.table, err)
 	}
@@ -134,7 +134,7 @@ func (e entity) noteBuckets(ctx context.Context, q *store.Queries, copy int32, c
 	}
 	var ids []uuid.UUID
 	note := func() error {
-		err := q.NoteEntities(ctx, store.NoteEntitiesParams{Copy: copy, Entity: e.table, IDs: ids})
+		err := q.NoteEntities(ctx, store.NoteEntitiesParams{Copy: number, Entity: e.table, IDs: ids})
 		notes += int64(len(ids))
 		ids = ids[:0]
 		return wrap(err, "note "+e.table+" to copy again")

@@ -156,8 +156,8 @@ func (m *Mirror) copyBatch(ctx context.Context, conn driver.Conn) (changes int, 
 }
 
 // readChanges returns the oldest changes, and the ids that they name, each once.
-func readChanges(ctx context.Context, q *store.Queries, copy int32) (numbers []int64, ids map[string]map[uuid.UUID]bool, err error) {
-	changes, err := q.EntityChanges(ctx, store.EntityChangesParams{Copy: copy, MaxChanges: batchChanges})
+func readChanges(ctx context.Context, q *store.Queries, number int32) (numbers []int64, ids map[string]map[uuid.UUID]bool, err error) {
+	changes, err := q.EntityChanges(ctx, store.EntityChangesParams{Copy: number, MaxChanges: batchChanges})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read changes: %w", err)
 	}

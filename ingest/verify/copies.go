@@ -203,7 +203,7 @@ func compareBucket(ctx context.Context, s stream.Stream, a, b Copy, at bucket, b
 	maps.Copy(all, ofB)
 	for _, offset := range slices.Sorted(maps.Keys(all)) {
 		inA, inB := ofA[offset], ofB[offset]
-		text := ""
+		var text string
 		switch {
 		case inA == inB:
 			continue

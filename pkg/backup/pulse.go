@@ -70,8 +70,8 @@ type shardBeat struct {
 }
 
 // postgresBeat returns the number of Postgres for a copy of the events, and the shards that have had one.
-func postgresBeat(ctx context.Context, pool *postgres.Pool, copy int32) (b beat, had []int32, err error) {
-	row, err := store.New(pool.Unscoped()).StorePulse(ctx, copy)
+func postgresBeat(ctx context.Context, pool *postgres.Pool, number int32) (b beat, had []int32, err error) {
+	row, err := store.New(pool.Unscoped()).StorePulse(ctx, number)
 	if err != nil {
 		return b, nil, fmt.Errorf("read the pulse of Postgres: %w", err)
 	}
@@ -93,8 +93,8 @@ func shardBeats(ctx context.Context, conn driver.Conn) (all []shardBeat, err err
 }
 
 // Compare returns how Postgres and the ClickHouse of a copy of the events are apart, or nil.
-func Compare(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn) (*Apart, error) {
-	of, had, err := postgresBeat(ctx, pool, copy)
+func Compare(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn) (*Apart, error) {
+	of, had, err := postgresBeat(ctx, pool, number)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func Compare(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.C
 	}
 	if slices.ContainsFunc(shards, func(is shardBeat) bool { return is.number > of.number }) {
 		// It may have been raised since, and rises in Postgres first.
-		if of, had, err = postgresBeat(ctx, pool, copy); err != nil {
+		if of, had, err = postgresBeat(ctx, pool, number); err != nil {
 			return nil, err
 		}
 	}
@@ -170,8 +170,8 @@ func requireInstallation(ctx context.Context, pool *postgres.Pool, conn driver.C
 }
 
 // align gives the shards the number of Postgres, and both one that neither has had.
-func align(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn) error {
-	of, _, err := postgresBeat(ctx, pool, copy)
+func align(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn) error {
+	of, _, err := postgresBeat(ctx, pool, number)
 	if err != nil {
 		return err
 	}
@@ -183,15 +183,15 @@ func align(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Con
 	for _, is := range shards {
 		next = max(next, is.number)
 	}
-	set, err := store.New(pool.Unscoped()).SetStorePulse(ctx, store.SetStorePulseParams{Number: int64(next) + 1, Copy: copy})
+	set, err := store.New(pool.Unscoped()).SetStorePulse(ctx, store.SetStorePulseParams{Number: int64(next) + 1, Copy: number})
 	if err != nil {
 		return fmt.Errorf("set the pulse of Postgres: %w", err)
 	}
-	return setShards(ctx, pool, copy, conn, beat{set.Installation, next + 1, set.BeatAt})
+	return setShards(ctx, pool, number, conn, beat{set.Installation, next + 1, set.BeatAt})
 }
 
 // setShards writes a number to the shards, and records in Postgres that they have one.
-func setShards(ctx context.Context, pool *postgres.Pool, copy int32, conn driver.Conn, b beat) error {
+func setShards(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn, b beat) error {
 	err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
 		return shard.Exec(ctx, "INSERT INTO lodestone.pulse SETTINGS async_insert = 0 SELECT ?, ?, ?", b.installation, b.number, b.at.UTC())
 	})
@@ -207,7 +207,7 @@ func setShards(ctx context.Context, pool *postgres.Pool, copy int32, conn driver
 		ids[i] = int32(is.shard)
 	}
 	slices.Sort(ids)
-	if err := store.New(pool.Unscoped()).RecordPulseShards(ctx, store.RecordPulseShardsParams{Shards: ids, Copy: copy}); err != nil {
+	if err := store.New(pool.Unscoped()).RecordPulseShards(ctx, store.RecordPulseShardsParams{Shards: ids, Copy: number}); err != nil {
 		return fmt.Errorf("record which shards have a pulse: %w", err)
 	}
 	return nil

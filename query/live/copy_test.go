@@ -29,13 +29,15 @@ func TestAStreamGoesOnInAnotherCopy(t *testing.T) {
 	first, second := enginetest.NewClickHouse(t, dir), enginetest.NewClickHouse(t, enginetest.Dir(t))
 	require.NoError(t, first.Start(ctx))
 	require.NoError(t, second.Start(ctx))
-	t.Cleanup(func() { require.NoError(t, errors.Join(first.Stop(context.Background()), second.Stop(context.Background()))) })
+	t.Cleanup(func() {
+		require.NoError(t, errors.Join(first.Stop(context.Background()), second.Stop(context.Background())))
+	})
 	configs := []clickhouse.Config{{URL: first.URL()}, {URL: second.URL(), Copy: 2}}
 	for _, c := range configs {
 		_, err := clickhouse.Migrate(ctx, c)
 		require.NoError(t, err)
 	}
-	copies := scope.NewCopies(configs, time.Minute, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
+	copies := scope.NewCopies(scope.CopiesConfig{Of: configs, MaxLag: time.Minute}, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
 	require.NoError(t, copies.Start(ctx))
 	t.Cleanup(func() { require.NoError(t, copies.Stop(context.Background())) })
 	ch, err := scope.OpenCopies(copies, querytest.Limits())

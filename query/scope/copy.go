@@ -53,6 +53,12 @@ type copyState struct {
 // horizon says what a copy had at a time: everything that was in Kafka until then.
 type horizon struct{ at, has time.Time }
 
+// CopiesConfig is the setting of Copies.
+type CopiesConfig struct {
+	Of     []clickhouse.Config // each of a copy, those preferred first
+	MaxLag time.Duration       // by which a copy that is read may be behind
+}
+
 // CopiesDeps is what Copies work with. Registerer may be nil; all else is required for several.
 type CopiesDeps struct {
 	Postgres   *postgres.Pool
@@ -60,9 +66,9 @@ type CopiesDeps struct {
 	Registerer prometheus.Registerer
 }
 
-// NewCopies returns the copies of the settings, the first of which are those preferred.
-func NewCopies(configs []clickhouse.Config, maxLag time.Duration, d CopiesDeps) *Copies {
-	c := &Copies{configs: configs, maxLag: maxLag, pool: d.Postgres, log: d.Log, states: make([]copyState, len(configs))}
+// NewCopies returns the copies of the settings.
+func NewCopies(config CopiesConfig, d CopiesDeps) *Copies {
+	c := &Copies{configs: config.Of, maxLag: config.MaxLag, pool: d.Postgres, log: d.Log, states: make([]copyState, len(config.Of))}
 	c.read = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "lodestone_query_copy", Help: "1 for the copy of the events that is read, 0 for the others that may be.",
 	}, []string{"copy"})
@@ -76,7 +82,7 @@ func NewCopies(configs []clickhouse.Config, maxLag time.Duration, d CopiesDeps) 
 
 // One returns a copy that is the only one.
 func One(c clickhouse.Config) *Copies {
-	return NewCopies([]clickhouse.Config{c}, 0, CopiesDeps{})
+	return NewCopies(CopiesConfig{Of: []clickhouse.Config{c}}, CopiesDeps{})
 }
 
 func (c *Copies) several() bool { return len(c.configs) > 1 }
@@ -88,12 +94,18 @@ func (c *Copies) run(ctx context.Context, ready func()) (err error) {
 		<-ctx.Done()
 		return nil
 	}
-	conns := make([]driver.Conn, len(c.configs))
-	for i, config := range c.configs {
-		if conns[i], err = clickhouse.Open(config, 1); err != nil {
+	var conns []driver.Conn
+	defer func() {
+		for _, conn := range conns {
+			err = errors.Join(err, conn.Close())
+		}
+	}()
+	for _, config := range c.configs {
+		conn, err := clickhouse.Open(config, 1)
+		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, conns[i].Close()) }()
+		conns = append(conns, conn)
 	}
 	for first := true; ; first = false {
 		if err := c.look(ctx, conns); err != nil && ctx.Err() == nil {

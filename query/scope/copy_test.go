@@ -29,14 +29,16 @@ func TestAnotherCopyAnswersForOneThatIsAway(t *testing.T) {
 	second := enginetest.NewClickHouse(t, enginetest.Dir(t))
 	require.NoError(t, first.Start(ctx))
 	require.NoError(t, second.Start(ctx))
-	t.Cleanup(func() { require.NoError(t, errors.Join(first.Stop(context.Background()), second.Stop(context.Background()))) })
+	t.Cleanup(func() {
+		require.NoError(t, errors.Join(first.Stop(context.Background()), second.Stop(context.Background())))
+	})
 	configs := []clickhouse.Config{{URL: first.URL()}, {URL: second.URL(), Copy: 2}}
 	for i, c := range configs {
 		_, err := clickhouse.Migrate(ctx, c)
 		require.NoError(t, err)
 		storeRows(t, enginetest.Open(t, c), 0, 3+i, account)
 	}
-	copies := scope.NewCopies(configs, 2*time.Second, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
+	copies := scope.NewCopies(scope.CopiesConfig{Of: configs, MaxLag: 2 * time.Second}, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
 	fresh := func() { exec("UPDATE copies SET stored_until = clock_timestamp()") }
 	fresh()
 	require.NoError(t, copies.Start(ctx))
@@ -90,7 +92,7 @@ func TestAServerOfAnotherCopyIsNotRead(t *testing.T) {
 	own := enginetest.MigratedClickHouse(t)
 	wrong := own
 	wrong.Copy = 2
-	copies := scope.NewCopies([]clickhouse.Config{wrong, own}, time.Minute, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
+	copies := scope.NewCopies(scope.CopiesConfig{Of: []clickhouse.Config{wrong, own}, MaxLag: time.Minute}, scope.CopiesDeps{Postgres: pool, Log: querytest.Log()})
 	require.NoError(t, copies.Start(ctx)) // has looked once
 	t.Cleanup(func() { require.NoError(t, copies.Stop(context.Background())) })
 	ch, err := scope.OpenCopies(copies, querytest.Limits())

@@ -133,7 +133,7 @@ func TestTheChoiceOfACopy(t *testing.T) {
 		"all away":                  {[]state{{away: true}, {away: true}}, 1, 1},
 		"behind, and the rest away": {[]state{{behind: time.Hour}, {away: true}}, 1, 0},
 	} {
-		copies := NewCopies([]clickhouse.Config{{}, {Copy: 2}}, time.Minute, CopiesDeps{Log: slog.New(slog.DiscardHandler)})
+		copies := NewCopies(CopiesConfig{[]clickhouse.Config{{}, {Copy: 2}}, time.Minute}, CopiesDeps{Log: slog.New(slog.DiscardHandler)})
 		copies.chosen = c.before
 		for i, s := range c.states {
 			copies.states[i].away = s.away

@@ -55,17 +55,17 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 }
 
 // Get returns the time of a copy of the events; false: there is none that still serves.
-func (s *Settled) Get(copy int32) (until time.Time, ok bool) {
+func (s *Settled) Get(number int32) (until time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.until, s.copy == copy && !s.asked.IsZero() && time.Since(s.asked) < settledFresh
+	return s.until, s.copy == number && !s.asked.IsZero() && time.Since(s.asked) < settledFresh
 }
 
 // Set keeps a time of a copy that was asked for at another, unless a later one is kept.
-func (s *Settled) Set(copy int32, until, asked time.Time) {
+func (s *Settled) Set(number int32, until, asked time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if asked.After(s.asked) {
-		s.copy, s.until, s.asked = copy, until, asked
+		s.copy, s.until, s.asked = number, until, asked
 	}
 }

@@ -63,13 +63,13 @@ func earlier(t, other time.Time) time.Time {
 // yet cannot be seen there, and may have times as early as the begin of its transaction. So the
 // transactions that run are looked for first: one that ends in between has left its record, and one
 // that begins later has later times.
-func (c *Clock) mirrored(ctx context.Context, copy int32) (time.Time, error) {
+func (c *Clock) mirrored(ctx context.Context, number int32) (time.Time, error) {
 	q := store.New(c.postgres.Unscoped())
 	writer, err := q.OldestWriter(ctx)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("look for transactions that run: %w", err)
 	}
-	at, err := q.OldestUncopied(ctx, store.OldestUncopiedParams{Before: writer, Copy: copy})
+	at, err := q.OldestUncopied(ctx, store.OldestUncopiedParams{Before: writer, Copy: number})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("look for changes that are not copied: %w", err)
 	}
