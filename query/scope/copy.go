@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -134,25 +135,30 @@ func (c *Copies) look(ctx context.Context, conns []driver.Conn) error {
 	all.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := range c.states {
-		s := &c.states[i]
-		number := c.configs[i].Number()
-		if away := failed[i] != nil; away != s.away {
-			s.away = away
-			if away {
-				c.log.Warn("a copy of the events does not answer", "copy", number, "error", failed[i])
-			} else {
-				c.log.Info("a copy of the events answers again", "copy", number)
-			}
+	for i, config := range c.configs {
+		of := slices.IndexFunc(lags, func(l store.CopyLagsRow) bool { return l.Copy == config.Number() })
+		if of < 0 && err == nil && failed[i] == nil {
+			failed[i] = errors.New("it is not on record")
 		}
-		for _, l := range lags {
-			if l.Copy == number && l.Seconds < (1e9) {
-				s.note(horizon{now, now.Add(-time.Duration(l.Seconds * float64(time.Second)))})
-			}
+		c.setAway(i, failed[i])
+		if of >= 0 && !math.IsInf(lags[of].Seconds, 0) {
+			c.states[i].note(horizon{now, now.Add(-time.Duration(lags[of].Seconds * float64(time.Second)))})
 		}
 	}
 	c.choose(now)
 	return err
+}
+
+// setAway notes why a copy cannot be read, nil if it can. It is called with c.mu.
+func (c *Copies) setAway(index int, why error) {
+	s := &c.states[index]
+	switch {
+	case why != nil && !s.away:
+		c.log.Warn("a copy of the events cannot be read", "copy", c.configs[index].Number(), "error", why)
+	case why == nil && s.away:
+		c.log.Info("a copy of the events can be read again", "copy", c.configs[index].Number())
+	}
+	s.away = why != nil
 }
 
 // answers returns nil if every shard of a copy answers, and is of this copy.
@@ -231,13 +237,13 @@ func (c *Copies) current() int {
 }
 
 // instead returns the copy to read now that one did not answer, if there is another.
-func (c *Copies) instead(failed int) (int, bool) {
+func (c *Copies) instead(failed int, why error) (int, bool) {
 	if !c.several() {
 		return 0, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.states[failed].away = true // the next look may find otherwise
+	c.setAway(failed, why) // the next look may find otherwise
 	c.choose(time.Now())
 	return c.chosen, c.chosen != failed
 }

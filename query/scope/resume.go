@@ -79,14 +79,15 @@ func (c *ClickHouse) As(place, other time.Time) time.Time {
 	return stamp(place.Add(-c.copies.maxLag-ClockSlack), stampOf(other))
 }
 
-// Has returns until when the copy that the request reads has everything, if there are several; ok is
-// false if there is one, which has what is stored.
-func (c *ClickHouse) Has(ctx context.Context) (until time.Time, ok bool) {
+// Has returns until when the copy that the request reads has everything, if there are several and
+// that is known. Of one copy, what is stored is everything.
+func (c *ClickHouse) Has(ctx context.Context) (until time.Time, known bool) {
 	if !c.copies.several() {
 		return time.Time{}, false
 	}
 	index := c.copies.index(ctx)
 	c.copies.mu.Lock()
 	defer c.copies.mu.Unlock()
-	return c.copies.states[index].has(), true
+	until = c.copies.states[index].has()
+	return until, !until.IsZero()
 }

@@ -163,7 +163,7 @@ func (c *ClickHouse) on(ctx context.Context, fn func(driver.Conn) error, again f
 	if !open || !isAway(err) || !again() || ctx.Err() != nil {
 		return err
 	}
-	other, ok := c.copies.instead(index)
+	other, ok := c.copies.instead(index, err)
 	if !ok {
 		return err
 	}

@@ -114,7 +114,7 @@ func (s *Streams) Open(ctx context.Context, account uuid.UUID, st Statement, f F
 	index, open := s.copies.fix(ctx)
 	stream, err := s.of[index].begin(ctx, account, st, f)
 	if open && isAway(err) && ctx.Err() == nil {
-		if other, ok := s.copies.instead(index); ok {
+		if other, ok := s.copies.instead(index, err); ok {
 			s.copies.move(ctx, other)
 			return s.of[other].begin(ctx, account, st, f)
 		}

@@ -41,7 +41,7 @@ func (c *Clock) AsOf(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	until = earlier(until, mirrored)
-	if has, several := c.ch.Has(ctx); several {
+	if has, known := c.ch.Has(ctx); known {
 		until = earlier(until, has)
 	}
 	c.settled.Set(of, until, asked)
