@@ -48,7 +48,8 @@ type Horizon struct {
 	deps Deps
 	mark *mark // nil: none
 
-	lag prometheus.Gauge
+	lag   *prometheus.GaugeVec
+	shown int // copies that have a lag
 }
 
 // mark is a time, by the clock of Postgres, and where the logs ended then. Once everything below these ends is stored, the
@@ -61,11 +62,12 @@ type mark struct {
 
 // New returns the service that records the horizon of a copy.
 func New(d Deps) *Horizon {
-	h := &Horizon{deps: d, lag: prometheus.NewGauge(prometheus.GaugeOpts{
+	h := &Horizon{deps: d, lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "lodestone_copy_lag_seconds",
-		Help: "By how much the copy of the events that this consumer fills is behind Kafka, at most, if there are several copies; 0 if there is one.",
-	})}
+		Help: "By how much each copy of the events is behind Kafka, at most, as every consumer reads it in Postgres; 0 if there is one copy, and +Inf of one that has not caught up yet.",
+	}, []string{"copy"})}
 	d.Registerer.MustRegister(h.lag)
+	h.show([]store.CopyLagsRow{{Copy: d.Copy}})
 	h.Loop = service.NewLoop("horizon", h.run)
 	return h
 }
@@ -98,13 +100,13 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	q := store.New(h.deps.Postgres.Unscoped())
-	several, err := q.SeveralCopies(ctx)
+	lags, err := q.CopyLags(ctx)
 	if err != nil {
-		return fmt.Errorf("look for copies of the events: %w", err)
+		return fmt.Errorf("read until when copies have everything: %w", err)
 	}
-	if !several {
+	h.show(lags)
+	if len(lags) < 2 {
 		h.mark = nil
-		h.lag.Set(0)
 		return nil
 	}
 	now, err := q.Now(ctx)
@@ -124,7 +126,7 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 			return err
 		}
 		if !reached {
-			return h.measure(ctx, q)
+			return nil
 		}
 		if err := q.SetStoredUntil(ctx, store.SetStoredUntilParams{Copy: h.deps.Copy, StoredUntil: h.mark.at}); err != nil {
 			return fmt.Errorf("record until when copy %d has everything: %w", h.deps.Copy, err)
@@ -136,7 +138,7 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 		return fmt.Errorf("read the ends of the logs: %w", err)
 	}
 	h.mark = &next
-	return h.measure(ctx, q)
+	return nil
 }
 
 // reached reports whether the group has stored everything below the mark. A commit for an earlier
@@ -154,15 +156,16 @@ func (h *Horizon) reached(ctx context.Context, admin *kadm.Client) (bool, error)
 	return done, nil
 }
 
-func (h *Horizon) measure(ctx context.Context, q *store.Queries) error {
-	lags, err := q.CopyLags(ctx)
-	if err != nil {
-		return fmt.Errorf("read until when copies have everything: %w", err)
+// show shows the lags of all copies: those of one without consumers are reported by the others.
+func (h *Horizon) show(lags []store.CopyLagsRow) {
+	if len(lags) != h.shown {
+		h.lag.Reset()
+		h.shown = len(lags)
 	}
 	for _, l := range lags {
-		if l.Copy == h.deps.Copy {
-			h.lag.Set(l.Seconds)
+		if len(lags) == 1 {
+			l.Seconds = 0
 		}
+		h.lag.WithLabelValues(fmt.Sprint(l.Copy)).Set(l.Seconds)
 	}
-	return nil
 }

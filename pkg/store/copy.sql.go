@@ -134,14 +134,3 @@ func (q *Queries) SetStoredUntil(ctx context.Context, arg SetStoredUntilParams) 
 	_, err := q.db.Exec(ctx, setStoredUntil, arg.StoredUntil, arg.Copy)
 	return err
 }
-
-const severalCopies = `-- name: SeveralCopies :one
-SELECT (count(*) > 1)::boolean FROM copies
-`
-
-func (q *Queries) SeveralCopies(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, severalCopies)
-	var column_1 bool
-	err := row.Scan(&column_1)
-	return column_1, err
-}

@@ -71,8 +71,8 @@ type CopiesDeps struct {
 func NewCopies(config CopiesConfig, d CopiesDeps) *Copies {
 	c := &Copies{configs: config.Of, maxLag: config.MaxLag, pool: d.Postgres, log: d.Log, states: make([]copyState, len(config.Of))}
 	c.read = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "lodestone_query_copy", Help: "1 for the copy of the events that is read, 0 for the others that may be.",
-	}, []string{"copy"})
+		Name: "lodestone_query_copy", Help: "1 for the copy of the events that is read, 0 for the others that may be, with the place of each in the order of preference.",
+	}, []string{"copy", "preference"})
 	if d.Registerer != nil {
 		d.Registerer.MustRegister(c.read)
 	}
@@ -225,7 +225,7 @@ func (c *Copies) show() {
 		if i == c.chosen {
 			value = 1
 		}
-		c.read.WithLabelValues(fmt.Sprint(config.Number())).Set(value)
+		c.read.WithLabelValues(fmt.Sprint(config.Number()), fmt.Sprint(i+1)).Set(value)
 	}
 }
 

@@ -8,9 +8,6 @@ SELECT EXISTS (SELECT FROM copies WHERE copy = sqlc.arg(copy));
 -- The greatest number of a copy.
 SELECT coalesce(max(copy), 0)::integer FROM copies;
 
--- name: SeveralCopies :one
-SELECT (count(*) > 1)::boolean FROM copies;
-
 -- name: SetStoredUntil :exec
 -- Says that a copy has everything that was in Kafka at a time of this database's clock.
 UPDATE copies SET stored_until = greatest(stored_until, sqlc.arg(stored_until)::timestamptz) WHERE copy = sqlc.arg(copy);
