@@ -5,9 +5,9 @@
 {{- default $release .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* The name of a process's objects. Takes root and process. */}}
+{{/* The name of a process's objects. Takes root and process, and copy for one that works for a further copy of the events. */}}
 {{- define "lodestone.name" -}}
-{{ include "lodestone.fullname" .root }}-{{ .process }}
+{{ include "lodestone.fullname" .root }}-{{ .process }}{{ with .copy }}-copy-{{ int .number }}{{ end }}
 {{- end }}
 
 {{/* Labels by which the pods of a release are selected. */}}
@@ -16,13 +16,18 @@ app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 |
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
-{{/* Labels by which the pods of a process are selected. They never change. Takes root and process. */}}
-{{- define "lodestone.selector" -}}
-{{ include "lodestone.release" .root }}
-app.kubernetes.io/component: {{ .process }}
+{{/* What the pods of a process are: a copy's consumers are apart from the others. Takes what lodestone.name does. */}}
+{{- define "lodestone.component" -}}
+{{ .process }}{{ if and .copy (eq .process "consumer") }}-copy-{{ int .copy.number }}{{ end }}
 {{- end }}
 
-{{/* Labels of a process's objects. Takes root and process. */}}
+{{/* Labels by which the pods of a process are selected. They never change. Takes what lodestone.name does. */}}
+{{- define "lodestone.selector" -}}
+{{ include "lodestone.release" .root }}
+app.kubernetes.io/component: {{ include "lodestone.component" . }}
+{{- end }}
+
+{{/* Labels of a process's objects. Takes what lodestone.name does. */}}
 {{- define "lodestone.labels" -}}
 {{ include "lodestone.selector" . }}
 app.kubernetes.io/part-of: lodestone

@@ -1,5 +1,5 @@
 {{/*
-The pod of a process. Takes root, process and own (its values); further what some have: args, ports, drainSeconds, sendSeconds, volumes and mounts (lists), and
+The pod of a process. Takes root, process and own (its values); further what some have: copy (an entry of clickhouse.copies), args, ports, drainSeconds, sendSeconds, volumes and mounts (lists), and
 restartPolicy for one that ends.
 The security context is no value: an installation cannot weaken it by mistake.
 */}}
@@ -16,7 +16,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  serviceAccountName: {{ include "lodestone.name" . }}
+  serviceAccountName: {{ include "lodestone.name" (dict "root" .root "process" .process) }}
   automountServiceAccountToken: false
   # Variables of Services are named as settings are: LODESTONE_QUERY_PORT and the like.
   enableServiceLinks: false
@@ -102,6 +102,7 @@ spec:
         defaultMode: 0440
         sources:
           {{- $secrets := .root.Values.secrets }}
+          {{- with .copy }}{{ $secrets = merge (dict "clickhouse-url" .url) $secrets }}{{ end }}
           {{- range index (include "lodestone.secretsOf" . | fromYaml) .process }}
           {{- $setting := . }}
           {{- with index $secrets . }}

@@ -9,7 +9,7 @@ query: [postgres-url, clickhouse-url, clickhouse-http-url, sql-url, trace-header
 crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, s3-access-key, s3-secret-key]
 {{- end }}
 
-{{/* The settings of a process as environment variables. Takes root and process. */}}
+{{/* The settings of a process as environment variables. Takes root and process, and copy for one that works for a further copy of the events. */}}
 {{- define "lodestone.env" -}}
 {{- $root := .root -}}
 {{- $values := .root.Values -}}
@@ -35,8 +35,15 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
   {{- if $values.kafka.acceptFewerCopies }}{{ $_ := set $env "LODESTONE_KAFKA_ACCEPT_FEWER_COPIES" "true" }}{{ end -}}
   {{- with $values.kafka.saslUser }}{{ $_ := set $env "LODESTONE_KAFKA_SASL_USER" . }}{{ end -}}
 {{- end -}}
-{{- if and $values.clickhouse.shards (has .process (list "consumer" "query" "migrate" "backup")) -}}
-  {{- $_ := set $env "LODESTONE_CLICKHOUSE_SHARDS" (join ";" $values.clickhouse.shards) -}}
+{{- if has .process (list "consumer" "query" "migrate" "backup") -}}
+  {{- $copy := .copy | default (dict "number" $values.clickhouse.copy "servers" $values.clickhouse.shards) -}}
+  {{- with $copy.servers }}{{ $_ := set $env "LODESTONE_CLICKHOUSE_SHARDS" (join ";" .) }}{{ end -}}
+  {{- if ne (int $copy.number) 1 }}{{ $_ := set $env "LODESTONE_CLICKHOUSE_COPY" (int $copy.number) }}{{ end -}}
+{{- end -}}
+{{- if and $values.clickhouse.copies (eq .process "query") -}}
+  {{- $others := list -}}
+  {{- range $values.clickhouse.copies }}{{ $others = append $others (printf "%d=%s" (int .number) (join ";" .servers)) }}{{ end -}}
+  {{- $_ := set $env "LODESTONE_CLICKHOUSE_OTHER_COPIES" (join "," $others) -}}
 {{- end -}}
 {{- if has .process (list "collector" "query" "crud") -}}
   {{- $_ := set $env "LODESTONE_DRAIN_DELAY" (printf "%ds" (int64 (index $values .process).drainSeconds)) -}}

@@ -81,7 +81,7 @@ var commands = map[string]string{"collector": "collector", "consumer": "consumer
 
 // managed are settings that other values of the chart give, or that its pods depend on.
 var managed = []string{
-	"admin-listen", "clickhouse-shards", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
+	"admin-listen", "clickhouse-copy", "clickhouse-other-copies", "clickhouse-shards", "collector-internal-url", "collector-listen", "collector-trusted-proxies", "collector-url", "data", "drain-delay", "kafka-accept-fewer-copies", "kafka-brokers",
 	"kafka-sasl-mechanism", "kafka-sasl-user", "kafka-tls",
 	"listen", "log-format", "log-level", "public-url", "query-url", "spool-dir", "spool-max-bytes", "spool-send-timeout",
 }
@@ -129,26 +129,28 @@ func TestSettingsOfTheSchema(t *testing.T) {
 func TestTheSchemaRefuses(t *testing.T) {
 	t.Parallel()
 	for name, v := range map[string]string{
-		"an unknown value":                 "{replicaCount: 2}",
-		"an unknown value of a process":    "{collector: {replicaCount: 2}}",
-		"a setting of another process":     "{collector: {settings: {consumer-group: x}}}",
-		"a secret as a setting":            "{crud: {settings: {smtp-url: 'smtp://user:password@mail:587'}}}",
-		"a secret as a value":              "{secrets: {postgres-url: 'postgres://user:password@host/lodestone'}}",
-		"no Secret for what is necessary":  "{secrets: {token-keys: {name: ''}}}",
-		"a setting that the chart gives":   "{collector: {settings: {spool-dir: /tmp}}}",
-		"the tag latest":                   "{image: {tag: latest}}",
-		"the tag latest of a process":      "{crud: {imageTag: latest}}",
-		"a tag within the repository":      "{image: {repository: 'example.com/lodestone:1'}}",
-		"no limits":                        "{crud: {resources: {limits: null}}}",
-		"a pod without a limit of memory":  "{crud: {resources: {limits: {memory: null}}}}",
-		"a volume with the chart's name":   "{crud: {extraVolumes: [{name: secrets, emptyDir: {}}]}}",
-		"an HTTPRoute without a Gateway":   "{httpRoute: {enabled: true}, url: 'https://a.example.com', collectorUrl: 'https://b.example.com'}",
-		"one host for site and events":     "{ingress: {enabled: true}, url: 'https://a.example.com', collectorUrl: 'https://a.example.com:81'}",
-		"a login that KEDA cannot do":      "{consumer: {keda: {enabled: true}}, kafka: {saslMechanism: aws-msk-iam}}",
-		"backups without a place":          "{backup: {enabled: true}}",
-		"backups in a directory of a pod":  "{backup: {enabled: true, place: /backups}}",
-		"a fraction where there are none":  "{collector: {replicas: 1.5}}",
-		"a path within the site's address": "{url: 'https://example.com/lodestone'}",
+		"an unknown value":                      "{replicaCount: 2}",
+		"an unknown value of a process":         "{collector: {replicaCount: 2}}",
+		"a setting of another process":          "{collector: {settings: {consumer-group: x}}}",
+		"a secret as a setting":                 "{crud: {settings: {smtp-url: 'smtp://user:password@mail:587'}}}",
+		"a secret as a value":                   "{secrets: {postgres-url: 'postgres://user:password@host/lodestone'}}",
+		"no Secret for what is necessary":       "{secrets: {token-keys: {name: ''}}}",
+		"a setting that the chart gives":        "{collector: {settings: {spool-dir: /tmp}}}",
+		"the tag latest":                        "{image: {tag: latest}}",
+		"the tag latest of a process":           "{crud: {imageTag: latest}}",
+		"a tag within the repository":           "{image: {repository: 'example.com/lodestone:1'}}",
+		"no limits":                             "{crud: {resources: {limits: null}}}",
+		"a pod without a limit of memory":       "{crud: {resources: {limits: {memory: null}}}}",
+		"a volume with the chart's name":        "{crud: {extraVolumes: [{name: secrets, emptyDir: {}}]}}",
+		"an HTTPRoute without a Gateway":        "{httpRoute: {enabled: true}, url: 'https://a.example.com', collectorUrl: 'https://b.example.com'}",
+		"one host for site and events":          "{ingress: {enabled: true}, url: 'https://a.example.com', collectorUrl: 'https://a.example.com:81'}",
+		"a login that KEDA cannot do":           "{consumer: {keda: {enabled: true}}, kafka: {saslMechanism: aws-msk-iam}}",
+		"backups without a place":               "{backup: {enabled: true}}",
+		"backups in a directory of a pod":       "{backup: {enabled: true, place: /backups}}",
+		"a fraction where there are none":       "{collector: {replicas: 1.5}}",
+		"a copy of the events without a Secret": "{clickhouse: {copies: [{number: 2, servers: ['c.example.com:9000']}]}}",
+		"a copy of the events that is none":     "{clickhouse: {copies: [{number: 66, servers: ['c.example.com:9000'], url: {name: x, key: y}}]}}",
+		"a path within the site's address":      "{url: 'https://example.com/lodestone'}",
 	} {
 		given, err := parseValues(v)
 		require.NoError(t, err, name)
