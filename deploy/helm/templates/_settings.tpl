@@ -40,10 +40,12 @@ crud: [postgres-url, token-keys, smtp-url, openid-client-secret, trace-headers, 
   {{- with $copy.servers }}{{ $_ := set $env "LODESTONE_CLICKHOUSE_SHARDS" (join ";" .) }}{{ end -}}
   {{- if ne (int $copy.number) 1 }}{{ $_ := set $env "LODESTONE_CLICKHOUSE_COPY" (int $copy.number) }}{{ end -}}
 {{- end -}}
-{{- if and $values.clickhouse.copies (eq .process "query") -}}
+{{- if eq .process "query" -}}
   {{- $others := list -}}
-  {{- range $values.clickhouse.copies }}{{ $others = append $others (printf "%d=%s" (int .number) (join ";" .servers)) }}{{ end -}}
-  {{- $_ := set $env "LODESTONE_CLICKHOUSE_OTHER_COPIES" (join "," $others) -}}
+  {{- range $values.clickhouse.copies -}}
+    {{- if dig "read" true . }}{{ $others = append $others (printf "%d=%s" (int .number) (join ";" .servers)) }}{{ end -}}
+  {{- end -}}
+  {{- with $others }}{{ $_ := set $env "LODESTONE_CLICKHOUSE_OTHER_COPIES" (join "," .) }}{{ end -}}
 {{- end -}}
 {{- if has .process (list "collector" "query" "crud") -}}
   {{- $_ := set $env "LODESTONE_DRAIN_DELAY" (printf "%ds" (int64 (index $values .process).drainSeconds)) -}}
