@@ -94,7 +94,7 @@ func TestALossIsRecordedOnce(t *testing.T) {
 	q := store.New(r.Postgres.Unscoped())
 	for _, offsets := range []kafka.Range{{From: 100, To: 120}, {From: 110, To: 130}, {From: 140, To: 150}, {From: 100, To: 120}} {
 		require.NoError(t, q.AddLostRange(t.Context(), store.AddLostRangeParams{
-			TopicID: r.TopicID, Topic: event.Topic, FirstOffset: offsets.From, PastOffset: offsets.To,
+			TopicID: r.TopicID, Copy: 1, Topic: event.Topic, FirstOffset: offsets.From, PastOffset: offsets.To,
 		}))
 	}
 	require.Equal(t, []kafka.Range{{From: 5, To: 10}, {From: 100, To: 130}, {From: 140, To: 150}}, r.losses(0))
