@@ -54,22 +54,22 @@ var pagesElsewhere = map[string]string{
 // notRun are further blocks that cannot run in this test, by the page and the beginning of the
 // block, and why. They are checked.
 var notRun = map[string]string{
-	"README.md ./bin/lodestone demo":               "TestUpFromTheFirstStartToTheSecond runs it",
-	"docs/start.md lodestone demo":                 "TestUpFromTheFirstStartToTheSecond runs it",
-	"docs/start.md lodestone up":                   "it runs already",
-	"docs/demo.md lodestone demo --days":           "TestDemoOfThePast runs it",
-	"docs/backup.md lodestone backup /backups":     "TestBackupDrill runs it; /backups is a directory of the machine",
-	"docs/compose.md curl":                         "asks the stack of Docker Compose",
-	"docs/copies.md LODESTONE_CLICKHOUSE_URL_FILE": "needs a second ClickHouse; TestAStreamGoesOnInAnotherCopy migrates one",
-	"docs/copies.md lodestone verify":              "the same; TestCopiesAreComparedByPartitionAndOffset compares two",
-	"docs/copies.md lodestone query":               "a server; TestAnotherCopyAnswersForOneThatIsAway reads two copies",
-	"docs/dashboard.md lodestone crud":             "a server; TestBrowser signs in by it",
-	"docs/export.md lodestone export daily":        "needs a bucket; TestDailyExport runs it",
-	"docs/mcp.md lodestone mcp":                    "a server; TestAgentsGetTheNumbersOfTheAPIAndOfSQL runs it",
-	"docs/operations.md    lodestone repartition":  "TestATopicWithMorePartitions runs it, under load",
-	"docs/privacy.md lodestone verify --person":    "finds something until the copies for SQL are gone too; TestErasingAPerson waits for that",
-	"docs/privacy.md lodestone account delete":     "needs a bucket; TestDeletingAnAccount runs it",
-	"docs/tls.md lodestone query":                  "servers; TestServersOfTheTLSDocument runs both",
+	"README.md ./bin/lodestone demo":                  "TestUpFromTheFirstStartToTheSecond runs it",
+	"docs/start.md lodestone demo":                    "TestUpFromTheFirstStartToTheSecond runs it",
+	"docs/start.md lodestone up":                      "it runs already",
+	"docs/demo.md lodestone demo --days":              "TestDemoOfThePast runs it",
+	"docs/backup.md lodestone backup /backups":        "TestBackupDrill runs it; /backups is a directory of the machine",
+	"docs/compose.md curl":                            "asks the stack of Docker Compose",
+	"docs/copies.md    LODESTONE_CLICKHOUSE_URL_FILE": "needs a second ClickHouse; TestAStreamGoesOnInAnotherCopy migrates one",
+	"docs/copies.md    lodestone verify":              "the same; TestCopiesAreComparedByPartitionAndOffset compares two",
+	"docs/copies.md    lodestone query":               "a server; TestAnotherCopyAnswersForOneThatIsAway reads two copies",
+	"docs/dashboard.md lodestone crud":                "a server; TestBrowser signs in by it",
+	"docs/export.md lodestone export daily":           "needs a bucket; TestDailyExport runs it",
+	"docs/mcp.md lodestone mcp":                       "a server; TestAgentsGetTheNumbersOfTheAPIAndOfSQL runs it",
+	"docs/operations.md    lodestone repartition":     "TestATopicWithMorePartitions runs it, under load",
+	"docs/privacy.md lodestone verify --person":       "finds something until the copies for SQL are gone too; TestErasingAPerson waits for that",
+	"docs/privacy.md lodestone account delete":        "needs a bucket; TestDeletingAnAccount runs it",
+	"docs/tls.md lodestone query":                     "servers; TestServersOfTheTLSDocument runs both",
 }
 
 // prepared is what a page takes for granted: shell that runs before its first block.
