@@ -66,10 +66,10 @@ func (r *rig) storedUntil(number int) (at time.Time) {
 	return at.UTC()
 }
 
-func (r *rig) lagging() float64 {
+func (r *rig) lagging(number string) float64 {
 	r.t.Helper()
 	var m dto.Metric
-	require.NoError(r.t, r.lag.Write(&m))
+	require.NoError(r.t, r.lag.WithLabelValues(number).Write(&m))
 	return m.GetGauge().GetValue()
 }
 
@@ -83,7 +83,7 @@ func TestOneCopyHasNoHorizon(t *testing.T) {
 		require.Nil(t, r.mark)
 	}
 	require.Zero(t, r.storedUntil(1))
-	require.Zero(t, r.lagging())
+	require.Zero(t, r.lagging("1"))
 }
 
 func TestTheHorizonFollowsTheCommits(t *testing.T) {
@@ -103,7 +103,7 @@ func TestTheHorizonFollowsTheCommits(t *testing.T) {
 	r.look()
 	require.Equal(t, two, r.mark.at)
 	require.Equal(t, empty.UTC(), r.storedUntil(2))
-	require.Positive(t, r.lagging())
+	require.Positive(t, r.lagging("2"))
 	r.commit(2, r.TopicID) // what came after the mark does not matter
 	r.look()
 	require.Equal(t, two.UTC(), r.storedUntil(2))
