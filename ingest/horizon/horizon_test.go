@@ -53,8 +53,8 @@ func (r *rig) produce() {
 func (r *rig) commit(at int64, topicID uuid.UUID) {
 	r.t.Helper()
 	offsets := kadm.Offsets{}
-	said := stream.Announcement{Rules: stream.BlockRules, TopicID: topicID, Last: stream.NoIntent}
-	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 1, At: at, LeaderEpoch: -1, Metadata: said.String()})
+	none := stream.Announcement{Rules: stream.BlockRules, TopicID: topicID, Last: stream.NoIntent}
+	offsets.Add(kadm.Offset{Topic: event.Topic, Partition: 1, At: at, LeaderEpoch: -1, Metadata: none.String()})
 	require.NoError(r.t, kadm.NewClient(r.Client).CommitAllOffsets(r.t.Context(), "g", offsets))
 }
 

@@ -200,7 +200,7 @@ func (c *Copies) choose(now time.Time) {
 	best := -1
 	for i := range c.states {
 		s := &c.states[i]
-		if s.away {
+		if s.away || s.has().IsZero() { // it has never caught up
 			continue
 		}
 		if now.Sub(s.has()) <= c.maxLag {

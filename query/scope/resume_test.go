@@ -113,6 +113,7 @@ func TestPlacesTellTheirCopy(t *testing.T) {
 // behind, the first that has about as much as any.
 func TestTheChoiceOfACopy(t *testing.T) {
 	t.Parallel()
+	const never = -1
 	now := time.Now()
 	type state struct {
 		away   bool
@@ -123,21 +124,24 @@ func TestTheChoiceOfACopy(t *testing.T) {
 		before int
 		want   int
 	}{
-		"the first":                 {[]state{{}, {}}, 0, 0},
-		"the first again":           {[]state{{}, {}}, 1, 0},
-		"away":                      {[]state{{away: true}, {}}, 0, 1},
-		"behind":                    {[]state{{behind: 2 * time.Minute}, {behind: 50 * time.Second}}, 0, 1},
-		"within":                    {[]state{{behind: 50 * time.Second}, {}}, 1, 0},
-		"all behind":                {[]state{{behind: 10 * time.Minute}, {behind: 3 * time.Minute}}, 0, 1},
-		"all behind, about alike":   {[]state{{behind: 10 * time.Minute}, {behind: 590 * time.Second}}, 1, 0},
-		"all away":                  {[]state{{away: true}, {away: true}}, 1, 1},
-		"behind, and the rest away": {[]state{{behind: time.Hour}, {away: true}}, 1, 0},
+		"the first":                  {[]state{{}, {}}, 0, 0},
+		"the first again":            {[]state{{}, {}}, 1, 0},
+		"away":                       {[]state{{away: true}, {}}, 0, 1},
+		"behind":                     {[]state{{behind: 2 * time.Minute}, {behind: 50 * time.Second}}, 0, 1},
+		"within":                     {[]state{{behind: 50 * time.Second}, {}}, 1, 0},
+		"all behind":                 {[]state{{behind: 10 * time.Minute}, {behind: 3 * time.Minute}}, 0, 1},
+		"all behind, about alike":    {[]state{{behind: 10 * time.Minute}, {behind: 590 * time.Second}}, 1, 0},
+		"all away":                   {[]state{{away: true}, {away: true}}, 1, 1},
+		"the second never caught up": {[]state{{away: true}, {behind: never}}, 0, 0},
+		"behind, and the rest away":  {[]state{{behind: time.Hour}, {away: true}}, 1, 0},
 	} {
 		copies := NewCopies(CopiesConfig{[]clickhouse.Config{{}, {Copy: 2}}, time.Minute}, CopiesDeps{Log: slog.New(slog.DiscardHandler)})
 		copies.chosen = c.before
 		for i, s := range c.states {
 			copies.states[i].away = s.away
-			copies.states[i].note(horizon{now, now.Add(-s.behind)})
+			if s.behind != never {
+				copies.states[i].note(horizon{now, now.Add(-s.behind)})
+			}
 		}
 		copies.choose(now)
 		require.Equal(t, c.want, copies.chosen, name)
