@@ -152,14 +152,7 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 	if err != nil {
 		return report, err
 	}
-	others, err := verify.OpenCopies(configs[1:], c.Group)
-	for _, other := range others {
-		defer func() { err = errors.Join(err, other.Conn.Close()) }()
-	}
-	if err != nil {
-		return report, err
-	}
-	return report, v.CompareCopies(ctx, others, report)
+	return report, v.CompareCopies(ctx, configs[1:], c.Group, report)
 }
 
 // printUnfinished prints the differences that a comparison found before it failed, and nothing if

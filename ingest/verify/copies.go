@@ -17,11 +17,11 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// Copy is a copy of the events.
-type Copy struct {
-	Number int32
-	Conn   driver.Conn
-	Group  string // of the consumers that fill it
+// eventCopy is a copy of the events.
+type eventCopy struct {
+	number int32
+	conn   driver.Conn
+	group  string // of the consumers that fill it
 }
 
 // bucketOffsets is how many offsets of a partition are compared by their number and a sum. Only
@@ -43,21 +43,35 @@ type sum struct{ rows, hash uint64 }
 // partition and offset, and adds the differences to the report. It leaves out what one of two has
 // not stored yet, and the months before the first that both have: a copy begins where the log or
 // its backup did, and months leave each copy at their own time.
-func (v *Verifier) CompareCopies(ctx context.Context, others []Copy, report *Report) error {
-	own := Copy{v.Copy, v.Conn, v.Group}
+//
+// The group is the setting that names those of all copies.
+func (v *Verifier) CompareCopies(ctx context.Context, others []clickhouse.Config, group string, report *Report) error {
 	for _, other := range others {
-		for _, s := range stream.All() {
-			rows, err := v.compareCopy(ctx, s, own, other, report)
-			if err != nil {
-				return fmt.Errorf("compare copies %d and %d: %w", own.Number, other.Number, err)
-			}
-			report.Copies = append(report.Copies, ComparedCopy{s.Topic, own.Number, other.Number, rows})
+		if err := v.compareWith(ctx, other, group, report); err != nil {
+			return fmt.Errorf("compare copies %d and %d: %w", v.Copy, other.Number(), err)
 		}
 	}
 	return nil
 }
 
-func (v *Verifier) compareCopy(ctx context.Context, s stream.Stream, a, b Copy, report *Report) (rows uint64, err error) {
+func (v *Verifier) compareWith(ctx context.Context, c clickhouse.Config, group string, report *Report) (err error) {
+	conn, err := clickhouse.Open(c, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	own, other := eventCopy{v.Copy, v.Conn, v.Group}, eventCopy{c.Number(), conn, c.Group(group)}
+	for _, s := range stream.All() {
+		rows, err := v.compareCopy(ctx, s, own, other, report)
+		if err != nil {
+			return err
+		}
+		report.Copies = append(report.Copies, ComparedCopy{s.Topic, own.number, other.number, rows})
+	}
+	return nil
+}
+
+func (v *Verifier) compareCopy(ctx context.Context, s stream.Stream, a, b eventCopy, report *Report) (rows uint64, err error) {
 	both, err := v.stored(ctx, s, a, b)
 	if err != nil {
 		return 0, err
@@ -95,7 +109,7 @@ type done struct {
 	offsets map[int32]int64
 }
 
-func (v *Verifier) stored(ctx context.Context, s stream.Stream, a, b Copy) (d done, err error) {
+func (v *Verifier) stored(ctx context.Context, s stream.Stream, a, b eventCopy) (d done, err error) {
 	id, _, err := kafka.Topic(ctx, v.Client, s.Topic)
 	if errors.Is(err, kafka.ErrNoTopic) {
 		return done{}, nil
@@ -103,11 +117,11 @@ func (v *Verifier) stored(ctx context.Context, s stream.Stream, a, b Copy) (d do
 	if err != nil {
 		return done{}, err
 	}
-	ofA, err := stream.Committed(ctx, v.Client, a.Group, s.Topic, id)
+	ofA, err := stream.Committed(ctx, v.Client, a.group, s.Topic, id)
 	if err != nil {
 		return done{}, err
 	}
-	ofB, err := stream.Committed(ctx, v.Client, b.Group, s.Topic, id)
+	ofB, err := stream.Committed(ctx, v.Client, b.group, s.Topic, id)
 	if err != nil {
 		return done{}, err
 	}
@@ -129,13 +143,13 @@ func (d done) where() (condition string, p native.Parameters) {
 }
 
 // sums returns what a copy has of each bucket.
-func (c Copy) sums(ctx context.Context, s stream.Stream, both done) (map[bucket]sum, error) {
+func (c eventCopy) sums(ctx context.Context, s stream.Stream, both done) (map[bucket]sum, error) {
 	condition, p := both.where()
-	rows, err := c.Conn.Query(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(
+	rows, err := c.conn.Query(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(
 		"SELECT kafka_topic_id, kafka_partition, toYYYYMM(created_at) AS month, intDiv(kafka_offset, %d) AS bucket, count(), groupBitXor(cityHash64(kafka_offset, event_id))"+
 			" FROM lodestone.%s WHERE %s GROUP BY kafka_topic_id, kafka_partition, month, bucket", bucketOffsets, s.Table, condition))
 	if err != nil {
-		return nil, fmt.Errorf("sum up copy %d: %w", c.Number, err)
+		return nil, fmt.Errorf("sum up copy %d: %w", c.number, err)
 	}
 	all := map[bucket]sum{}
 	for rows.Next() {
@@ -147,7 +161,7 @@ func (c Copy) sums(ctx context.Context, s stream.Stream, both done) (map[bucket]
 		all[at] = is
 	}
 	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return nil, fmt.Errorf("sum up copy %d: %w", c.Number, err)
+		return nil, fmt.Errorf("sum up copy %d: %w", c.number, err)
 	}
 	return all, nil
 }
@@ -164,15 +178,15 @@ func firstMonth(of map[bucket]sum) (month uint32) {
 
 // events returns the events of a bucket by their offsets, each as a hash, and how often an offset
 // is stored.
-func (c Copy) events(ctx context.Context, s stream.Stream, at bucket, both done) (events map[int64]sum, err error) {
+func (c eventCopy) events(ctx context.Context, s stream.Stream, at bucket, both done) (events map[int64]sum, err error) {
 	condition, p := both.where()
 	p["bucket_topic"], p["partition"], p["month"] = at.topicID.String(), fmt.Sprint(at.partition), fmt.Sprint(at.month)
 	p["from"], p["to"] = fmt.Sprint(at.number*bucketOffsets), fmt.Sprint((at.number+1)*bucketOffsets)
-	rows, err := c.Conn.Query(native.Context(ctx, native.WithParameters(p)), "SELECT kafka_offset, count(), groupBitXor(cityHash64(event_id)) FROM lodestone."+s.Table+
+	rows, err := c.conn.Query(native.Context(ctx, native.WithParameters(p)), "SELECT kafka_offset, count(), groupBitXor(cityHash64(event_id)) FROM lodestone."+s.Table+
 		" WHERE kafka_topic_id = {bucket_topic:UUID} AND kafka_partition = {partition:Int32} AND kafka_offset >= {from:Int64} AND kafka_offset < {to:Int64}"+
 		" AND toYYYYMM(created_at) = {month:UInt32} AND "+condition+" GROUP BY kafka_offset")
 	if err != nil {
-		return nil, fmt.Errorf("read copy %d: %w", c.Number, err)
+		return nil, fmt.Errorf("read copy %d: %w", c.number, err)
 	}
 	events = map[int64]sum{}
 	for rows.Next() {
@@ -184,13 +198,13 @@ func (c Copy) events(ctx context.Context, s stream.Stream, at bucket, both done)
 		events[offset] = is
 	}
 	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return nil, fmt.Errorf("read copy %d: %w", c.Number, err)
+		return nil, fmt.Errorf("read copy %d: %w", c.number, err)
 	}
 	return events, nil
 }
 
 // compareBucket adds the offsets of a bucket at which two copies differ to the report.
-func compareBucket(ctx context.Context, s stream.Stream, a, b Copy, at bucket, both done, report *Report) error {
+func compareBucket(ctx context.Context, s stream.Stream, a, b eventCopy, at bucket, both done, report *Report) error {
 	ofA, err := a.events(ctx, s, at, both)
 	if err != nil {
 		return err
@@ -208,29 +222,17 @@ func compareBucket(ctx context.Context, s stream.Stream, a, b Copy, at bucket, b
 		case inA == inB:
 			continue
 		case inB.rows == 0:
-			text = fmt.Sprintf("copy %d has the event, and copy %d has not", a.Number, b.Number)
+			text = fmt.Sprintf("copy %d has the event, and copy %d has not", a.number, b.number)
 		case inA.rows == 0:
-			text = fmt.Sprintf("copy %d has the event, and copy %d has not", b.Number, a.Number)
+			text = fmt.Sprintf("copy %d has the event, and copy %d has not", b.number, a.number)
 		case inA.rows != inB.rows:
-			text = fmt.Sprintf("copies %d and %d have the event %d and %d times", a.Number, b.Number, inA.rows, inB.rows)
+			text = fmt.Sprintf("copies %d and %d have the event %d and %d times", a.number, b.number, inA.rows, inB.rows)
 		default:
-			text = fmt.Sprintf("copies %d and %d have different events there", a.Number, b.Number)
+			text = fmt.Sprintf("copies %d and %d have different events there", a.number, b.number)
 		}
 		report.add(Difference{
 			Kind: Apart, Topic: s.Topic, TopicID: at.topicID, Partition: at.partition, Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1, Text: text,
 		})
 	}
 	return nil
-}
-
-// OpenCopies returns the copies of settings, to be closed, with the groups that fill them.
-func OpenCopies(configs []clickhouse.Config, group string) (all []Copy, err error) {
-	for _, c := range configs {
-		conn, err := clickhouse.Open(c, 1)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, Copy{c.Number(), conn, c.Group(group)})
-	}
-	return all, nil
 }

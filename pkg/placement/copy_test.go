@@ -117,6 +117,10 @@ func TestALostCopyLeavesNothing(t *testing.T) {
 	}
 	require.True(t, blanked(done))
 	require.False(t, blanked(pending), "copy 1 has not")
+	_, err = placement.AddCopy(t.Context(), pool, clickhouse.Config{Copy: 2})
+	require.ErrorContains(t, err, "copy 2 of the events was removed", "its group has committed what another store lacks")
+	_, err = placement.AddCopy(t.Context(), pool, clickhouse.Config{Copy: 3})
+	require.NoError(t, err)
 }
 
 // tablesOfCopies returns the tables that have rows of a copy.

@@ -5,8 +5,8 @@ SELECT add_copy(sqlc.arg(copy))::boolean AS added;
 SELECT EXISTS (SELECT FROM copies WHERE copy = sqlc.arg(copy));
 
 -- name: LastCopy :one
--- The greatest number of a copy.
-SELECT coalesce(max(copy), 0)::integer FROM copies;
+-- The greatest number that a copy has had.
+SELECT last_value::integer FROM newest_copy;
 
 -- name: SetStoredUntil :exec
 -- Says that a copy has everything that was in Kafka at a time of this database's clock.
