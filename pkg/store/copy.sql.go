@@ -100,10 +100,10 @@ func (q *Queries) HasCopy(ctx context.Context, copy int32) (bool, error) {
 }
 
 const lastCopy = `-- name: LastCopy :one
-SELECT coalesce(max(copy), 0)::integer FROM copies
+SELECT last_copy()::integer
 `
 
-// The greatest number of a copy.
+// The greatest number that a copy has had.
 func (q *Queries) LastCopy(ctx context.Context) (int32, error) {
 	row := q.db.QueryRow(ctx, lastCopy)
 	var column_1 int32

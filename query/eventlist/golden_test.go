@@ -109,7 +109,7 @@ func TestCursorBelongsToItsList(t *testing.T) {
 	p := Position{CreatedAt: time.UnixMilli(1772323200123).UTC(), TopicID: uuid.New(), Partition: 3, Offset: 99}
 	settled := time.UnixMilli(1772323300456)
 	f := full()
-	require.EqualValues(t, 1772323300456, f.Cursor(account, p, settled).Settled)
+	require.EqualValues(t, 1772323300456_000, f.Cursor(account, p, settled).Settled)
 	back, err := f.Position(account, f.Cursor(account, p, settled))
 	require.NoError(t, err)
 	require.Equal(t, p, back)

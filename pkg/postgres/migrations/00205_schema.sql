@@ -291,7 +291,8 @@ CREATE TABLE copies (
 );
 
 -- The greatest number that a copy has had.
-CREATE SEQUENCE newest_copy;
+CREATE SEQUENCE copy_number;
+CREATE FUNCTION last_copy() RETURNS integer LANGUAGE sql SET search_path FROM CURRENT RETURN (SELECT last_value::integer FROM copy_number);
 
 -- The consumer group that stores a topic's records in a copy: two would store every event twice.
 CREATE TABLE topic_groups (
@@ -1186,11 +1187,11 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    IF added <= (SELECT last_value FROM newest_copy) THEN
+    IF added <= last_copy() THEN
         RAISE 'copy % of the events was removed, and its consumer group has committed what this one lacks', added
             USING HINT = 'Give a number that no copy has had.';
     END IF;
-    PERFORM setval('newest_copy', added);
+    PERFORM setval('copy_number', added);
     INSERT INTO store_pulse (copy, installation)
         SELECT added, coalesce((SELECT installation FROM store_pulse ORDER BY copy LIMIT 1), gen_random_uuid());
     INSERT INTO erasure_looks (copy) VALUES (added);
@@ -1217,7 +1218,7 @@ CREATE FUNCTION remove_copy(removed integer) RETURNS void LANGUAGE plpgsql
     SET search_path FROM CURRENT AS $$
 BEGIN
     DELETE FROM copies WHERE copy = removed;
-    PERFORM setval('newest_copy', greatest(removed, (SELECT last_value FROM newest_copy)));
+    PERFORM setval('copy_number', greatest(removed, last_copy()));
     DELETE FROM entity_changes WHERE copy = removed;
     DELETE FROM partition_placements WHERE copy = removed;
     DELETE FROM lost_ranges WHERE copy = removed;

@@ -6,7 +6,7 @@ SELECT EXISTS (SELECT FROM copies WHERE copy = sqlc.arg(copy));
 
 -- name: LastCopy :one
 -- The greatest number that a copy has had.
-SELECT last_value::integer FROM newest_copy;
+SELECT last_copy()::integer;
 
 -- name: SetStoredUntil :exec
 -- Says that a copy has everything that was in Kafka at a time of this database's clock.
