@@ -23,7 +23,7 @@ import (
 // Every setting that cannot be used is named, each once, whatever is wrong with it.
 func TestEveryProblemOfTheSettingsIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
-	p := launch(t, t.TempDir(), []string{"LODESTONE_TOKEN_KEYS=1:x", "LODESTONE_TOKEN_KEYS_FILE=keys", "LODESTONE_CLICKHOUSE_MAX_LAG=30s"},
+	p := launch(t, t.TempDir(), []string{"LODESTONE_TOKEN_KEYS=1:x", "LODESTONE_TOKEN_KEYS_FILE=keys", "LODESTONE_POSTGRES_READ_URL=x"},
 		"collector", "--log-level", "LOUD", "--collector-ack-timeout=5", "--kafka-brokers", "127.0.0.1:1")
 	require.Equal(t, exitSettings, p.wait())
 	out := p.out.String()
@@ -31,7 +31,7 @@ func TestEveryProblemOfTheSettingsIsNamedAtOnce(t *testing.T) {
 		"--log-level (LODESTONE_LOG_LEVEL) cannot be read: give DEBUG, INFO, WARN or ERROR",
 		"--collector-ack-timeout (LODESTONE_COLLECTOR_ACK_TIMEOUT) cannot be read: write a duration with its unit",
 		"--token-keys (LODESTONE_TOKEN_KEYS) is given twice",
-		"--clickhouse-max-lag (LODESTONE_CLICKHOUSE_MAX_LAG) was removed",
+		"--postgres-read-url (LODESTONE_POSTGRES_READ_URL) was removed",
 		"--postgres-url (LODESTONE_POSTGRES_URL) is missing",
 	} {
 		require.Contains(t, out, want)

@@ -45,7 +45,6 @@ var removed = map[string]string{
 	"--collector-max-connections-per-ip":      atTheProxy,
 
 	"--consumer-block-age":         "use --consumer-batch-age",
-	"--clickhouse-max-lag":         "leave it out: each ClickHouse shard has one server",
 	"--postgres-read-url":          "leave it out: Postgres at --postgres-url answers every read",
 	"--plan-free-lead-magnets":     inPlans,
 	"--plan-free-stored-bytes":     inPlans,

@@ -11,13 +11,13 @@ import (
 func TestARemovedSettingIsNamedWithARemedy(t *testing.T) {
 	t.Parallel()
 	nothing := func(string) string { return "" }
-	require.Empty(t, config.Removed([]string{"query", "--clickhouse-max-lagging"}, nothing))
-	for _, args := range [][]string{{"query", "--clickhouse-max-lag", "30s"}, {"query", "--clickhouse-max-lag=30s"}} {
+	require.Empty(t, config.Removed([]string{"query", "--postgres-read-urls"}, nothing))
+	for _, args := range [][]string{{"query", "--postgres-read-url", "x"}, {"query", "--postgres-read-url=x"}} {
 		problems := config.Removed(args, nothing)
 		require.Len(t, problems, 1)
-		require.EqualError(t, problems[0], "--clickhouse-max-lag (LODESTONE_CLICKHOUSE_MAX_LAG) was removed: leave it out: each ClickHouse shard has one server")
+		require.EqualError(t, problems[0], "--postgres-read-url (LODESTONE_POSTGRES_READ_URL) was removed: leave it out: Postgres at --postgres-url answers every read")
 	}
-	for _, variable := range []string{"LODESTONE_CLICKHOUSE_MAX_LAG", "LODESTONE_POSTGRES_READ_URL_FILE"} {
+	for _, variable := range []string{"LODESTONE_CONSUMER_BLOCK_AGE", "LODESTONE_POSTGRES_READ_URL_FILE"} {
 		require.Len(t, config.Removed(nil, func(name string) string {
 			if name == variable {
 				return "x"
