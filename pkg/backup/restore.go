@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/pkg/clickhouse"
+	"lodestone/pkg/config"
 	"lodestone/pkg/store"
 )
 
@@ -56,14 +57,16 @@ func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error
 func (d Deps) keepOneCopy(ctx context.Context, m Manifest) error {
 	q := store.New(d.Postgres.Unscoped())
 	kept := d.ClickHouse.Number()
-	if _, err := q.AddCopy(ctx, kept); err != nil {
+	of := clickhouse.CopyOf(m.ClickHouse[0].ID)
+	known, err := q.HasCopy(ctx, kept)
+	if err == nil && !known {
+		err = config.Invalid("--clickhouse-copy", fmt.Sprintf("is %d, and the backup has no such copy", kept), fmt.Sprintf("give %d, of which the backup is, and empty engines again", of))
+	}
+	if err != nil {
 		return err
 	}
-	if err := q.RemoveOtherCopies(ctx, kept); err != nil {
+	if err := q.RemoveOtherCopies(ctx, kept); err != nil || of == kept {
 		return err
-	}
-	if clickhouse.CopyOf(m.ClickHouse[0].ID) == kept {
-		return nil
 	}
 	return q.ForgetPlacements(ctx)
 }
