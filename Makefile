@@ -186,7 +186,7 @@ setup-all: ## Install what `make test-all` needs besides
 	@$(MAKE) dbt-tools client-tools
 
 test: setup ## Install what is missing, then check and test what a change can break (about 12 minutes; 20 the first time)
-	@ALL_SECONDS=1500 PACKAGE_SECONDS=80 .ci/groups build web-check web-test check race-way unit programs browser-once
+	@ALL_SECONDS=1500 PACKAGE_SECONDS=120 .ci/groups build web-check web-test check race-way unit programs browser-once
 
 # What a release needs: everything that `make test` does, the long forms of tests, and the parts of the repository that have modules of their own.
 test-all: setup setup-all ## Check and test everything, before a release (about two hours)
