@@ -40,7 +40,7 @@ func (c *recountCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	counted := 0
-	err = counter.RecountAll(ctx, pool, conn, func(links int) {
+	err = counter.RecountAll(ctx, pool, c.ClickHouse.Number(), conn, func(links int) {
 		counted = links
 		log.Info("counted", "links", links)
 	})

@@ -155,6 +155,6 @@ func BenchmarkHistory(b *testing.B) {
 				id:      uuid.MustParse(fmt.Sprintf("00000000-0000-7000-8000-%012x", n)),
 			}
 		}
-		require.NoError(b, setLinks(b.Context(), h.pool, h.conn, k, links))
+		require.NoError(b, setLinks(b.Context(), h.pool, 1, h.conn, k, links))
 	}
 }

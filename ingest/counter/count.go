@@ -65,6 +65,9 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, g spans) 
 	links := 0
 	err := c.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
+		if err := requireTurn(ctx, q, c.store.Number()); err != nil {
+			return err
+		}
 		mine, err := g.lock(ctx, q)
 		if err != nil || len(mine) == 0 {
 			return cmp.Or(err, errBusy)

@@ -43,7 +43,7 @@ func (c *Config) BeforeApply() error {
 }
 
 // Counter is a service.Service. Any number may run: a lock in Postgres gives each partition to one
-// at a time.
+// at a time, of those of one copy of the events.
 type Counter struct {
 	*service.Loop
 	cfg   Config
@@ -132,6 +132,9 @@ func (c *Counter) run(ctx context.Context, ready func()) (err error) {
 	for {
 		begin := time.Now()
 		err := c.catchUp(ctx, client, conn)
+		if errors.Is(err, ErrTurn) { // meanwhile
+			err = nil
+		}
 		ticker.Reset(max(c.cfg.Interval, min(time.Since(begin), maxPause)))
 		switch {
 		case ctx.Err() != nil:
@@ -164,6 +167,9 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 	}
 	if time.Since(c.set) < lookAgain && sameOffsets(committed, c.counted) {
 		return c.markProgress(ctx, client)
+	}
+	if mine, err := c.takeTurn(ctx, client, committed); err != nil || !mine {
+		return err
 	}
 	waiting, err := c.waiting(ctx, client, committed)
 	if err != nil {

@@ -246,7 +246,7 @@ func TestCountersHealWhenTheyAreWrong(t *testing.T) {
 	conn, err := clickhouse.Open(r.ClickHouse, 1)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
-	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, conn, func(int) {}))
+	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, 1, conn, func(int) {}))
 	r.await("access_links", link, 2, 1, 2)
 	stop()
 }

@@ -30,11 +30,16 @@ const (
 	keepFor = 4 * 24 * time.Hour
 )
 
-// setLinks sets counters by everything that is stored.
-func setLinks(ctx context.Context, pool *postgres.Pool, conn driver.Conn, k kind, links []link) error {
+// setLinks sets counters by everything that is stored in a copy of the events.
+func setLinks(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn, k kind, links []link) error {
 	for chunk := range slices.Chunk(links, historyLinks) {
 		for {
-			err := pool.Transaction(ctx, func(tx pgx.Tx) error { return setChunk(ctx, tx, conn, k.set, chunk) })
+			err := pool.Transaction(ctx, func(tx pgx.Tx) error {
+				if err := requireTurn(ctx, store.New(tx), number); err != nil {
+					return err
+				}
+				return setChunk(ctx, tx, conn, k.set, chunk)
+			})
 			if errors.Is(err, errBusy) {
 				continue
 			}

@@ -50,7 +50,7 @@ func (c *Counter) reconcile(ctx context.Context, conn driver.Conn, k kind, prese
 		if err != nil {
 			return err
 		}
-		if err := setLinks(ctx, c.pool, conn, k, links); err != nil {
+		if err := setLinks(ctx, c.pool, c.store.Number(), conn, k, links); err != nil {
 			return err
 		}
 		c.links.Add(float64(len(links)))

@@ -12,10 +12,10 @@ import (
 	"lodestone/pkg/store"
 )
 
-// RecountAll sets the counters of every link by everything that is stored, whatever topic it came
-// from, including links without events. It may run beside the service, and be interrupted and
+// RecountAll sets the counters of every link by everything that is stored in the copy of the events
+// that counts, with the number; else the error is ErrTurn. It counts whatever topic an event came from, including links without events. It may run beside the service, and be interrupted and
 // started again. After each chunk it calls done with the number of links since the beginning.
-func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done func(links int)) error {
+func RecountAll(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn, done func(links int)) error {
 	total := 0
 	for _, k := range kinds() {
 		after := uuid.Nil
@@ -31,7 +31,7 @@ func RecountAll(ctx context.Context, pool *postgres.Pool, conn driver.Conn, done
 			for i, r := range rows {
 				chunk[i] = link{account: r.AccountID, id: r.ID}
 			}
-			if err := setLinks(ctx, pool, conn, k, chunk); err != nil {
+			if err := setLinks(ctx, pool, number, conn, k, chunk); err != nil {
 				return err
 			}
 			after = chunk[len(chunk)-1].id

@@ -315,7 +315,7 @@ func TestRecountAll(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
 	total := 0
-	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, conn, func(links int) { total = links }))
+	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, 1, conn, func(links int) { total = links }))
 	require.Equal(t, 2, total)
 	r.await("access_links", read, 1, 1, 1)
 	r.await("access_links", unread, 0, 0, 0)
@@ -325,6 +325,6 @@ func TestRecountAll(t *testing.T) {
 	})), `INSERT INTO lodestone.events (account_id, lead_magnet_id, access_link_id, event_id, event_type, created_at, received_at, kafka_topic_id)
 		SELECT {account:UUID}, {magnet:UUID}, {link:UUID}, {event:UUID}, 'page_viewed', toDateTime64({at:String}, 3), toDateTime64({at:String}, 3), {topic:UUID}
 		SETTINGS async_insert = 0`))
-	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, conn, func(int) {}))
+	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, 1, conn, func(int) {}))
 	r.await("access_links", unread, 1, 0, 0)
 }

@@ -251,7 +251,7 @@ func TestMonthsLeaveEachCopy(t *testing.T) {
 		require.Equal(t, []uint64{1, 0}, []uint64{of.rows("events"), of.rows("link_views")})
 		for _, counted := range []*rig{r, &other} { // also while one has the month, and the other has not
 			counted.requireVerified()
-			require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, counted.Conn, func(int) {}))
+			require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, 1, counted.Conn, func(int) {}))
 			r.requireViews(2, r.month(5), r.month(0), 1)
 		}
 	}
@@ -344,7 +344,7 @@ func TestALargeMonthIsWrittenDownInParts(t *testing.T) {
 	require.Equal(t, step, again, "it did not go on")
 	r.requireVerified()
 	r.Exec("UPDATE access_link_counts SET views = 0")
-	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, r.Conn, func(int) {}))
+	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, 1, r.Conn, func(int) {}))
 	r.requireViews(3, r.month(5), r.month(0).Add(time.Hour), 1)
 	r.requireVerified()
 

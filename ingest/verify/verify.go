@@ -75,7 +75,14 @@ func (v *Verifier) Run(ctx context.Context, span Span) (*Report, error) {
 	if err := v.readExpired(ctx, span, report); err != nil {
 		return report, err
 	}
-	err := v.compareCounters(ctx, span, report)
+	// Counters go by one copy of the events. Another one may be behind what they have.
+	counts, err := store.New(v.Pool.Unscoped()).CountingCopy(ctx)
+	if err != nil {
+		return report, fmt.Errorf("read which copy of the events counts: %w", err)
+	}
+	if counts == v.Copy {
+		err = v.compareCounters(ctx, span, report)
+	}
 	report.Took = time.Since(begin)
 	return report, err
 }

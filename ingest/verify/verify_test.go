@@ -161,7 +161,7 @@ func TestTheRunningCheckRaisesAndClearsTheAlarm(t *testing.T) {
 	// It stays until it is fixed, although the next rounds look at later records.
 	r.produce(event.Topic, r.events(10)...)
 	r.consume()
-	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, r.Conn, func(int) {}))
+	require.NoError(t, counter.RecountAll(t.Context(), r.Postgres, 1, r.Conn, func(int) {}))
 	require.NoError(t, w.round(t.Context(), 0))
 	require.InDelta(t, 1, gauge(t, metrics, Lost), 0)
 	require.InDelta(t, 1, gauge(t, metrics, Doubled), 0)

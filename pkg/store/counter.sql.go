@@ -175,6 +175,17 @@ func (q *Queries) CounterProgress(ctx context.Context, topicID uuid.UUID) ([]Cou
 	return items, nil
 }
 
+const countingCopy = `-- name: CountingCopy :one
+SELECT copy FROM counting_copy
+`
+
+func (q *Queries) CountingCopy(ctx context.Context) (int32, error) {
+	row := q.db.QueryRow(ctx, countingCopy)
+	var copy int32
+	err := row.Scan(&copy)
+	return copy, err
+}
+
 const countsOfAccessLinks = `-- name: CountsOfAccessLinks :many
 SELECT id, view_count, first_viewed_at, last_viewed_at FROM counted_access_links WHERE id = ANY ($1::uuid[])
 `
@@ -344,6 +355,28 @@ func (q *Queries) GenericLinksSince(ctx context.Context, arg GenericLinksSincePa
 	return items, nil
 }
 
+const holdCountingCopy = `-- name: HoldCountingCopy :one
+SELECT copy FROM counting_copy FOR SHARE
+`
+
+// No other copy counts until the transaction ends.
+func (q *Queries) HoldCountingCopy(ctx context.Context) (int32, error) {
+	row := q.db.QueryRow(ctx, holdCountingCopy)
+	var copy int32
+	err := row.Scan(&copy)
+	return copy, err
+}
+
+const keepCounting = `-- name: KeepCounting :exec
+UPDATE counting_copy SET seen_at = clock_timestamp() WHERE copy = $1 AND seen_at < clock_timestamp() - interval '5 seconds'
+`
+
+// Says that the consumers of the copy that counts are there.
+func (q *Queries) KeepCounting(ctx context.Context, copy int32) error {
+	_, err := q.db.Exec(ctx, keepCounting, copy)
+	return err
+}
+
 const linksAfter = `-- name: LinksAfter :many
 SELECT account_id, id FROM (
     (SELECT a.account_id, a.id FROM access_links a
@@ -440,6 +473,19 @@ func (q *Queries) LockGenericLinkCounts(ctx context.Context, ids []uuid.UUID) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const mayTakeCounting = `-- name: MayTakeCounting :one
+SELECT (n.seen_at < clock_timestamp() - interval '30 seconds' OR NOT EXISTS (SELECT FROM copies c WHERE c.copy = n.copy))::boolean AS may
+FROM counting_copy n WHERE n.copy <> $1
+`
+
+// Whether the copy that counts is gone, or its consumers have not been there for long.
+func (q *Queries) MayTakeCounting(ctx context.Context, copy int32) (bool, error) {
+	row := q.db.QueryRow(ctx, mayTakeCounting, copy)
+	var may bool
+	err := row.Scan(&may)
+	return may, err
 }
 
 const partitionProgress = `-- name: PartitionProgress :one
@@ -566,4 +612,17 @@ type SetMinutesParams struct {
 func (q *Queries) SetMinutes(ctx context.Context, arg SetMinutesParams) error {
 	_, err := q.db.Exec(ctx, setMinutes, arg.Links, arg.Minutes, arg.Views)
 	return err
+}
+
+const takeCounting = `-- name: TakeCounting :execrows
+UPDATE counting_copy n SET copy = $1, seen_at = clock_timestamp()
+WHERE n.copy <> $1 AND (n.seen_at < clock_timestamp() - interval '30 seconds' OR NOT EXISTS (SELECT FROM copies c WHERE c.copy = n.copy))
+`
+
+func (q *Queries) TakeCounting(ctx context.Context, copy int32) (int64, error) {
+	result, err := q.db.Exec(ctx, takeCounting, copy)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

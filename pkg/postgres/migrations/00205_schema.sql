@@ -1062,6 +1062,13 @@ CREATE TABLE counted_partitions (
     PRIMARY KEY (topic_id, partition)
 ) WITH (fillfactor = 50);
 
+-- The copy of the events that the counters go by. Another one takes over when its consumers have stopped, once it has everything that is counted.
+CREATE TABLE counting_copy (
+    single  boolean PRIMARY KEY DEFAULT true CHECK (single),
+    copy    integer NOT NULL DEFAULT 1,
+    seen_at timestamptz(3) NOT NULL DEFAULT now() -- when its consumers counted last
+) WITH (fillfactor = 50);
+
 CREATE VIEW counted_access_links WITH (security_invoker = true) AS
 SELECT l.id, l.account_id, l.submission_id, coalesce(c.views, 0) AS view_count, c.first_viewed_at, c.last_viewed_at
 FROM access_links l LEFT JOIN access_link_counts c ON c.id = l.id;
@@ -1314,6 +1321,7 @@ CREATE TRIGGER note_revoked_deleted AFTER DELETE ON shares
 INSERT INTO river_migration (line, version) SELECT 'main', generate_series(1, 8);
 INSERT INTO entity_copy DEFAULT VALUES;
 INSERT INTO copies (copy) VALUES (1);
+INSERT INTO counting_copy DEFAULT VALUES;
 INSERT INTO store_pulse (copy) VALUES (1);
 INSERT INTO revocation_log (newest) VALUES ('');
 INSERT INTO erasure_looks (copy) VALUES (1);

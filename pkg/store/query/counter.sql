@@ -159,3 +159,23 @@ FROM (
         unnest(sqlc.arg(downloads)::integer[]) AS downloads
 ) AS n
 WHERE s.id = n.id AND s.access_link_id = n.link_id AND s.ended_at IS NULL;
+
+-- name: CountingCopy :one
+SELECT copy FROM counting_copy;
+
+-- name: HoldCountingCopy :one
+-- No other copy counts until the transaction ends.
+SELECT copy FROM counting_copy FOR SHARE;
+
+-- name: KeepCounting :exec
+-- Says that the consumers of the copy that counts are there.
+UPDATE counting_copy SET seen_at = clock_timestamp() WHERE copy = sqlc.arg(copy) AND seen_at < clock_timestamp() - interval '5 seconds';
+
+-- name: MayTakeCounting :one
+-- Whether the copy that counts is gone, or its consumers have not been there for long.
+SELECT (n.seen_at < clock_timestamp() - interval '30 seconds' OR NOT EXISTS (SELECT FROM copies c WHERE c.copy = n.copy))::boolean AS may
+FROM counting_copy n WHERE n.copy <> sqlc.arg(copy);
+
+-- name: TakeCounting :execrows
+UPDATE counting_copy n SET copy = sqlc.arg(copy), seen_at = clock_timestamp()
+WHERE n.copy <> sqlc.arg(copy) AND (n.seen_at < clock_timestamp() - interval '30 seconds' OR NOT EXISTS (SELECT FROM copies c WHERE c.copy = n.copy));

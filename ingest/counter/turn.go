@@ -1,0 +1,91 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"lodestone/ingest/stream"
+	"lodestone/pkg/kafka"
+	"lodestone/pkg/store"
+)
+
+// One copy of the events counts at a time. Counters are also set by all that a copy has, which takes
+// off what another one counted and this one lacks: so a copy takes over only when it has everything
+// that is counted, and each transaction that counts holds the record of whose turn it is.
+
+// ErrTurn says that another copy of the events counts.
+var ErrTurn = errors.New("another copy of the events counts")
+
+// requireTurn returns ErrTurn unless it is the turn of the copy, until the transaction ends.
+func requireTurn(ctx context.Context, q *store.Queries, number int32) error {
+	counts, err := q.HoldCountingCopy(ctx)
+	if err != nil {
+		return fmt.Errorf("read which copy of the events counts: %w", err)
+	}
+	if counts != number {
+		return fmt.Errorf("%w: copy %d, and this is copy %d", ErrTurn, counts, number)
+	}
+	return nil
+}
+
+// takeTurn reports whether it is the turn of the service's copy. It becomes so if the consumers of
+// the one that counts are gone and this copy has everything that is counted.
+func (c *Counter) takeTurn(ctx context.Context, client *kgo.Client, committed kadm.OffsetResponses) (bool, error) {
+	q := store.New(c.pool.Unscoped())
+	counts, err := q.CountingCopy(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read which copy of the events counts: %w", err)
+	}
+	number := c.store.Number()
+	if counts == number {
+		if err := q.KeepCounting(ctx, number); err != nil {
+			return false, fmt.Errorf("record which copy of the events counts: %w", err)
+		}
+		return true, nil
+	}
+	may, err := q.MayTakeCounting(ctx, number)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !may {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read which copy of the events counts: %w", err)
+	}
+	for _, k := range kinds() {
+		topicID, _, err := kafka.Topic(ctx, client, k.topic)
+		if err != nil {
+			return false, err
+		}
+		if has, err := hasCounted(ctx, q, topicID, committed[k.topic]); err != nil || !has {
+			return false, err
+		}
+	}
+	taken, err := q.TakeCounting(ctx, number)
+	if err != nil {
+		return false, fmt.Errorf("record which copy of the events counts: %w", err)
+	}
+	if taken > 0 {
+		c.log.Info("the counters go by another copy of the events from now on", "copy", number, "before", counts)
+	}
+	return taken > 0, nil
+}
+
+// hasCounted reports whether everything that is counted of a topic is stored by the commits.
+func hasCounted(ctx context.Context, q *store.Queries, topicID uuid.UUID, committed map[int32]kadm.OffsetResponse) (bool, error) {
+	counted, err := progress(ctx, q, topicID)
+	if err != nil {
+		return false, err
+	}
+	for partition, s := range counted {
+		o, ok := committed[partition]
+		if s.from > 0 && (!ok || o.Err != nil || o.At < s.from || !stream.IsCommitFor(o.Metadata, topicID)) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
