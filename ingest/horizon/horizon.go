@@ -1,6 +1,7 @@
 // Package horizon records in Postgres until when a copy of the events has everything that was in
-// Kafka. Those who read choose a copy by it. An installation of one copy has nothing to choose, and
-// records nothing.
+// Kafka. Those who read choose a copy by it. An installation that never had a second copy has
+// nothing to choose, and records nothing. A copy that is left alone goes on: those who read may not
+// know yet that the other was removed.
 package horizon
 
 import (
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -105,7 +107,7 @@ func (h *Horizon) look(ctx context.Context, client *kgo.Client) error {
 		return fmt.Errorf("read until when copies have everything: %w", err)
 	}
 	h.show(lags)
-	if len(lags) < 2 {
+	if len(lags) == 0 || len(lags) == 1 && math.IsInf(lags[0].Seconds, 1) {
 		h.mark = nil
 		return nil
 	}

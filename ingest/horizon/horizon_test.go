@@ -86,6 +86,22 @@ func TestOneCopyHasNoHorizon(t *testing.T) {
 	require.Zero(t, r.lagging("1"))
 }
 
+// Those who read go by the record of a copy until they no longer know of the one that was removed.
+func TestTheCopyThatIsLeftKeepsItsHorizon(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.Exec("SELECT add_copy(2)")
+	r.look()
+	r.look()
+	before := r.storedUntil(2)
+	require.NotZero(t, before)
+	r.Exec("SELECT remove_copy(1)")
+	require.Eventually(t, func() bool {
+		r.look()
+		return r.storedUntil(2).After(before)
+	}, enginetest.Timeout, 10*time.Millisecond)
+}
+
 func TestTheHorizonFollowsTheCommits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -14,7 +14,7 @@ import (
 	"lodestone/pkg/client"
 )
 
-// reader asks the query processes of a cluster or a soak for reports.
+// reader asks the query processes for reports.
 type reader struct {
 	queries []string          // addresses
 	site    string            // address of the process of lead magnets, links and people
@@ -40,8 +40,8 @@ func (r *reader) accounts() []string { return slices.Sorted(maps.Keys(r.keys)) }
 // everything.
 const promptly, reportLimit = 10 * time.Second, time.Minute
 
-// report asks a query process once.
-func (r *reader) report(ctx context.Context, limit time.Duration, address, account string) (a answers, err error) {
+// report asks a query process once. Everything that was stored until asOf is in the answer.
+func (r *reader) report(ctx context.Context, limit time.Duration, address, account string) (a answers, asOf time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	api := client.New(client.Config{URL: address, Key: r.keys[account]})
@@ -50,7 +50,8 @@ func (r *reader) report(ctx context.Context, limit time.Duration, address, accou
 		now.Add(-48*time.Hour).Format(time.RFC3339), now.Add(48*time.Hour).Format(time.RFC3339))
 	var out struct {
 		Data []struct {
-			Totals answers `json:"totals"`
+			Totals answers   `json:"totals"`
+			AsOf   time.Time `json:"as_of"`
 		} `json:"data"`
 	}
 	_, err = api.Do(ctx, http.MethodPost, "/api/v1/analytics/query", http.Header{"Content-Type": {"application/json"}}, strings.NewReader(body), &out)
@@ -58,15 +59,15 @@ func (r *reader) report(ctx context.Context, limit time.Duration, address, accou
 		err = errors.New("the report has no totals")
 	}
 	if err != nil {
-		return a, err
+		return a, asOf, err
 	}
-	return out.Data[0].Totals, nil
+	return out.Data[0].Totals, out.Data[0].AsOf, nil
 }
 
 // await returns a report as soon as a query process answers.
 func (r *reader) await(ctx context.Context, account string) (a answers, err error) {
 	return a, probe.Until(ctx, startTimeout, retryInterval, "ask for a report", func() (err error) {
-		a, err = r.report(ctx, promptly, r.queries[0], account)
+		a, _, err = r.report(ctx, promptly, r.queries[0], account)
 		return err
 	})
 }
@@ -74,7 +75,7 @@ func (r *reader) await(ctx context.Context, account string) (a answers, err erro
 // ask asks both query processes until a time, and complains about an answer with less than before.
 func (r *reader) ask(ctx context.Context, account string, before answers, until time.Time, wrong func(format string, args ...any)) (answered int) {
 	for i := 0; time.Now().Before(until) && ctx.Err() == nil; i++ {
-		a, err := r.report(ctx, promptly, r.queries[i%len(r.queries)], account)
+		a, _, err := r.report(ctx, promptly, r.queries[i%len(r.queries)], account)
 		if err == nil {
 			answered++
 			if !a.atLeast(before) {
@@ -96,7 +97,7 @@ func (f *findings) reader(ctx context.Context, r *reader) {
 			f.Asked++
 			var got answers
 			err := probe.Until(ctx, reportLimit, 500*time.Millisecond, "compare the reports", func() (err error) {
-				if got, err = r.report(ctx, reportLimit, address, account.String()); err == nil && got != *want {
+				if got, _, err = r.report(ctx, reportLimit, address, account.String()); err == nil && got != *want {
 					err = errWrong
 				}
 				return err

@@ -75,6 +75,31 @@ func TestClusterChaos(t *testing.T) {
 	require.NoError(t, engine.RemoveDir(dir))
 }
 
+// The short form of `make chaos CHAOS="--copies"`.
+func TestCopiesChaos(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "lodestone-chaos-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	programs := filepath.Join(dir, "bin")
+	require.NoError(t, buildPrograms(t.Context(), programs, ""))
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
+	defer cancel()
+	r, err := chaos(ctx, options{
+		Seed: 20263, Rate: 1000, Senders: 8, Brokers: 1, Copies: true, Pause: 1500 * time.Millisecond, Recover: 10 * time.Minute, Away: 10 * time.Second,
+		Steps: []string{"kill -9 clickhouse", "kill -9 " + otherServer, "SIGSTOP " + otherConsumer, "records expired unread", copyLost},
+		Dir:   dir, Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if r != nil {
+		require.NoError(t, r.write(t.Output()))
+	}
+	require.NoError(t, err, "logs are in %s", dir)
+	require.True(t, r.ok())
+	require.Positive(t, r.Asked.answered)
+	require.Len(t, r.Findings.Compared, 2, "of events, and of link views")
+	require.NoError(t, engine.RemoveDir(dir))
+}
+
 // The runner is worth nothing unless it notices. Each of these builds breaks one of the rules.
 // `make chaos CHAOS="--mutants"` tries all of them.
 //

@@ -22,27 +22,28 @@ import (
 
 // findings is what the check at the end found.
 type findings struct {
-	Made        uint64  // events and link views that the senders made
-	Acked       int64   // acknowledged
-	Maybe       int64   // given up by their sender
-	MaybeStored int64   // of those, how many are stored
-	Rows        int64   // of events
-	ViewRows    int64   // of link views
-	Lost        int64   // acknowledged and not stored, but for those that are gone
-	Gone        int64   // acknowledged and not stored, since Kafka lost or deleted them
-	Doubled     int64   // stored more than once
-	Strange     int64   // rows that no sender sent, or sent for another link
-	Places      int64   // rows that share their place in the log with another
-	Counters    int64   // links whose counter is not the number of their sessions, or of the views of their page
-	Views       int64   // sum of the counters of access links
-	Landings    int64   // sum of those of generic links
-	Poison      int     // records written that cannot become rows
-	DeadLetters int     // dead letters, repeats of one counted once
-	DeadWrong   int     // poison without a dead letter, and dead letters without poison
-	Verify      error   // of `lodestone verify`, which compares the engines with one another
-	ShardRows   []int64 // rows of events of each ClickHouse server
-	Asked       int     // answers of the query processes that were compared
-	Differ      int     // of these, how many differ from the rows
+	Made        uint64   // events and link views that the senders made
+	Acked       int64    // acknowledged
+	Maybe       int64    // given up by their sender
+	MaybeStored int64    // of those, how many are stored
+	Rows        int64    // of events
+	ViewRows    int64    // of link views
+	Lost        int64    // acknowledged and not stored, but for those that are gone
+	Gone        int64    // acknowledged and not stored, since Kafka lost or deleted them
+	Doubled     int64    // stored more than once
+	Strange     int64    // rows that no sender sent, or sent for another link
+	Places      int64    // rows that share their place in the log with another
+	Counters    int64    // links whose counter is not the number of their sessions, or of the views of their page
+	Views       int64    // sum of the counters of access links
+	Landings    int64    // sum of those of generic links
+	Poison      int      // records written that cannot become rows
+	DeadLetters int      // dead letters, repeats of one counted once
+	DeadWrong   int      // poison without a dead letter, and dead letters without poison
+	Compared    []string // what `lodestone verify` compared of copies of the events
+	Verify      error    // of `lodestone verify`, which compares the engines with one another
+	ShardRows   []int64  // rows of events of each ClickHouse server
+	Asked       int      // answers of the query processes that were compared
+	Differ      int      // of these, how many differ from the rows
 	LostAt      map[int]int64
 	DoubledAt   map[int]int64
 	Examples    []string
@@ -117,7 +118,8 @@ func check(ctx context.Context, w *world, l *load, p *poison, g *ledger.Gone) (*
 	if w.reader != nil {
 		f.reader(ctx, w.reader)
 	}
-	if f.Verify = errors.Join(w.command(ctx, "verify"), w.verifyErased(ctx)); f.Verify != nil {
+	f.Compared, err = w.verify(ctx)
+	if f.Verify = errors.Join(err, w.verifyErased(ctx)); f.Verify != nil {
 		f.examplef("%v", f.Verify)
 	}
 	return f, nil

@@ -138,13 +138,13 @@ func (w *world) startPooler(ctx context.Context, runtime engine.Runtime) error {
 	return w.pooler.Start(ctx)
 }
 
-// servingEnvironments adds the settings of the processes that only a cluster or a soak has. A soak
-// has one query process, and one of lead magnets, links and people.
+// servingEnvironments adds the settings of the processes that serve the API. Only a cluster has
+// several query processes, and only a soak has one of lead magnets, links and people.
 func (w *world) servingEnvironments(env map[string][]string, through func(name, kind string) error) error {
 	w.reader = &reader{}
-	n := queries
-	if w.soak {
-		n = 1
+	n := 1
+	if w.cluster {
+		n = queries
 	}
 	for i := range n {
 		name := "query" + strconv.Itoa(i+1)
@@ -153,6 +153,9 @@ func (w *world) servingEnvironments(env map[string][]string, through func(name, 
 			return err
 		}
 		w.reader.queries = append(w.reader.queries, "http://"+listen)
+	}
+	if w.other != nil {
+		return w.otherSettings(env, through)
 	}
 	if !w.soak {
 		return nil
@@ -177,8 +180,7 @@ func (w *world) serves(env map[string][]string, name string, through func(name, 
 	return listen, nil
 }
 
-// addServingProcesses makes the processes that only a cluster or a soak has, and creates keys of
-// the accounts.
+// addServingProcesses makes the processes that serve the API, and creates keys of the accounts.
 func (w *world) addServingProcesses(ctx context.Context, add func(command string, number int) *machine.Process) error {
 	for i := range w.reader.queries {
 		w.queries = append(w.queries, add("query", i+1))

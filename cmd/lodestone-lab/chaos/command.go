@@ -31,7 +31,9 @@ type Command struct {
 	Steps    []string      `name:"steps" help:"Inject these faults, in this order, and end."`
 	Only     []string      `name:"only" help:"Choose from these faults only."`
 	List     bool          `name:"list" help:"List the faults and end."`
-	Cluster  bool          `name:"cluster" help:"Run two ClickHouse shards, two query processes and PgBouncer, and add the faults of such a cluster."`
+	Cluster  bool          `name:"cluster" xor:"installation" help:"Run two ClickHouse shards, two query processes and PgBouncer, and add the faults of such a cluster."`
+	Copies   bool          `name:"copies" xor:"installation" help:"Run a second copy of the events and a query process that reads both, and add the faults of copies. In the middle of the run, the second copy is lost, and restored from a backup of the first."`
+	Away     time.Duration `name:"copy-away" default:"10m" help:"With --copies, how long the copy that is lost stays away before it is restored."`
 	Mutant   string        `name:"mutant" help:"Break this rule in the programs, to see that the run finds out."`
 	Mutants  bool          `name:"mutants" help:"Break one rule after the other, each in a short run or the tests of its package, and fail if one is not noticed. Nothing else is done."`
 	Dir      string        `name:"dir" help:"Directory for data, logs and the ledger; a temporary one, which is removed after success, if empty."`
@@ -43,7 +45,7 @@ var errFound = errors.New("the run found something wrong")
 func (c *Command) Run(ctx context.Context) error {
 	if c.List {
 		for _, f := range faults() {
-			if !f.cluster || c.Cluster {
+			if (!f.cluster || c.Cluster) && (!f.copies || c.Copies) {
 				fmt.Println(f.name)
 			}
 		}
@@ -62,8 +64,8 @@ func (c *Command) Run(ctx context.Context) error {
 			return false, err
 		}
 		r, err := chaos(ctx, options{
-			Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Steps: c.Steps, Only: c.Only,
-			Pause: 2 * time.Second, Recover: 5 * time.Minute, Dir: dir, Programs: programs, Log: log,
+			Seed: c.Seed, Duration: c.Duration, Events: c.Events, Faults: c.Faults, Rate: c.Rate, Senders: c.Senders, Brokers: 3, Cluster: c.Cluster, Copies: c.Copies, Steps: c.Steps, Only: c.Only,
+			Pause: 2 * time.Second, Recover: 5 * time.Minute, Away: c.Away, Dir: dir, Programs: programs, Log: log,
 		})
 		if r == nil {
 			return false, err

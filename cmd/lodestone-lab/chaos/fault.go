@@ -22,6 +22,7 @@ type scene struct {
 	gone   *ledger.Gone
 	// limit bounds waits for what is under way to be stored.
 	limit time.Duration
+	away  time.Duration // how long a copy of the events that is lost stays away
 	note  func(format string, args ...any)
 	// wrong reports a rule that the fault itself saw broken. The run goes on, and fails at its end.
 	wrong func(format string, args ...any)
@@ -34,6 +35,10 @@ type fault struct {
 	short   bool // part of the short form
 	inject  func(ctx context.Context, s *scene) error
 	cluster bool // only of a cluster
+	copies  bool // only with copies of the events
+	// everywhere: it may hit all copies of the events, or who reads them. After others, a copy that
+	// is whole has to answer.
+	everywhere bool
 	// operation is what an operator does. It is no fault, and only a soak has it.
 	operation bool
 }
@@ -99,6 +104,10 @@ func (s *scene) victim(kind string) victim {
 		p = s.queries[s.rand.IntN(len(s.queries))]
 	case "crud":
 		p = s.site
+	case otherServer:
+		return engine(otherName, s.other.server.PID)
+	case otherConsumer:
+		p = s.other.consumer(s.rand)
 	default:
 		p = s.consumer()
 	}
@@ -129,6 +138,9 @@ func (s *scene) kinds() []string {
 	kinds := []string{"collector", "consumer", "clickhouse", "postgres", "broker"}
 	if s.cluster {
 		kinds = append(kinds, "pgbouncer", "query")
+	}
+	if s.other != nil {
+		kinds = append(kinds, otherServer, otherConsumer)
 	}
 	return kinds
 }
@@ -194,7 +206,7 @@ var sides = []string{
 
 // spoil makes some of the network bad for a while.
 func spoil(name string, short bool, draw func(s *scene) machine.Toxic) fault {
-	return fault{name: name, short: short, inject: func(ctx context.Context, s *scene) error {
+	return fault{name: name, short: short, everywhere: true, inject: func(ctx context.Context, s *scene) error {
 		t := draw(s)
 		var chosen []string
 		for _, i := range s.rand.Perm(len(sides))[:2+s.rand.IntN(3)] {
@@ -287,14 +299,14 @@ func faults() []fault {
 		kill("collector"),
 		kill("consumer"),
 		kill("clickhouse"),
-		kill("postgres"),
-		kill("broker"),
-		{name: "kill -9 two brokers", short: true, inject: killTwoBrokers},
-		{name: "kill -9 two things at once", short: true, inject: killTwoThings},
+		everywhere(kill("postgres")),
+		everywhere(kill("broker")),
+		{name: "kill -9 two brokers", short: true, inject: killTwoBrokers, everywhere: true},
+		{name: "kill -9 two things at once", short: true, inject: killTwoThings, everywhere: true},
 		freeze("collector", 4*time.Second, 12*time.Second),
 		freeze("consumer", sessionTimeout+3*time.Second, 25*time.Second),
 		freeze("clickhouse", 4*time.Second, 20*time.Second),
-		freeze("broker", 10*time.Second, 20*time.Second),
+		everywhere(freeze("broker", 10*time.Second, 20*time.Second)),
 		spoil("network: latency", false, func(s *scene) machine.Toxic {
 			return machine.Toxic{Kind: "latency", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"latency": 20 + s.rand.Int64N(400), "jitter": s.rand.Int64N(200)}}
 		}),
@@ -308,7 +320,7 @@ func faults() []fault {
 			return machine.Toxic{Kind: "bandwidth", Answers: s.rand.IntN(2) == 0, Attributes: map[string]int64{"rate": 5 + s.rand.Int64N(100)}} // KB/s
 		}),
 		loseAnswers("answer lost: Kafka to collector", 600, 6000, false, "collector-kafka"),
-		loseAnswers("answer lost: Kafka to consumer", 600, 100_000, false, "consumer-kafka"),
+		everywhere(loseAnswers("answer lost: Kafka to consumer", 600, 100_000, false, "consumer-kafka")),
 		loseAnswers("answer lost: ClickHouse to consumer", 200, 3000, true, "consumer1-clickhouse", "consumer2-clickhouse"),
 		loseAnswers("answer lost: collector to client", 50, 800, false, "client-"),
 		{name: "kill -9 collector that cannot reach Kafka", short: true, inject: killUnreachable},
@@ -316,21 +328,25 @@ func faults() []fault {
 		{name: "the rows of a partition are refused", short: true, inject: refusePartition},
 		{name: "committed offsets deleted", inject: deleteOffsets},
 		{name: "committed offsets set back", short: true, inject: setOffsetsBack},
-		{name: "topic recreated", short: true, inject: topicRecreated},
+		{name: "topic recreated", short: true, inject: topicRecreated, everywhere: true},
 		jump("collectors", false, "collector"),
-		jump("consumers", false, "consumer"),
-		jump("ClickHouse", false, "clickhouse"),
-		jump("all of these at once", true, ""),
+		everywhere(jump("consumers", false, "consumer")),
+		everywhere(jump("ClickHouse", false, "clickhouse")),
+		everywhere(jump("all of these at once", true, "")),
 		{name: "clock jumps: back around a stopped consumer", inject: jumpAroundZombie},
 		{name: "poison records", short: true, inject: writePoison},
 		{name: "disk full: ClickHouse", inject: fillClickHouse},
 		{name: "disk full: spool, without Kafka", inject: fillSpool},
 		{name: "a repeat from a spool", inject: repeatFromSpool},
 		{name: "another consumer group", inject: otherGroup},
-		{name: "records expired unread", inject: expireRecords},
-		{name: "a log lost its end", short: true, inject: truncateLog},
+		{name: "records expired unread", inject: expireRecords, everywhere: true},
+		{name: "a log lost its end", short: true, inject: truncateLog, everywhere: true},
 		ofCluster(kill("pgbouncer")),
 		ofCluster(kill("query")),
 		{name: "a shard is away", short: true, inject: shardAway, cluster: true},
+		ofCopies(kill(otherServer)),
+		ofCopies(kill(otherConsumer)),
+		ofCopies(freeze(otherConsumer, insertTimeout+sessionTimeout, 30*time.Second)),
+		{name: copyLost, inject: loseCopy, copies: true},
 	}
 }

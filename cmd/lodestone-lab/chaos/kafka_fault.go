@@ -195,17 +195,19 @@ func (w *world) ends(ctx context.Context) (ends, error) {
 	return found, nil
 }
 
-// caughtUp reports whether the group has committed everything below the offsets given.
+// caughtUp reports whether the groups have committed everything below the offsets given.
 func (w *world) caughtUp(ctx context.Context, ends ends) (bool, error) {
-	committed, err := w.admin.FetchOffsetsForTopics(ctx, group, topics...)
-	if err != nil {
-		return false, err
-	}
 	behind := false
-	for topic, log := range ends {
-		for partition, end := range log {
-			o, ok := committed.Lookup(topic, int32(partition))
-			behind = behind || end > 0 && (!ok || o.At < end)
+	for _, name := range w.groups() {
+		committed, err := w.admin.FetchOffsetsForTopics(ctx, name, topics...)
+		if err != nil {
+			return false, err
+		}
+		for topic, log := range ends {
+			for partition, end := range log {
+				o, ok := committed.Lookup(topic, int32(partition))
+				behind = behind || end > 0 && (!ok || o.At < end)
+			}
 		}
 	}
 	return !behind, nil

@@ -107,9 +107,13 @@ func (s *scene) lose(ctx context.Context, lost, rest place) error {
 // in the log and not stored, by topic and partition, without partitions that have nothing. No
 // sender has anything under way and the spools are empty, until the caller lets the load go on.
 func (s *scene) backlog(ctx context.Context, d time.Duration) ([]place, error) {
+	if err := s.stopOther(ctx); err != nil {
+		return nil, err
+	}
 	for _, p := range s.consumers[:consumers] {
 		p.Stop(40 * time.Second)
 	}
+	s.load.resume()
 	if err := errors.Join(s.hold(ctx, d), s.load.quiet(ctx)); err != nil {
 		return nil, err
 	}
@@ -148,7 +152,7 @@ func (s *scene) startConsumers() (err error) {
 		p.Kill(0)
 		err = errors.Join(err, p.Start())
 	}
-	return err
+	return errors.Join(err, s.other.start())
 }
 
 // expireRecords deletes records that no one has read, as Kafka does after retention.ms.
@@ -253,7 +257,7 @@ func (s *scene) lost(ctx context.Context) (ranges []place, err error) {
 		return nil, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	rows, err := conn.Query(ctx, "SELECT topic, partition, lower(one), upper(one) FROM lost_ranges, unnest(offsets) AS one")
+	rows, err := conn.Query(ctx, "SELECT topic, partition, lower(one), upper(one) FROM lost_ranges, unnest(offsets) AS one WHERE copy = 1")
 	if err != nil {
 		return nil, fmt.Errorf("read the lost ranges: %w", err)
 	}
@@ -368,6 +372,7 @@ func (s *scene) recreateHalted(ctx context.Context, halted place) error {
 		return err
 	}
 	return s.withoutConsumers(false, func() error {
+		s.other.stop()
 		saved, err := s.save(ctx, halted)
 		if err != nil {
 			return err

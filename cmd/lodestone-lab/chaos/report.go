@@ -19,6 +19,7 @@ type report struct {
 	Loaded   time.Duration // while events were sent
 	Acked    int64
 	Figures  []string // of operations
+	Asked    *asked   // with copies of the events
 	Steps    []happened
 	Findings *findings
 	Memory   map[string]int64 // by kind of process, the most that one had
@@ -149,7 +150,13 @@ func (r *report) writeServed(b *strings.Builder) {
 	if r.Cluster {
 		fmt.Fprintf(b, "- rows of events on each shard: %s\n", eachThousands(f.ShardRows))
 	}
-	if r.Cluster || r.Soak {
+	if r.Copies {
+		r.Asked.write(b)
+		for _, line := range f.Compared {
+			fmt.Fprintf(b, "- `lodestone verify` afterwards: %s\n", line)
+		}
+	}
+	if r.Cluster || r.Soak || r.Copies {
 		fmt.Fprintf(b, "- reports compared with the rows: %d; different: %d\n", f.Asked, f.Differ)
 	}
 }

@@ -26,6 +26,7 @@ type options struct {
 	Senders  int
 	Brokers  int      // 1 or 3
 	Cluster  bool     // see cluster.go
+	Copies   bool     // see copy.go
 	Soak     bool     // see operation_fault.go
 	Batch    int      // events of each request; 0: requests of different sizes
 	NoSpool  bool     // the collectors have none
@@ -38,6 +39,7 @@ type options struct {
 	// Watch is called beside the load.
 	Watch    func(ctx context.Context, w *world)
 	Recover  time.Duration // everything has to be stored so long after a fault, or the run fails
+	Away     time.Duration // how long a copy of the events that is lost stays away
 	Dir      string        // for logs, data and the ledger
 	Programs string        // directory of lodestone and lodestone-clickhouse
 	Log      *slog.Logger
@@ -70,11 +72,11 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	begin := time.Now()
 	names, known := o.Only, map[string]fault{}
 	for _, f := range allFaults() {
-		if f.cluster && !o.Cluster && !o.Soak {
+		if f.cluster && !o.Cluster && !o.Soak || f.copies && !o.Copies {
 			continue
 		}
 		known[f.name] = f
-		if len(o.Only) == 0 && !f.operation {
+		if len(o.Only) == 0 && !f.operation && f.name != copyLost {
 			names = append(names, f.name)
 		}
 	}
@@ -86,7 +88,7 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	r = &report{options: o}
 	w := newWorld(o)
 	defer func() { err = errors.Join(err, w.stop()) }()
-	o.Log.Info("starting Kafka, ClickHouse, PostgreSQL and Lodestone", "brokers", o.Brokers, "cluster", o.Cluster, "seed", o.Seed, "dir", o.Dir)
+	o.Log.Info("starting Kafka, ClickHouse, PostgreSQL and Lodestone", "brokers", o.Brokers, "cluster", o.Cluster, "copies", o.Copies, "seed", o.Seed, "dir", o.Dir)
 	if err := w.start(ctx); err != nil {
 		return nil, err
 	}
@@ -107,11 +109,15 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	sampling, stopSampling := context.WithCancel(ctx)
 	var sampler sync.WaitGroup
 	sampler.Go(func() { r.sample(sampling, w) })
+	answers := &asked{}
+	if o.Copies {
+		sampler.Go(func() { answers.askAll(sampling, w, known) })
+	}
 	if o.Watch != nil {
 		sampler.Go(func() { o.Watch(sampling, w) })
 	}
 	loaded := time.Now()
-	err = r.play(ctx, o, &scene{world: w, load: l, poison: p, gone: g, limit: o.Recover}, known, names)
+	err = r.play(ctx, o, &scene{world: w, load: l, poison: p, gone: g, limit: o.Recover, away: o.Away}, known, names)
 	stopSending()
 	l.wait.Wait()
 	r.Loaded = time.Since(loaded)
@@ -119,6 +125,7 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 	stopSampling()
 	sampler.Wait()
 	r.Duration = time.Since(begin)
+	r.Asked, r.Broken = answers, append(r.Broken, answers.broken...)
 	r.Skewed, r.Refused = l.skewed.Load(), l.refused.Load()
 	select {
 	case failed := <-l.failed:
@@ -146,14 +153,18 @@ func chaos(ctx context.Context, o options) (r *report, err error) {
 // play goes through the schedule.
 func (r *report) play(ctx context.Context, o options, all *scene, known map[string]fault, names []string) error {
 	begin := time.Now()
+	reached := func(share float64, step int) bool {
+		acked, _ := all.load.ledger.Counts()
+		return time.Since(begin).Seconds() >= share*o.Duration.Seconds() && float64(acked) >= share*float64(o.Events) && float64(step) > share*float64(o.Faults)
+	}
 	over := func(step int) bool {
 		if len(o.Steps) > 0 {
 			return step > len(o.Steps)
 		}
-		acked, _ := all.load.ledger.Counts()
-		return time.Since(begin) >= o.Duration && acked >= o.Events && step > o.Faults
+		return reached(1, step)
 	}
 	order := deck(o.Seed, names)
+	toLose := o.Copies && len(o.Steps) == 0 && len(o.Only) == 0 // a copy, once, in the middle
 	for step := 1; ctx.Err() == nil; step++ {
 		random := rand.New(rand.NewPCG(o.Seed, uint64(step)))
 		s := *all
@@ -165,7 +176,7 @@ func (r *report) play(ctx context.Context, o options, all *scene, known map[stri
 		if err := s.hold(ctx, pause); err != nil {
 			return err
 		}
-		if over(step) {
+		if !toLose && over(step) {
 			break
 		}
 		if len(o.Steps) == 0 && (step-1)%len(names) == 0 {
@@ -176,6 +187,9 @@ func (r *report) play(ctx context.Context, o options, all *scene, known map[stri
 		name := order(step)
 		if len(o.Steps) > 0 {
 			name = o.Steps[step-1]
+		}
+		if toLose && reached(0.5, step) {
+			name, toLose = copyLost, false
 		}
 		select {
 		case err := <-s.load.failed:

@@ -60,14 +60,15 @@ type world struct {
 
 	kafka    *apachekafka.Cluster
 	shards   []*engine.ClickHouse // one, but in a cluster
+	other    *other               // the second copy of the events; nil: none
 	postgres *engine.Postgres
 	pooler   *pgbouncer.Pooler // of a cluster
 
 	collectors []*machine.Process
 	consumers  []*machine.Process // of those, the first ones run all the time
-	queries    []*machine.Process // of a cluster or a soak
+	queries    []*machine.Process // unless there is nothing but the events' way (serving)
 	site       *machine.Process   // of a soak: lead magnets, links and people
-	reader     *reader            // of a cluster or a soak
+	reader     *reader            // asks them
 	operations operations
 	doing      atomic.Value // the name of the fault, a string
 	own        []string     // the environment of commands that no fault is to reach
@@ -85,11 +86,18 @@ type world struct {
 }
 
 func newWorld(o options) *world {
-	return &world{
+	w := &world{
 		dir: o.Dir, programs: o.Programs, brokers: o.Brokers, spools: !o.NoSpool, cluster: o.Cluster, soak: o.Soak, log: o.Log,
 		network: machine.NewNetwork(), disks: &machine.Disks{Dir: o.Dir, Wanted: o.fillsDisks(), Log: o.Log}, admins: map[string]string{},
 	}
+	if o.Copies {
+		w.other = &other{}
+	}
+	return w
 }
+
+// serving reports whether there are processes that serve the API.
+func (w *world) serving() bool { return w.cluster || w.soak || w.other != nil }
 
 // start brings everything up, with accounts and links to send events for.
 func (w *world) start(ctx context.Context) error {
@@ -106,7 +114,7 @@ func (w *world) start(ctx context.Context) error {
 		return err
 	}
 	w.own = env["direct"]
-	if err := w.command(ctx, "migrate"); err != nil {
+	if err := errors.Join(w.command(ctx, "migrate"), w.addCopy(ctx)); err != nil {
 		return err
 	}
 	if err := w.makeLinks(ctx); err != nil {
@@ -134,7 +142,7 @@ func (w *world) startEngines(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.makeShards(runtime, installer); err != nil {
+	if err := errors.Join(w.makeShards(runtime, installer), w.makeOther(runtime, installer)); err != nil {
 		return err
 	}
 	w.postgres = engine.NewPostgres(engine.PostgresConfig{Runtime: runtime(""), Dir: filepath.Join(w.dir, "postgres"), Installer: installer})
@@ -149,8 +157,8 @@ func (w *world) startEngines(ctx context.Context) error {
 		Between:   "PEER",
 	})
 	var all errgroup.Group
-	for _, shard := range w.shards {
-		all.Go(func() error { return shard.Start(ctx) })
+	for _, server := range w.servers() {
+		all.Go(func() error { return server.Start(ctx) })
 	}
 	all.Go(func() error { return w.postgres.Start(ctx) })
 	all.Go(func() error { return w.kafka.Start(ctx) })
@@ -253,7 +261,7 @@ func (w *world) environments() (map[string][]string, error) {
 			return nil, err
 		}
 	}
-	if w.cluster || w.soak {
+	if w.serving() {
 		return env, w.servingEnvironments(env, through)
 	}
 	return env, nil
@@ -286,8 +294,13 @@ func (w *world) command(ctx context.Context, args ...string) error {
 
 // output runs a command of lodestone, and returns what it printed.
 func (w *world) output(ctx context.Context, args ...string) (string, error) {
+	return w.outputOf(ctx, w.own, args...)
+}
+
+// outputOf does so with other settings.
+func (w *world) outputOf(ctx context.Context, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(w.programs, "lodestone"), args...)
-	cmd.Env, cmd.Dir = append(os.Environ(), w.own...), w.dir
+	cmd.Env, cmd.Dir = append(os.Environ(), env...), w.dir
 	output, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("lodestone %v: %w: %s", args, err, output)
@@ -306,7 +319,8 @@ func (w *world) startProcesses(ctx context.Context, env map[string][]string) err
 	for i := range maxConsumers {
 		w.consumers = append(w.consumers, add("consumer", i+1))
 	}
-	if w.cluster || w.soak {
+	w.other.addConsumers(add)
+	if w.serving() {
 		if err := w.addServingProcesses(ctx, add); err != nil {
 			return err
 		}
@@ -337,12 +351,12 @@ func (w *world) running() []*machine.Process {
 	if w.site != nil {
 		all = append(all, w.site)
 	}
-	return all
+	return append(all, w.other.filling()...)
 }
 
 // processes returns all processes of Lodestone.
 func (w *world) processes() []*machine.Process {
-	return slices.Concat(w.running(), w.consumers[min(consumers, len(w.consumers)):])
+	return slices.Concat(w.running(), w.consumers[min(consumers, len(w.consumers)):], w.other.notFilling())
 }
 
 // pids returns the processes that are to run, by name.
@@ -350,6 +364,9 @@ func (w *world) pids() map[string]int {
 	all := map[string]int{"postgres": w.postgres.PID()}
 	for i, shard := range w.shards {
 		all[shardName(i)] = shard.PID()
+	}
+	if w.other != nil {
+		all[otherName] = w.other.server.PID()
 	}
 	for i := range w.brokers {
 		all["kafka"+strconv.Itoa(i+1)] = w.kafka.PID(i + 1)
@@ -383,8 +400,8 @@ func (w *world) stop() error {
 	if w.kafka != nil {
 		engines.Go(func() error { return w.kafka.Stop(ctx) })
 	}
-	for _, shard := range w.shards {
-		engines.Go(func() error { return shard.Stop(ctx) })
+	for _, server := range w.servers() {
+		engines.Go(func() error { return server.Stop(ctx) })
 	}
 	if w.postgres != nil {
 		engines.Go(func() error { return w.postgres.Stop(ctx) })
