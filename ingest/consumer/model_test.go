@@ -497,7 +497,9 @@ func (m *model) play(steps []modelStep) {
 			before := m.owner[p]
 			old := before.owned[p]
 			delete(before.owned, p)
+			m.mu.Lock()
 			m.later(20*time.Second, func() { before.lose(old) })
+			m.mu.Unlock()
 			members[which].assign(p)
 		case "kill":
 			killed := members[which]
@@ -542,7 +544,7 @@ func (m *model) play(steps []modelStep) {
 	m.arrived.Wait()
 }
 
-// later does something within the time.
+// later does something within the time. It is called with m.mu.
 func (m *model) later(within time.Duration, do func()) {
 	after := m.upTo(within)
 	m.arrived.Go(func() {

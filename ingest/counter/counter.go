@@ -168,11 +168,8 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 	if time.Since(c.set) < lookAgain && sameOffsets(committed, c.counted) {
 		return c.markProgress(ctx, client)
 	}
-	if mine, err := c.takeTurn(ctx, client, committed); err != nil || !mine {
-		return err
-	}
-	waiting, err := c.waiting(ctx, client, committed)
-	if err != nil {
+	waiting, mine, err := c.begin(ctx, client, committed)
+	if err != nil || !mine {
 		return err
 	}
 	isFar := waiting > farBehind

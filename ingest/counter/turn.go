@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -50,11 +49,11 @@ func (c *Counter) takeTurn(ctx context.Context, client *kgo.Client, committed ka
 		return true, nil
 	}
 	may, err := q.MayTakeCounting(ctx, number)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !may {
-		return false, nil
-	}
 	if err != nil {
 		return false, fmt.Errorf("read which copy of the events counts: %w", err)
+	}
+	if !may {
+		return false, nil
 	}
 	for _, k := range kinds() {
 		topicID, _, err := kafka.Topic(ctx, client, k.topic)
@@ -73,6 +72,15 @@ func (c *Counter) takeTurn(ctx context.Context, client *kgo.Client, committed ka
 		c.log.Info("the counters go by another copy of the events from now on", "copy", number, "before", counts)
 	}
 	return taken > 0, nil
+}
+
+// begin returns how many records wait in Kafka, if it is the turn of the service's copy.
+func (c *Counter) begin(ctx context.Context, client *kgo.Client, committed kadm.OffsetResponses) (waiting int64, mine bool, err error) {
+	if mine, err = c.takeTurn(ctx, client, committed); err != nil || !mine {
+		return 0, false, err
+	}
+	waiting, err = c.waiting(ctx, client, committed)
+	return waiting, true, err
 }
 
 // hasCounted reports whether everything that is counted of a topic is stored by the commits.

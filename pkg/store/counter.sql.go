@@ -476,7 +476,7 @@ func (q *Queries) LockGenericLinkCounts(ctx context.Context, ids []uuid.UUID) ([
 }
 
 const mayTakeCounting = `-- name: MayTakeCounting :one
-SELECT (n.seen_at < clock_timestamp() - interval '30 seconds' OR NOT EXISTS (SELECT FROM copies c WHERE c.copy = n.copy))::boolean AS may
+SELECT coalesce(bool_or(n.seen_at < clock_timestamp() - interval '30 seconds' OR NOT EXISTS (SELECT FROM copies c WHERE c.copy = n.copy)), false)::boolean AS may
 FROM counting_copy n WHERE n.copy <> $1
 `
 

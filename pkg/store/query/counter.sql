@@ -173,7 +173,7 @@ UPDATE counting_copy SET seen_at = clock_timestamp() WHERE copy = sqlc.arg(copy)
 
 -- name: MayTakeCounting :one
 -- Whether the copy that counts is gone, or its consumers have not been there for long.
-SELECT (n.seen_at < clock_timestamp() - interval '30 seconds' OR NOT EXISTS (SELECT FROM copies c WHERE c.copy = n.copy))::boolean AS may
+SELECT coalesce(bool_or(n.seen_at < clock_timestamp() - interval '30 seconds' OR NOT EXISTS (SELECT FROM copies c WHERE c.copy = n.copy)), false)::boolean AS may
 FROM counting_copy n WHERE n.copy <> sqlc.arg(copy);
 
 -- name: TakeCounting :execrows
