@@ -90,8 +90,9 @@ func hasCounted(ctx context.Context, q *store.Queries, topicID uuid.UUID, commit
 		return false, err
 	}
 	for partition, s := range counted {
-		o, ok := committed[partition]
-		if s.from > 0 && (!ok || o.Err != nil || o.At < s.from || !stream.IsCommitFor(o.Metadata, topicID)) {
+		o, known := committed[partition]
+		stored := known && o.Err == nil && o.At >= s.from && stream.IsCommitFor(o.Metadata, topicID)
+		if s.from > 0 && !stored {
 			return false, nil
 		}
 	}
