@@ -123,10 +123,10 @@ func TestALostCopyLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// tablesOfCopies returns the tables that have rows of a copy.
+// tablesOfCopies returns the tables that have rows of each copy: counting_copy has one of them all.
 func tablesOfCopies(t *testing.T, pool *postgres.Pool) (names []string) {
 	t.Helper()
 	require.NoError(t, pool.Unscoped().QueryRow(t.Context(), `SELECT array_agg(table_name::text) FROM information_schema.columns
-		WHERE column_name = 'copy' AND table_schema = current_schema()`).Scan(&names))
+		WHERE column_name = 'copy' AND table_schema = current_schema() AND table_name <> 'counting_copy'`).Scan(&names))
 	return names
 }
