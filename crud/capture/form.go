@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"lodestone/crud/capture/disposable"
 	"lodestone/crud/catalogue"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
@@ -115,7 +114,7 @@ func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
 		wrong[FieldEmail] = "wrong.email.empty"
 	case err != nil:
 		wrong[FieldEmail] = "wrong.email.form"
-	case c.config.RefuseDisposable && throwaway(address):
+	case c.config.RefuseDisposable && isDisposable(address.Key[strings.LastIndexByte(address.Key, '@')+1:]):
 		wrong[FieldEmail] = "wrong.email.disposable"
 	}
 	if link.CollectName {
@@ -141,8 +140,4 @@ func (c *Capture) check(f Form, link store.GenericLink) (email.Address, error) {
 		return email.Address{}, wrong
 	}
 	return address, nil
-}
-
-func throwaway(a email.Address) bool {
-	return disposable.Is(a.Key[strings.LastIndexByte(a.Key, '@')+1:])
 }

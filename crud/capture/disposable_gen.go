@@ -1,5 +1,7 @@
-// Command gen writes domains.txt from the npm package that package-lock.json pins. Run it by go
-// generate in the directory above, after raising the version in package.json and renewing the lock
+//go:build ignore
+
+// This program writes disposable/domains.txt from the npm package that disposable/package-lock.json
+// pins. Run go generate after raising the version in disposable/package.json and renewing the lock
 // (npm install --package-lock-only --omit-lockfile-registry-resolved=true).
 package main
 
@@ -17,7 +19,7 @@ const packageName = "disposable-email-domains-js"
 
 func main() {
 	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
+		fmt.Fprintln(os.Stderr, "disposable_gen:", err)
 		os.Exit(1)
 	}
 }
@@ -29,7 +31,7 @@ func run() error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a leftover in the temporary directory does no harm
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := os.ReadFile(filepath.Join("gen", name))
+		text, err := os.ReadFile(filepath.Join("disposable", name))
 		if err != nil {
 			return err
 		}
@@ -53,7 +55,7 @@ func run() error {
 	}
 	slices.Sort(domains)
 	text := fmt.Sprintf("# %s %s, %s. Made by gen; do not edit.\n%s\n", packageName, about.Version, about.License, strings.Join(slices.Compact(domains), "\n"))
-	return os.WriteFile("domains.txt", []byte(text), 0o600)
+	return os.WriteFile("disposable/domains.txt", []byte(text), 0o600)
 }
 
 func read(path string, into any) error {
