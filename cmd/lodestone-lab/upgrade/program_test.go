@@ -55,7 +55,7 @@ func build(t *testing.T, revision string) string {
 		tree = filepath.Join(t.TempDir(), "tree")
 		git(t, "worktree", "add", "--detach", "--force", tree, revision)
 		defer git(t, "worktree", "remove", "--force", tree)
-		for _, front := range []string{"crud/viewer", "crud/embed", "crud/dashboard/island", "ingest/beacon"} {
+		for _, front := range []string{"crud/viewer", "crud/embed", "crud/dashboard/frame/island", "ingest/beacon"} {
 			dist := filepath.Join(tree, front, "dist")
 			require.NoError(t, errors.Join(os.RemoveAll(dist), os.CopyFS(dist, os.DirFS(filepath.Join(root, front, "dist")))))
 		}

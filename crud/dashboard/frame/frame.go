@@ -30,7 +30,6 @@ import (
 	"net/url"
 
 	"lodestone/crud/catalogue"
-	"lodestone/crud/dashboard/island"
 	"lodestone/crud/page"
 	"lodestone/pkg/api"
 	"lodestone/pkg/chart"
@@ -57,7 +56,7 @@ type Frame struct {
 	deps    Deps
 	files   fs.FS
 	texts   *catalogue.Catalogue
-	scripts *island.Scripts
+	scripts *scripts
 	failed  *Template
 }
 
@@ -79,7 +78,7 @@ func New(d Deps) (*Frame, error) {
 	if f.texts, err = catalogue.Dashboard(); err != nil {
 		return nil, err
 	}
-	if f.scripts, err = island.New(); err != nil {
+	if f.scripts, err = newScripts(); err != nil {
 		return nil, err
 	}
 	f.failed, err = f.Parse(files, []string{"failed.html"}, nil)
@@ -147,7 +146,7 @@ func (f *Frame) parseIn(texts *catalogue.Texts, files fs.FS, html, css, parts []
 type Handler func(v *Visit) error
 
 // Register mounts the scripts of the screens.
-func (f *Frame) Register(a *api.API) { a.Handle("GET "+island.Path, f.scripts) }
+func (f *Frame) Register(a *api.API) { a.Handle("GET "+scriptsPath, f.scripts) }
 
 // Mount serves a screen, or takes a form, at a pattern. The API is the one that the screen asks.
 func (f *Frame) Mount(a *api.API, pattern string, fn Handler) {

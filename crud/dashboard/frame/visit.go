@@ -196,7 +196,7 @@ func (v *Visit) Script() string {
 }
 
 // scriptWords are the keys of what scripts say, each by the name that
-// crud/dashboard/island/web/src/words.ts has for it.
+// crud/dashboard/frame/island/web/src/words.ts has for it.
 var scriptWords = map[string]string{
 	"updated": "frame.script.updated", "failed": "frame.script.failed", "again": "frame.again", "copied": "frame.copy.done",
 	"selected": "frame.copy.selected", "keys": "frame.script.keys", "close": "frame.script.close", "ended": "frame.script.ended",

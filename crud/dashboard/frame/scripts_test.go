@@ -1,4 +1,4 @@
-package island
+package frame
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func zipped(t *testing.T, text string) []byte {
 // Browsers keep a script under the hash of its build for good, and no script under another.
 func TestScriptsAreKept(t *testing.T) {
 	t.Parallel()
-	s, err := read(fstest.MapFS{"manifest.json": {Data: []byte(`{"hash":"abc"}`)}, "island.js.gz": {Data: zipped(t, "run()")}})
+	s, err := readScripts(fstest.MapFS{"manifest.json": {Data: []byte(`{"hash":"abc"}`)}, "island.js.gz": {Data: zipped(t, "run()")}})
 	require.NoError(t, err)
 	require.Equal(t, "/dashboard/scripts/abc/island.js", s.Main())
 	for path, want := range map[string]struct {
@@ -50,9 +50,9 @@ func TestScriptsAreKept(t *testing.T) {
 }
 
 // A program that was built without the scripts has screens that do without.
-func TestWithoutABuild(t *testing.T) {
+func TestWithoutABuildOfScripts(t *testing.T) {
 	t.Parallel()
-	s, err := read(fstest.MapFS{".gitkeep": {}})
+	s, err := readScripts(fstest.MapFS{".gitkeep": {}})
 	require.NoError(t, err)
 	require.Empty(t, s.Main())
 }

@@ -1,0 +1,63 @@
+package frame
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"lodestone/pkg/asset"
+)
+
+//go:embed all:island/dist
+var scriptFiles embed.FS
+
+// scriptsPath begins the paths of the scripts.
+const scriptsPath = "/dashboard/scripts/"
+
+// scripts are those of the dashboard, which island/web has in TypeScript: they draw another period,
+// filter or order in place, listen to keys, and keep what was typed. Screens are drawn on the server
+// and work without them. It is empty in a program that was built without `make web`, and safe for
+// concurrent use.
+type scripts struct {
+	Hash string `json:"hash"` // of all files
+
+	files asset.Files
+}
+
+// newScripts reads the build.
+func newScripts() (*scripts, error) {
+	files, err := fs.Sub(scriptFiles, "island/dist")
+	if err != nil {
+		return nil, fmt.Errorf("read the scripts of the dashboard: %w", err)
+	}
+	return readScripts(files)
+}
+
+func readScripts(files fs.FS) (*scripts, error) {
+	s := &scripts{}
+	var err error
+	if s.files, err = asset.LoadBuild(files, s); err != nil {
+		return nil, fmt.Errorf("read the scripts of the dashboard: %w", err)
+	}
+	return s, nil
+}
+
+// Main returns the path of the script that every screen loads, or "" without a build. It begins
+// with the hash of the build, so browsers keep the script for good.
+func (s *scripts) Main() string {
+	if s.Hash == "" {
+		return ""
+	}
+	return scriptsPath + s.Hash + "/island.js"
+}
+
+// ServeHTTP implements http.Handler for paths below scriptsPath.
+func (s *scripts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, scriptsPath), "/")
+	if !strings.HasSuffix(name, ".js") {
+		name = "" // the manifest is not served
+	}
+	s.files.ServeVersion(w, r, name, hash == s.Hash)
+}
