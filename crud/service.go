@@ -16,6 +16,7 @@ import (
 	"lodestone/crud/accesslink"
 	"lodestone/crud/account"
 	"lodestone/crud/capture"
+	"lodestone/crud/dashboard"
 	"lodestone/crud/file"
 	"lodestone/crud/landing"
 	"lodestone/crud/link"
@@ -34,7 +35,6 @@ import (
 	"lodestone/crud/upload"
 	"lodestone/crud/viewer"
 	"lodestone/crud/webhook"
-	"lodestone/crud/weekly"
 	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/certificate"
@@ -126,7 +126,7 @@ type Service struct {
 	reader      *pdf.Reader
 	images      *picture.ImageStore
 	notices     *notice.Notices
-	reports     *weekly.Reports
+	reports     *dashboard.WeeklyReports
 	webhooks    *webhook.Webhooks
 	closer      *session.Closer
 	people      peopleAPI
@@ -165,7 +165,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	reports, err := weekly.New(weekly.Deps{Postgres: d.Postgres, Pages: pages})
+	reports, err := dashboard.NewWeeklyReports(dashboard.WeeklyDeps{Postgres: d.Postgres, Pages: pages})
 	if err != nil {
 		return nil, err
 	}

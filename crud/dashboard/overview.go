@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"lodestone/crud/dashboard/change"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
@@ -31,8 +30,8 @@ func tilesOf(totals frame.Row) []metricOf {
 
 // Questions of the overview.
 const (
-	byTime   = change.ByTime
-	byMagnet = change.ByMagnet
+	byTime   = frame.ByTime
+	byMagnet = frame.ByMagnet
 )
 
 var overviewMetrics = append(frame.FunnelMetrics(), "page_views", "reading_ms", "median_page_ms")
@@ -107,7 +106,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		answers, err = v.Ask(change.Queries(frame.Query{Metrics: overviewMetrics, Interval: v.Period.Interval()})...)
+		answers, err = v.Ask(frame.ChangeQueries(frame.Query{Metrics: overviewMetrics, Interval: v.Period.Interval()})...)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -119,7 +118,7 @@ func (d *Dashboard) overview(v *frame.Visit) error {
 	all := answers.Of(byTime)
 	data := overviewData{
 		Headline: headline(v, all.Totals),
-		Now:      readingNow(v, now, byID(magnets.Data), maxGlance), Changes: change.Sentences(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
+		Now:      readingNow(v, now, byID(magnets.Data), maxGlance), Changes: frame.Changes(v, answers), More: magnets.Pagination.Total - int64(len(magnets.Data)),
 	}
 	if sort := v.R.URL.Query().Get("sort"); slices.Contains(magnetMetrics, sort) {
 		data.Sort = sort

@@ -25,7 +25,7 @@ type weeks struct{}
 // Kind implements river.JobArgs.
 func (weeks) Kind() string { return "weekly-reports" }
 
-// Reporter writes weekly reports; it is implemented by weekly.Reports.
+// Reporter writes weekly reports; it is implemented by dashboard.WeeklyReports.
 type Reporter interface {
 	// Week returns the report about the week that begins with a day, in the day's time zone, and nil
 	// if there is nothing to report.

@@ -1,4 +1,4 @@
-package weekly
+package dashboard
 
 import (
 	"math"
@@ -9,20 +9,20 @@ import (
 	"lodestone/pkg/chart"
 )
 
-// voice says what changed in the language of an account. It implements change.Voice.
-type voice struct{ texts *catalogue.Texts }
+// mailVoice says what changed in the language of an account. It implements frame.Voice.
+type mailVoice struct{ texts *catalogue.Texts }
 
 // Figure returns a number without words.
-func (voice) Figure(r frame.Row, metric string) frame.Figure { return frame.FigureOf(r, metric) }
+func (mailVoice) Figure(r frame.Row, metric string) frame.Figure { return frame.FigureOf(r, metric) }
 
-// key is where a text of the dashboard is in the catalogue of mails.
-func key(k string) string { return "mail.weekly." + strings.TrimPrefix(k, "overview.") }
+// mailKey is where a text of the dashboard is in the catalogue of mails.
+func mailKey(k string) string { return "mail.weekly." + strings.TrimPrefix(k, "overview.") }
 
 // Say returns a text.
-func (v voice) Say(k string, args ...any) string { return v.texts.Say(key(k), args...) }
+func (v mailVoice) Say(k string, args ...any) string { return v.texts.Say(mailKey(k), args...) }
 
 // Sentence returns a text whose numbers are words as well.
-func (v voice) Sentence(k string, args ...any) frame.Sentence {
+func (v mailVoice) Sentence(k string, args ...any) frame.Sentence {
 	written := make([]any, len(args))
 	for i, a := range args {
 		written[i] = a
@@ -33,7 +33,7 @@ func (v voice) Sentence(k string, args ...any) frame.Sentence {
 	return frame.Sentence{{Text: v.Say(k, written...)}}
 }
 
-func plain(s frame.Sentence) string {
+func plainText(s frame.Sentence) string {
 	var b strings.Builder
 	for _, p := range s {
 		b.WriteString(p.Text)
@@ -42,17 +42,17 @@ func plain(s frame.Sentence) string {
 }
 
 // label is what people call a metric.
-func (v voice) label(metric string) string { return v.texts.Say("mail.weekly." + metric) }
+func (v mailVoice) label(metric string) string { return v.texts.Say("mail.weekly." + metric) }
 
 // number writes a number with its unit, and a count as the language writes it.
-func (v voice) number(f frame.Figure) string {
+func (v mailVoice) number(f frame.Figure) string {
 	if f.Unit() == "count" {
 		return v.count(f.Value)
 	}
 	return f.Text()
 }
 
-func (v voice) count(n float64) string {
+func (v mailVoice) count(n float64) string {
 	if math.IsNaN(n) {
 		return chart.None
 	}
@@ -60,7 +60,7 @@ func (v voice) count(n float64) string {
 }
 
 // change is the difference from the week before, such as +12 %.
-func (v voice) change(f frame.Figure) string {
+func (v mailVoice) change(f frame.Figure) string {
 	switch {
 	case !f.Compared() || math.IsNaN(f.Value):
 		return ""

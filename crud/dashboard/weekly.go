@@ -1,6 +1,4 @@
-// Package weekly writes the weekly report of an account: what the overview of the dashboard says,
-// for a mail.
-package weekly
+package dashboard
 
 import (
 	"bytes"
@@ -16,7 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/crud/catalogue"
-	"lodestone/crud/dashboard/change"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/mail"
 	"lodestone/pkg/auth"
@@ -27,72 +24,73 @@ import (
 )
 
 const (
-	askTimeout = 30 * time.Second
+	weeklyTimeout = 30 * time.Second
 	// keyLasts is longer than the questions may take.
 	keyLasts = time.Minute
-	// maxMagnets is how many lead magnets a report shows.
-	maxMagnets = 5
-	maxTitle   = 120
-	maxChange  = 300
+	// maxWeeklyMagnets is how many lead magnets a report shows.
+	maxWeeklyMagnets = 5
+	maxWeeklyTitle   = 120
+	maxWeeklyChange  = 300
 )
 
 // Site gives the addresses of the installation's pages.
 type Site interface{ URL(path string) string }
 
-// Deps is what reports work with. All of it is required.
-type Deps struct {
+// WeeklyDeps is what reports work with. All of it is required.
+type WeeklyDeps struct {
 	Postgres *postgres.Pool
 	Pages    Site
 }
 
-// Reports writes reports. It is safe for concurrent use once Serve was called.
-type Reports struct {
-	deps    Deps
+// WeeklyReports writes the weekly report of an account: what the overview of the dashboard says, for
+// a mail. It is safe for concurrent use once Serve was called.
+type WeeklyReports struct {
+	deps    WeeklyDeps
 	texts   *catalogue.Catalogue
 	handler http.Handler
 }
 
-// New returns the reports of an installation.
-func New(d Deps) (*Reports, error) {
+// NewWeeklyReports returns the reports of an installation.
+func NewWeeklyReports(d WeeklyDeps) (*WeeklyReports, error) {
 	texts, err := catalogue.New()
 	if err != nil {
 		return nil, err
 	}
-	return &Reports{deps: d, texts: texts}, nil
+	return &WeeklyReports{deps: d, texts: texts}, nil
 }
 
 // Serve sets the API that is asked for the numbers.
-func (r *Reports) Serve(h http.Handler) { r.handler = h }
+func (r *WeeklyReports) Serve(h http.Handler) { r.handler = h }
 
 var errNoAPI = errors.New("the API of reports is not set")
 
 // Week returns the report of an account about the week that begins with a day, in the day's time
 // zone, and nil if nothing happened then nor in the week before.
-func (r *Reports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*mail.Weekly, error) {
+func (r *WeeklyReports) Week(ctx context.Context, a mail.Receiver, first time.Time) (*mail.Weekly, error) {
 	if r.handler == nil {
 		return nil, errNoAPI
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, weeklyTimeout)
 	defer cancel()
 	answers, titles, err := r.ask(ctx, a.AccountID, first)
 	if err != nil {
 		return nil, fmt.Errorf("write weekly report of account %s: %w", a.AccountID, err)
 	}
-	all := answers.Of(change.ByTime)
+	all := answers.Of(frame.ByTime)
 	if !happened(all.Totals) {
 		return nil, nil
 	}
-	v := voice{r.texts.In(a.Language)}
+	v := mailVoice{r.texts.In(a.Language)}
 	w := &mail.Weekly{Week: v.texts.Days(first, timezone.AddDays(first, 6)), Readers: int(all.Totals.Number("people"))}
 	for _, step := range frame.FunnelOf(all.Totals, v.label).Steps {
 		f := frame.FigureOf(all.Totals, step.Metric)
 		w.Tiles = append(w.Tiles, mail.Number{Label: step.Name, Value: v.number(f), Change: v.change(f)})
 	}
 	w.Days = v.days(all)
-	for _, s := range change.Sentences(v, answers) {
-		w.Changes = append(w.Changes, mail.Clean(plain(s), maxChange))
+	for _, s := range frame.Changes(v, answers) {
+		w.Changes = append(w.Changes, mail.Clean(plainText(s), maxWeeklyChange))
 	}
-	w.Magnets, w.More = r.magnets(v, answers.Of(change.ByMagnet), titles, first)
+	w.Magnets, w.More = r.magnets(v, answers.Of(frame.ByMagnet), titles, first)
 	return w, nil
 }
 
@@ -107,29 +105,29 @@ func happened(totals frame.Row) bool {
 }
 
 // days are the readers of each day, as bars.
-func (v voice) days(a frame.Answer) (bars []mail.Bar) {
+func (v mailVoice) days(a frame.Answer) (bars []mail.Bar) {
 	var most float64
 	for _, row := range a.Rows {
 		most = max(most, row.Number("people"))
 	}
 	for _, row := range a.Rows {
 		n := row.Number("people")
-		bars = append(bars, mail.Bar{Label: v.texts.Weekday(row.Time()), Value: v.count(n), Percent: percent(n, most)})
+		bars = append(bars, mail.Bar{Label: v.texts.Weekday(row.Time()), Value: v.count(n), Percent: barPercent(n, most)})
 	}
 	return bars
 }
 
 // magnets are those that were read or seen, the most read first, and how many more there are.
-func (r *Reports) magnets(v voice, a frame.Answer, titles map[string]string, first time.Time) (list []mail.WeeklyMagnet, more int) {
+func (r *WeeklyReports) magnets(v mailVoice, a frame.Answer, titles map[string]string, first time.Time) (list []mail.WeeklyMagnet, more int) {
 	rows := slices.DeleteFunc(slices.Clone(a.Rows), func(row frame.Row) bool {
 		return titles[row.Text("lead_magnet_id")] == "" || !row.HasAny("visitors", "submissions", "people")
 	})
 	slices.SortStableFunc(rows, func(x, y frame.Row) int { return cmp.Compare(y.Number("people"), x.Number("people")) })
-	shown := rows[:min(len(rows), maxMagnets)]
+	shown := rows[:min(len(rows), maxWeeklyMagnets)]
 	for _, row := range shown {
 		id := row.Text("lead_magnet_id")
 		m := mail.WeeklyMagnet{
-			Title: mail.Clean(titles[id], maxTitle),
+			Title: mail.Clean(titles[id], maxWeeklyTitle),
 			URL:   r.deps.Pages.URL("/dashboard/magnets/" + id + "?from=" + first.Format(time.DateOnly) + "&to=" + timezone.AddDays(first, 6).Format(time.DateOnly)),
 		}
 		steps := frame.FunnelOf(row, v.label).Steps
@@ -138,15 +136,15 @@ func (r *Reports) magnets(v voice, a frame.Answer, titles map[string]string, fir
 			most = max(most, step.Count)
 		}
 		for _, step := range steps {
-			m.Steps = append(m.Steps, mail.Bar{Label: step.Name, Value: v.count(step.Count), Percent: percent(step.Count, most)})
+			m.Steps = append(m.Steps, mail.Bar{Label: step.Name, Value: v.count(step.Count), Percent: barPercent(step.Count, most)})
 		}
 		list = append(list, m)
 	}
 	return list, len(rows) - len(shown)
 }
 
-// percent is a share for a bar: a number above zero is seen.
-func percent(n, most float64) int {
+// barPercent is a share for a bar: a number above zero is seen.
+func barPercent(n, most float64) int {
 	if !(n > 0) || !(most > 0) {
 		return 0
 	}
@@ -154,7 +152,7 @@ func percent(n, most float64) int {
 }
 
 // ask asks the API with a key of its own, which works only until the answers are there.
-func (r *Reports) ask(ctx context.Context, account uuid.UUID, first time.Time) (b frame.Batch, titles map[string]string, err error) {
+func (r *WeeklyReports) ask(ctx context.Context, account uuid.UUID, first time.Time) (b frame.Batch, titles map[string]string, err error) {
 	id, key := uuid.New(), auth.NewReportKey()
 	q := store.New(r.deps.Postgres.Unscoped())
 	err = q.InsertReportKey(ctx, store.InsertReportKeyParams{ID: id, AccountID: account, KeyHash: key.Hash[:], LastsSeconds: keyLasts.Seconds()})
@@ -171,7 +169,7 @@ func (r *Reports) ask(ctx context.Context, account uuid.UUID, first time.Time) (
 		return b, nil, fmt.Errorf("ask for the numbers of a report: %w", err)
 	}
 	c := client.New(client.Config{URL: "http://api.invalid", Key: key.Text, HTTP: &http.Client{Transport: &client.Transport{Handler: r.handler, For: who}}})
-	queries := change.Queries(frame.Query{Metrics: append(frame.FunnelMetrics(), "downloads"), Interval: "day"})
+	queries := frame.ChangeQueries(frame.Query{Metrics: append(frame.FunnelMetrics(), "downloads"), Interval: "day"})
 	for i := range queries {
 		q := &queries[i]
 		q.From, q.To, q.Timezone, q.Compare = first.Format(time.DateOnly), timezone.AddDays(first, 7).Format(time.DateOnly), first.Location().String(), "previous"
@@ -187,5 +185,5 @@ func (r *Reports) ask(ctx context.Context, account uuid.UUID, first time.Time) (
 	if b, err = frame.BatchOf(got, len(queries)); err != nil {
 		return b, nil, err
 	}
-	return b, b.Of(change.ByMagnet).Labels, nil
+	return b, b.Of(frame.ByMagnet).Labels, nil
 }

@@ -1,5 +1,4 @@
-// Package change says in sentences, by rule, what changed from one time to another.
-package change
+package frame
 
 import (
 	"cmp"
@@ -7,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"lodestone/crud/dashboard/frame"
 	"lodestone/pkg/chart"
 )
 
@@ -18,38 +16,38 @@ const (
 	BySource = "source"
 )
 
-// Queries are the questions that the sentences answer; all is what else is asked of the totals.
-func Queries(all frame.Query) []frame.Query {
+// ChangeQueries are the questions that the sentences answer; all is what else is asked of the totals.
+func ChangeQueries(all Query) []Query {
 	all.ID = ByTime
-	return []frame.Query{
+	return []Query{
 		all,
-		{ID: ByMagnet, Metrics: frame.FunnelMetrics(), Dimensions: []string{"lead_magnet_id"}},
+		{ID: ByMagnet, Metrics: FunnelMetrics(), Dimensions: []string{"lead_magnet_id"}},
 		{ID: BySource, Metrics: []string{"people", "submissions", "people_finished", "people_finish_rate"}, Dimensions: []string{"utm_source"}, Limit: 20},
 	}
 }
 
 // Voice is who says the sentences: a visit of the dashboard, or a mail.
 type Voice interface {
-	Figure(r frame.Row, metric string) frame.Figure
+	Figure(r Row, metric string) Figure
 	Say(key string, args ...any) string
-	Sentence(key string, args ...any) frame.Sentence
+	Sentence(key string, args ...any) Sentence
 }
 
-// maxSentences is how many sentences say what changed.
-const maxSentences = 3
+// maxChanges is how many sentences say what changed.
+const maxChanges = 3
 
-// enough is the number of readers from which a rate is worth a sentence.
-const enough = 10
+// enoughReaders is the number of readers from which a rate is worth a sentence.
+const enoughReaders = 10
 
-// Sentences says what changed, by rule: how many read and where the difference comes from, how far
+// Changes says in sentences, by rule, what changed from one time to another: how many read and where the difference comes from, how far
 // they read, and which source brings the readers who finish.
-func Sentences(v Voice, b frame.Batch) (list []frame.Sentence) {
+func Changes(v Voice, b Batch) (list []Sentence) {
 	totals := b.Of(ByTime).Totals
 	readers, finish := v.Figure(totals, "people"), v.Figure(totals, "people_finish_rate")
 	if readers.Compared() {
 		list = append(list, readersChanged(v, b, readers))
 	}
-	if finish.Compared() && readers.Value >= enough && readers.Before >= enough && math.Abs(finish.Value-finish.Before) >= 0.02 {
+	if finish.Compared() && readers.Value >= enoughReaders && readers.Before >= enoughReaders && math.Abs(finish.Value-finish.Before) >= 0.02 {
 		key := "overview.changed.finish.up"
 		if finish.Value < finish.Before {
 			key = "overview.changed.finish.down"
@@ -62,10 +60,10 @@ func Sentences(v Voice, b frame.Batch) (list []frame.Sentence) {
 	if s := formsChanged(v, totals); s != nil {
 		list = append(list, s)
 	}
-	return list[:min(len(list), maxSentences)]
+	return list[:min(len(list), maxChanges)]
 }
 
-func readersChanged(v Voice, b frame.Batch, readers frame.Figure) frame.Sentence {
+func readersChanged(v Voice, b Batch, readers Figure) Sentence {
 	n := int64(readers.Value)
 	if readers.Value == readers.Before {
 		return v.Sentence("overview.changed.same", "n", n, "readers", &readers)
@@ -75,14 +73,14 @@ func readersChanged(v Voice, b frame.Batch, readers frame.Figure) frame.Sentence
 		key = "overview.changed.fewer"
 	}
 	by := chart.Count(math.Abs(readers.Value - readers.Before))
-	if cause := mostOf(v, b, readers.Value-readers.Before); cause != "" {
+	if cause := causeOf(v, b, readers.Value-readers.Before); cause != "" {
 		return v.Sentence(key+".cause", "n", n, "readers", &readers, "by", by, "cause", cause)
 	}
 	return v.Sentence(key, "n", n, "readers", &readers, "by", by)
 }
 
-// mostOf names the value of a dimension that has more than half of a difference, "" if none has.
-func mostOf(v Voice, b frame.Batch, difference float64) string {
+// causeOf names the value of a dimension that has more than half of a difference, "" if none has.
+func causeOf(v Voice, b Batch, difference float64) string {
 	type cause struct {
 		words string
 		share float64
@@ -119,10 +117,10 @@ func mostOf(v Voice, b frame.Batch, difference float64) string {
 
 // bestSource says which source brings readers who finish, if it is clearly better than all
 // together; else it says nothing.
-func bestSource(v Voice, a frame.Answer, all frame.Figure) frame.Sentence {
-	var best frame.Row
+func bestSource(v Voice, a Answer, all Figure) Sentence {
+	var best Row
 	for _, r := range a.Rows {
-		if r.Text("utm_source") == "" || r.Is("other") || r.Number("people") < enough {
+		if r.Text("utm_source") == "" || r.Is("other") || r.Number("people") < enoughReaders {
 			continue
 		}
 		if best == nil || r.Number("people_finish_rate") > best.Number("people_finish_rate") {
@@ -138,9 +136,9 @@ func bestSource(v Voice, a frame.Answer, all frame.Figure) frame.Sentence {
 
 // formsChanged says how many visitors send the form; nothing, if there are few. Where more forms
 // were sent than visitors were counted, it says why.
-func formsChanged(v Voice, totals frame.Row) frame.Sentence {
+func formsChanged(v Voice, totals Row) Sentence {
 	rate, visitors := v.Figure(totals, "submission_rate"), v.Figure(totals, "visitors")
-	if math.IsNaN(rate.Value) || visitors.Value < enough {
+	if math.IsNaN(rate.Value) || visitors.Value < enoughReaders {
 		return nil
 	}
 	if forms := v.Figure(totals, "submissions"); forms.Value > visitors.Value {
