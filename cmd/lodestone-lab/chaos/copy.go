@@ -292,7 +292,7 @@ type asked struct {
 }
 
 const (
-	askEvery = time.Second
+	askEvery = 3 * time.Second
 	// maxSilence is how long no report may be answered while a copy is whole: one that hangs is passed
 	// over within seconds, and the query process is started again once.
 	maxSilence = 15 * time.Second
@@ -324,7 +324,7 @@ func (a *asked) askAll(ctx context.Context, w *world, known map[string]fault) {
 	for i := 0; ctx.Err() == nil; i++ {
 		account, asking := accounts[i%len(accounts)], time.Now()
 		now := disturbed()
-		got, asOf, err := w.reader.report(ctx, promptly/2, w.reader.queries[0], account)
+		got, asOf, err := w.reader.report(ctx, promptly, w.reader.queries[0], account)
 		switch {
 		case now || disturbed():
 			begin, last, silent = time.Now(), time.Now(), false
