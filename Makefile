@@ -153,7 +153,7 @@ $(WEB_BUILT): %/dist/manifest.json: $$(call web_sources,$$*) | %/web/node_module
 	@touch $@
 
 # The form's script has words of the catalogue.
-crud/embed/dist/manifest.json: $(wildcard crud/catalogue/text/*.json)
+crud/embed/dist/manifest.json: $(wildcard crud/web/text/*.json)
 
 # npm compares each package with the lock file's hash, and runs none of their scripts.
 %/node_modules/.package-lock.json: %/package-lock.json

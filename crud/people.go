@@ -3,10 +3,10 @@ package crud
 import (
 	"lodestone/crud/dashboard"
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/crud/queue"
 	"lodestone/crud/signin"
 	"lodestone/crud/user"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
 
@@ -18,7 +18,7 @@ type peopleAPI struct {
 }
 
 // newPeople puts together what concerns the people of accounts.
-func newPeople(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue, shared visitor) (peopleAPI, error) {
+func newPeople(c Config, d Deps, pages *web.Site, jobs *queue.Queue, mails *mail.Queue, shared visitor) (peopleAPI, error) {
 	if err := signin.Forget(jobs, d.Postgres); err != nil {
 		return peopleAPI{}, err
 	}

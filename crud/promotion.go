@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"lodestone/crud/embed"
-	"lodestone/crud/page"
 	"lodestone/crud/share"
 	"lodestone/crud/utm"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
 
@@ -17,7 +17,7 @@ type promotion struct {
 	forms     *embed.Forms
 }
 
-func newPromotion(c Config, d Deps, pages *page.Site, shared visitor) (promotion, error) {
+func newPromotion(c Config, d Deps, pages *web.Site, shared visitor) (promotion, error) {
 	site := pages.URL("")
 	shares, err := share.New(share.Deps{Postgres: d.Postgres, Tokens: d.Tokens, Pages: pages, Limiter: shared.limiter, Addresses: shared.addresses})
 	if err != nil {

@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"lodestone/crud/file"
-	"lodestone/crud/page"
 	"lodestone/crud/queue"
 	"lodestone/crud/session"
 	"lodestone/crud/viewer"
+	"lodestone/crud/web"
 	"lodestone/pkg/certificate"
 )
 
 // newReading returns the pages on which documents are read, and what reports their downloads.
-func newReading(c Config, d Deps, pages *page.Site, jobs *queue.Queue, files *file.Files, shared visitor) (*viewer.Viewer, *session.Reporter, error) {
+func newReading(c Config, d Deps, pages *web.Site, jobs *queue.Queue, files *file.Files, shared visitor) (*viewer.Viewer, *session.Reporter, error) {
 	countries, err := c.Country.Open()
 	if err != nil {
 		return nil, nil, err

@@ -23,7 +23,6 @@ import (
 	"lodestone/crud/magnet"
 	"lodestone/crud/mail"
 	"lodestone/crud/notice"
-	"lodestone/crud/page"
 	"lodestone/crud/pdf"
 	"lodestone/crud/person"
 	"lodestone/crud/picture"
@@ -34,6 +33,7 @@ import (
 	"lodestone/crud/submission"
 	"lodestone/crud/upload"
 	"lodestone/crud/viewer"
+	"lodestone/crud/web"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
@@ -110,7 +110,7 @@ type Deps struct {
 type Service struct {
 	config      Config
 	log         *slog.Logger
-	pages       *page.Site
+	pages       *web.Site
 	account     *account.Self
 	files       *file.Files
 	magnets     *magnet.Magnets
@@ -153,7 +153,7 @@ func New(c Config, d Deps) (*Service, error) {
 	intake := upload.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
 	thumbnailer := picture.NewThumbnailer(intake, d.Log)
 	site := strings.TrimRight(c.PublicURL, "/")
-	pages, err := page.New(page.Deps{Site: site, Log: d.Log})
+	pages, err := web.New(web.Deps{Site: site, Log: d.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (s *Service) Close() {
 // Register adds the operations to an API, and the way to the query process if there is one.
 func (s *Service) Register(a *api.API) error {
 	a.RequireTLS(s.config.PublicURL)
-	s.pages.MountBranded(a, "GET /{$}", page.NothingHere, page.Unbranded) // visitors who shorten an address learn no more than that
+	s.pages.MountBranded(a, "GET /{$}", web.NothingHere, web.Unbranded) // visitors who shorten an address learn no more than that
 	a.ShowProblems(s.pages.WriteProblem)
 	s.images.Register(a)
 	s.account.Register(a)

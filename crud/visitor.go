@@ -7,8 +7,8 @@ import (
 	"lodestone/crud/landing"
 	"lodestone/crud/mail"
 	"lodestone/crud/notice"
-	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/crud/web"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/ratelimit"
@@ -22,7 +22,7 @@ type visitor struct {
 	capture   *capture.Capture
 }
 
-func newVisitor(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices, bots *bot.Rules) (visitor, error) {
+func newVisitor(c Config, d Deps, pages *web.Site, jobs *queue.Queue, mails *mail.Queue, notices *notice.Notices, bots *bot.Rules) (visitor, error) {
 	addresses, err := c.Addresses.Finder()
 	if err != nil {
 		return visitor{}, err
@@ -37,7 +37,7 @@ func newVisitor(c Config, d Deps, pages *page.Site, jobs *queue.Queue, mails *ma
 }
 
 // newLanding puts together what visitors of landing pages meet.
-func newLanding(c Config, d Deps, pages *page.Site, v visitor) (*landing.Landing, error) {
+func newLanding(c Config, d Deps, pages *web.Site, v visitor) (*landing.Landing, error) {
 	return landing.New(landing.Deps{
 		Postgres: d.Postgres, Pages: pages, Capture: v.capture, Tokens: d.Tokens, Addresses: v.addresses, Bots: v.bots,
 		Site: pages.URL(""), Collector: strings.TrimRight(c.CollectorURL, "/"),

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/test/enginetest"
@@ -115,7 +115,7 @@ func (v *owner) definitions(t *testing.T) {
 		Metrics []struct{ Name, Description string }
 	}
 	v.call(http.MethodGet, "/api/v1/analytics/schema", "", &schema)
-	texts, err := catalogue.Dashboard()
+	texts, err := web.DashboardTexts()
 	require.NoError(t, err)
 	require.NotEmpty(t, schema.Metrics)
 	for _, m := range schema.Metrics {

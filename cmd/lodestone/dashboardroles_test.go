@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/dashboard"
-	"lodestone/crud/page"
 	"lodestone/crud/signin"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
@@ -136,7 +136,7 @@ var outside = []string{
 func mounted(t *testing.T) (list []string) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	pages, err := page.New(page.Deps{Site: "https://links.example.com", Log: log})
+	pages, err := web.New(web.Deps{Site: "https://links.example.com", Log: log})
 	require.NoError(t, err)
 	ring, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/client"
 	"lodestone/pkg/locale"
@@ -288,7 +288,7 @@ func (v *owner) limits(t *testing.T) {
 // and leads to its screen, unless it is gone.
 func (v *owner) auditLog(t *testing.T) {
 	t.Helper()
-	c, err := catalogue.Dashboard()
+	c, err := web.DashboardTexts()
 	require.NoError(t, err)
 	texts := c.In(locale.English)
 	_, document := v.api("GET", "/api/v1/openapi.json", nil)

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 )
 
 // devPages are the mailbox of `lodestone up`, for the person who started it. Its mails have links
@@ -35,8 +35,8 @@ func newDevPages(dir, listen string) (*devPages, error) {
 }
 
 // site returns the frame of the pages, which are private.
-func (d *devPages) site(url string, log *slog.Logger) (*page.Site, error) {
-	return page.New(page.Deps{Site: url, Log: log, Secret: d.secret, Cookie: d.cookie})
+func (d *devPages) site(url string, log *slog.Logger) (*web.Site, error) {
+	return web.New(web.Deps{Site: url, Log: log, Secret: d.secret, Cookie: d.cookie})
 }
 
 // address returns that of a page, with the secret that a browser has to show once.

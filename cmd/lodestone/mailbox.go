@@ -5,14 +5,14 @@ import (
 
 	"lodestone/crud/mail"
 	"lodestone/crud/mailbox"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
 
 // openMailbox returns the mailbox of `lodestone up`, or nil if it has an SMTP server. The mailbox
 // keeps the mails that would be sent, and shows them at /dev/mailbox if there are pages for the
 // person who started it.
-func (c *upCommand) openMailbox(w *wired, p *process, site *api.API, private *page.Site) (mail.Mailbox, error) {
+func (c *upCommand) openMailbox(w *wired, p *process, site *api.API, private *web.Site) (mail.Mailbox, error) {
 	if c.Crud.Mail.Enabled() {
 		return nil, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
@@ -185,7 +185,7 @@ func (l *Links) fromRow(row store.GetAccessLinkRow, counts store.Counts) AccessL
 	}
 	var url *string
 	if t, err := OpenToken(l.deps.Tokens, a); err == nil {
-		text := l.deps.Site + page.ReadingPath(t)
+		text := l.deps.Site + web.ReadingPath(t)
 		url = &text
 	} else {
 		l.deps.Log.Error("cannot show the URL of an access link: give the token key that sealed it", "error", err)

@@ -21,7 +21,7 @@ import (
 
 	"lodestone/crud/accesslink"
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
@@ -337,10 +337,10 @@ func (c *Capture) mailDocument(ctx context.Context, tx pgx.Tx, link store.Generi
 // Redirect returns the owner's page that follows the form of a link, or "". Nothing that a visitor
 // sends is in it.
 func Redirect(link store.GenericLink) string {
-	if to := link.RedirectURL; to != nil && page.Origin(*to) != "" {
+	if to := link.RedirectURL; to != nil && web.Origin(*to) != "" {
 		return *to
 	}
 	return ""
 }
 
-func (c *Capture) accessURL(token string) string { return c.deps.Site + page.ReadingPath(token) }
+func (c *Capture) accessURL(token string) string { return c.deps.Site + web.ReadingPath(token) }

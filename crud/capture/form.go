@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/source"
@@ -74,7 +74,7 @@ func isSeen(r rune) bool {
 type Invalid map[string]string
 
 // In returns what is wrong in words.
-func (i Invalid) In(t *catalogue.Texts) map[string]string {
+func (i Invalid) In(t *web.Texts) map[string]string {
 	texts := make(map[string]string, len(i))
 	for field, key := range i {
 		texts[field] = t.Say(key)

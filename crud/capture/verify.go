@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/crud/proof"
+	"lodestone/crud/web"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/api"
 	"lodestone/pkg/email"
@@ -123,7 +123,7 @@ func (c *Capture) mailSecrets(ctx context.Context, tx pgx.Tx, link, account uuid
 		return fmt.Errorf("read title: %w", err)
 	}
 	err = c.deps.Mail.Send(ctx, tx, mail.Message{
-		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + page.ConfirmPath(s.Link), Code: s.Code, ExpiresAt: ends, Title: title, Language: language,
+		Kind: mail.KindConfirm, AccountID: account, To: to, URL: c.deps.Site + web.ConfirmPath(s.Link), Code: s.Code, ExpiresAt: ends, Title: title, Language: language,
 	})
 	if err != nil {
 		return fmt.Errorf("mail the verification: %w", err)

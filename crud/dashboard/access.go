@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/problem"
 )
 
 // fileBounds are those of a file that the API sends.
-var fileBounds = page.Transfer{MaxBytes: 1 << 10, Timeout: 15 * time.Minute}
+var fileBounds = web.Transfer{MaxBytes: 1 << 10, Timeout: 15 * time.Minute}
 
 func accessOf(v *frame.Visit) string { return accessPath + "/" + url.PathEscape(v.R.PathValue("link")) }
 

@@ -10,7 +10,7 @@
 //     draw a frame.Figure; web/shared.html has parts of several screens. A chart is a field of type template.HTML, from chart.Figure.
 //  3. dashboard.go: its template in screens, and its patterns in Register.
 //
-// Texts are not in the files but in crud/catalogue/dashboard, by keys that begin with the screen's
+// Texts are not in the files but in crud/web/dashboard, by keys that begin with the screen's
 // name.
 //
 // A form posts to a path below /dashboard with the field csrf ({{template "csrf" .}}). Its method
@@ -31,16 +31,16 @@ import (
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/dashboard/link"
 	"lodestone/crud/dashboard/setting"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // Deps is what the dashboard works with. All of it is required.
 type Deps struct {
-	Pages    *page.Site
+	Pages    *web.Site
 	Sessions frame.Sessions
 }
 
@@ -76,7 +76,7 @@ func New(c Config, d Deps) (*Dashboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read screens: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/magnet"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
 )
@@ -94,7 +94,7 @@ func magnetValues(m *client.LeadMagnet) url.Values {
 // editMagnet changes what the form has, unless someone else did so meanwhile.
 func (d *Dashboard) editMagnet(v *frame.Visit) error {
 	if err := v.R.ParseForm(); err != nil {
-		return page.BadForm(err)
+		return web.BadForm(err)
 	}
 	typed := v.R.PostForm
 	header := http.Header{}
@@ -135,7 +135,7 @@ func (d *Dashboard) switchMagnet(v *frame.Visit) error {
 
 // uploadVersion takes a new version of the PDF.
 func (d *Dashboard) uploadVersion(v *frame.Visit) error {
-	in, file, err := page.OpenUpload(v.R)
+	in, file, err := web.OpenUpload(v.R)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
 )
@@ -25,8 +25,8 @@ const (
 
 // transfer bounds a form with a file. The API says what is too large, so the form may be a little
 // larger.
-func (d *Dashboard) transfer() page.Transfer {
-	return page.Transfer{MaxBytes: 2*d.maxFile + 1<<20, Timeout: transferTimeout}
+func (d *Dashboard) transfer() web.Transfer {
+	return web.Transfer{MaxBytes: 2*d.maxFile + 1<<20, Timeout: transferTimeout}
 }
 
 type newData struct {
@@ -46,7 +46,7 @@ func (d *Dashboard) showNew(v *frame.Visit, status int, f frame.Form) error {
 // publish creates a lead magnet with its landing page. The PDF is passed on while it arrives.
 // Nothing is left behind if a step fails.
 func (d *Dashboard) publish(v *frame.Visit) error {
-	in, file, err := page.OpenUpload(v.R)
+	in, file, err := web.OpenUpload(v.R)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (d *Dashboard) publish(v *frame.Visit) error {
 
 // fill gives a new lead magnet its file, what was typed about it, and its link. If that fails, the
 // lead magnet is deleted again.
-func fill(v *frame.Visit, id string, in *page.Upload, file *multipart.Part) error {
+func fill(v *frame.Visit, id string, in *web.Upload, file *multipart.Part) error {
 	err := upload(v, id, file)
 	if err == nil {
 		_, err = in.File() // the fields after it

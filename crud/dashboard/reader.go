@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
@@ -287,7 +287,7 @@ func (s *readerStory) own(v *frame.Visit, l *readerLink) ownLink {
 // changeLink extends, revokes or opens one access link of the reader.
 func (d *Dashboard) changeLink(v *frame.Visit) error {
 	if err := v.R.ParseForm(); err != nil {
-		return page.BadForm(err)
+		return web.BadForm(err)
 	}
 	change := map[string]any{}
 	switch v.R.PostForm.Get("do") {
@@ -298,7 +298,7 @@ func (d *Dashboard) changeLink(v *frame.Visit) error {
 	default:
 		days, err := strconv.Atoi(v.R.PostForm.Get("days"))
 		if err != nil || days < 1 || days > 3650 {
-			return page.BadForm(errDays)
+			return web.BadForm(errDays)
 		}
 		change["is_active"], change["expires_at"] = true, time.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339)
 	}
@@ -314,7 +314,7 @@ var errDays = errors.New("days is not a number of days")
 // newLink creates an access link for the same person, and shows it.
 func (d *Dashboard) newLink(v *frame.Visit) error {
 	if err := v.R.ParseForm(); err != nil {
-		return page.BadForm(err)
+		return web.BadForm(err)
 	}
 	s, err := frame.Get[readerStory](v, readersPath+"/"+url.PathEscape(v.R.PathValue("access_link_id")), nil)
 	if err != nil {

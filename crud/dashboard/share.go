@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
 	"lodestone/crud/share"
+	"lodestone/crud/web"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/client"
 )
@@ -68,7 +68,7 @@ func (d *Dashboard) showShares(v *frame.Visit, status int, f frame.Form, made st
 // newShare makes a link, and shows its address once.
 func (d *Dashboard) newShare(v *frame.Visit) error {
 	if err := v.R.ParseForm(); err != nil {
-		return page.BadForm(err)
+		return web.BadForm(err)
 	}
 	typed := v.R.PostForm
 	body := map[string]any{"name": frame.Optional(typed.Get("name")), "password": nil, "expires_at": nil}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/crud/catalogue"
 	"lodestone/crud/dashboard/frame"
 	"lodestone/crud/mail"
+	"lodestone/crud/web"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
 	"lodestone/pkg/postgres"
@@ -46,13 +46,13 @@ type WeeklyDeps struct {
 // a mail. It is safe for concurrent use once Serve was called.
 type WeeklyReports struct {
 	deps    WeeklyDeps
-	texts   *catalogue.Catalogue
+	texts   *web.Catalogue
 	handler http.Handler
 }
 
 // NewWeeklyReports returns the reports of an installation.
 func NewWeeklyReports(d WeeklyDeps) (*WeeklyReports, error) {
-	texts, err := catalogue.New()
+	texts, err := web.VisitorTexts()
 	if err != nil {
 		return nil, err
 	}

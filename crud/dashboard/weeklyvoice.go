@@ -4,13 +4,13 @@ import (
 	"math"
 	"strings"
 
-	"lodestone/crud/catalogue"
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/web"
 	"lodestone/pkg/chart"
 )
 
 // mailVoice says what changed in the language of an account. It implements frame.Voice.
-type mailVoice struct{ texts *catalogue.Texts }
+type mailVoice struct{ texts *web.Texts }
 
 // Figure returns a number without words.
 func (mailVoice) Figure(r frame.Row, metric string) frame.Figure { return frame.FigureOf(r, metric) }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"lodestone/crud/capture"
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/asset"
 	"lodestone/pkg/bot"
@@ -45,7 +45,7 @@ type Deps struct {
 type Forms struct {
 	deps      Deps
 	script    *asset.File // nil in a program that was built without it
-	catalogue *catalogue.Catalogue
+	catalogue *web.Catalogue
 }
 
 // New returns the forms of an installation.
@@ -61,7 +61,7 @@ func New(d Deps) (*Forms, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the script of forms: %w", err)
 	}
-	all, err := catalogue.New()
+	all, err := web.VisitorTexts()
 	if err != nil {
 		return nil, fmt.Errorf("read the texts of forms: %w", err)
 	}

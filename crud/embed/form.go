@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/crud/capture"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/source"
@@ -62,7 +62,7 @@ func (f *Forms) load(w http.ResponseWriter, _ *http.Request, o offer) error {
 	shown := form{
 		Token: f.deps.Tokens.Grant(visitGrant, subject(g.ID, o.origin), visit[:], f.deps.Now().Add(visitLasts)), Visit: visit,
 		TrackingToken: f.deps.Tokens.Sign(token.Claims{AccountID: g.AccountID, LeadMagnetID: g.LeadMagnetID, GenericLinkID: g.ID, MagnetVersion: uint32(o.FileVersion)}),
-		Page:          f.deps.Site + page.LandingPath(g.Slug), Title: o.MagnetTitle, Name: g.CollectName, Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
+		Page:          f.deps.Site + web.LandingPath(g.Slug), Title: o.MagnetTitle, Name: g.CollectName, Consent: g.ConsentText, ConsentVersion: capture.ConsentVersion(g),
 		PrivacyURL: g.PrivacyURL, Language: o.texts.Language, Words: map[string]string{},
 	}
 	if g.Title != nil {
@@ -136,10 +136,10 @@ func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 	}
 	switch {
 	case out.Page != "":
-		return writeJSON(w, http.StatusOK, outcome{"verify", f.deps.Site + page.SentPath(out.Page)})
+		return writeJSON(w, http.StatusOK, outcome{"verify", f.deps.Site + web.SentPath(out.Page)})
 	case out.Access == "":
 		return writeJSON(w, http.StatusOK, outcome{"redirect", capture.Redirect(o.GenericLink)})
 	default:
-		return writeJSON(w, http.StatusOK, outcome{"ready", f.deps.Site + page.ReadingPath(out.Access)})
+		return writeJSON(w, http.StatusOK, outcome{"ready", f.deps.Site + web.ReadingPath(out.Access)})
 	}
 }

@@ -13,9 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/catalogue"
 	"lodestone/crud/link"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
@@ -32,7 +31,7 @@ const (
 type offer struct {
 	store.LandingPageRow
 	origin string
-	texts  *catalogue.Texts // in the language of the link, else of the account, else of the browser
+	texts  *web.Texts // in the language of the link, else of the account, else of the browser
 }
 
 // refused is an answer in words: those of the catalogue for visitors, English ones for whoever puts
@@ -48,7 +47,7 @@ type refused struct {
 func (r *refused) Error() string { return "embedded form refused: " + http.StatusText(r.status) }
 
 // in returns the words in a language.
-func (r *refused) in(t *catalogue.Texts) string {
+func (r *refused) in(t *web.Texts) string {
 	if r.message != "" {
 		return r.message
 	}
@@ -57,7 +56,7 @@ func (r *refused) in(t *catalogue.Texts) string {
 		all = append(all, t.Say(key))
 	}
 	if r.wait > 0 {
-		all = append(all, page.Waiting(t, r.wait))
+		all = append(all, web.Waiting(t, r.wait))
 	}
 	return strings.Join(all, " ")
 }
@@ -153,7 +152,7 @@ func (f *Forms) noteSeen(ctx context.Context, o offer) error {
 // noteRefused keeps the origin of a page that the link does not allow. Only what a browser sends is
 // kept: programs can send anything.
 func (f *Forms) noteRefused(ctx context.Context, o offer, origin string) error {
-	if origin == "" || len(origin) > maxOrigin || page.Origin(origin) != origin {
+	if origin == "" || len(origin) > maxOrigin || web.Origin(origin) != origin {
 		return nil
 	}
 	err := store.New(f.deps.Postgres.Unscoped()).NoteRefusedEmbed(ctx, store.NoteRefusedEmbedParams{GenericLinkID: o.GenericLink.ID, AccountID: o.GenericLink.AccountID, Origin: &origin})

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/locale"
@@ -69,7 +69,7 @@ func (f *Forms) state(ctx context.Context, in *stateInput) (*api.Answer[State], 
 		site := html.EscapeString(f.deps.Site)
 		s = State{
 			Script: fmt.Sprintf(`<script src="%s%s" data-link="%s" async></script><noscript><a href="%s%s">%s</a></noscript>`,
-				site, scriptPath, link.Slug, site, page.LandingPath(link.Slug), html.EscapeString(words)),
+				site, scriptPath, link.Slug, site, web.LandingPath(link.Slug), html.EscapeString(words)),
 			AllowedOrigins: link.AllowedOrigins, ContentPolicy: f.policy(),
 			LastSeenAt: api.OptionalTime(seen.SeenAt), LastSeenOrigin: seen.SeenOrigin, LastRefusedAt: api.OptionalTime(seen.RefusedAt), LastRefusedOrigin: seen.RefusedOrigin,
 		}
@@ -83,7 +83,7 @@ func (f *Forms) state(ctx context.Context, in *stateInput) (*api.Answer[State], 
 
 // policy returns the directives of a page's policy that the form needs. Its style needs none.
 func (f *Forms) policy() string {
-	site, collector := page.Origin(f.deps.Site), page.Origin(f.deps.Collector)
+	site, collector := web.Origin(f.deps.Site), web.Origin(f.deps.Collector)
 	connect := site
 	if collector != "" && collector != site {
 		connect += " " + collector

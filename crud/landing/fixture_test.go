@@ -22,8 +22,8 @@ import (
 	"lodestone/crud/capture"
 	"lodestone/crud/landing"
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/bot"
@@ -106,7 +106,7 @@ func (f *fixture) serve(t *testing.T) {
 	require.NoError(t, err)
 	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: f.tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
-	pages, err := page.New(page.Deps{Site: site, Log: log})
+	pages, err := web.New(web.Deps{Site: site, Log: log})
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1", "::1"}}.Finder()
 	require.NoError(t, err)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 )
 
 // inboxes are the pages on which large services show the mail of their domains.
@@ -22,11 +22,11 @@ var inboxes = []struct {
 }
 
 // inboxOf returns the page that shows the mail of an address, or nil if it is not known.
-func inboxOf(address string) *page.Action {
+func inboxOf(address string) *web.Action {
 	_, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	for _, i := range inboxes {
 		if slices.Contains(i.domains, domain) {
-			return &page.Action{Words: i.name, URL: i.url}
+			return &web.Action{Words: i.name, URL: i.url}
 		}
 	}
 	return nil

@@ -19,8 +19,8 @@ import (
 
 	"lodestone/crud/capture"
 	"lodestone/crud/link"
-	"lodestone/crud/page"
 	"lodestone/crud/picture"
+	"lodestone/crud/web"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/postgres"
@@ -29,13 +29,13 @@ import (
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // Deps is what the pages work with. Now may be nil, and Collector empty: then views are not
 // counted. All else is required.
 type Deps struct {
 	Postgres  *postgres.Pool
-	Pages     *page.Site
+	Pages     *web.Site
 	Capture   *capture.Capture
 	Tokens    *token.Ring
 	Addresses *clientaddr.Finder
@@ -48,7 +48,7 @@ type Deps struct {
 // Landing serves the pages. It is safe for concurrent use.
 type Landing struct {
 	deps                 Deps
-	offer, sent, confirm *page.Template
+	offer, sent, confirm *web.Template
 	reaches              reaches
 }
 
@@ -57,12 +57,12 @@ func New(d Deps) (*Landing, error) {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read landing pages: %w", err)
 	}
 	l := &Landing{deps: d}
-	for name, t := range map[string]**page.Template{"offer": &l.offer, "sent": &l.sent, "confirm": &l.confirm} {
+	for name, t := range map[string]**web.Template{"offer": &l.offer, "sent": &l.sent, "confirm": &l.confirm} {
 		css := name + ".css"
 		if name != "offer" {
 			css = "sent.css"
@@ -78,9 +78,9 @@ func New(d Deps) (*Landing, error) {
 func (l *Landing) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) error {
 	slug := r.PathValue("slug")
 	if !link.SlugForm.MatchString(slug) {
-		return page.Error(page.NotFound, page.Brand{})
+		return web.Error(web.NotFound, web.Brand{})
 	}
-	http.Redirect(w, r, l.deps.Pages.Path(page.LandingPath(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return nil
 }
 
@@ -123,13 +123,13 @@ func (o offered) Description() string {
 	return ""
 }
 
-func (o offered) brand() page.Brand {
-	b := page.Brand{Name: o.AccountName, Font: o.BrandFont == "inter", Language: o.PageLanguage}
+func (o offered) brand() web.Brand {
+	b := web.Brand{Name: o.AccountName, Font: o.BrandFont == "inter", Language: o.PageLanguage}
 	if o.BrandColor != nil {
 		b.Accent = *o.BrandColor
 	}
 	if p := o.pictures.Logo; p != nil && p.Height > 0 {
-		b.Logo, b.LogoWidth = p.Path, p.Width*page.LogoHeight/p.Height
+		b.Logo, b.LogoWidth = p.Path, p.Width*web.LogoHeight/p.Height
 	}
 	return b
 }
@@ -138,7 +138,7 @@ func (o offered) brand() page.Brand {
 // was there once.
 func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) {
 	if len(slug) > link.MaxSlug || !link.SlugForm.MatchString(slug) {
-		return o, page.Error(page.NotFound, page.Brand{})
+		return o, web.Error(web.NotFound, web.Brand{})
 	}
 	err = l.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
 		q := store.New(tx)
@@ -149,14 +149,14 @@ func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) 
 				return fmt.Errorf("look for retired slug: %w", err)
 			}
 			if retired {
-				return page.Error(page.Gone, page.Brand{})
+				return web.Error(web.Gone, web.Brand{})
 			}
-			return page.Error(page.NotFound, page.Brand{})
+			return web.Error(web.NotFound, web.Brand{})
 		}
 		if err != nil {
 			return err
 		}
-		o.path = l.deps.Pages.Path(page.LandingPath(slug))
+		o.path = l.deps.Pages.Path(web.LandingPath(slug))
 		if o.pictures, err = picture.ForLink(ctx, tx, l.deps.Site, o.GenericLink.ID, o.GenericLink.ThumbnailURL); err != nil || !o.GenericLink.ShowReaders {
 			return err
 		}
@@ -179,11 +179,11 @@ func (l *Landing) open(r *http.Request) (offered, error) {
 	switch {
 	case o.preview:
 	case !o.GenericLink.Active || !o.MagnetActive:
-		return o, page.Error(page.Inactive, o.brand())
+		return o, web.Error(web.Inactive, o.brand())
 	case link.Ended(o.GenericLink, l.deps.Now()):
-		return o, page.Error(page.OfferOver, o.brand())
+		return o, web.Error(web.OfferOver, o.brand())
 	case o.FileVersion == 0:
-		return o, page.Error(page.NotReady, o.brand())
+		return o, web.Error(web.NotReady, o.brand())
 	}
 	return o, nil
 }
@@ -196,7 +196,7 @@ func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool
 	if small == slug || !link.SlugForm.MatchString(small) {
 		return false
 	}
-	http.Redirect(w, r, l.deps.Pages.Path(page.LandingPath(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
+	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return true
 }
 

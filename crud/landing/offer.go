@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 
 	"lodestone/crud/capture"
-	"lodestone/crud/catalogue"
-	"lodestone/crud/page"
 	"lodestone/crud/picture"
+	"lodestone/crud/web"
 	"lodestone/pkg/source"
 	"lodestone/pkg/token"
 )
@@ -70,7 +69,7 @@ func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	referrer := r.Referer()
-	if page.Origin(referrer) == page.Origin(l.deps.Site) {
+	if web.Origin(referrer) == web.Origin(l.deps.Site) {
 		referrer = "" // from a page of ours
 	}
 	var form capture.Form
@@ -83,12 +82,12 @@ func (l *Landing) show(w http.ResponseWriter, r *http.Request) error {
 // errorPage returns the page of an error that the visitor cannot correct in the form.
 func (o offered) errorPage(err error) error {
 	if limited, ok := errors.AsType[*capture.Limited](err); ok {
-		st := page.Error(page.TooManyRequests, o.brand())
-		st.Wait, st.Action = limited.Wait, page.Action{Key: "action.page", URL: o.path}
+		st := web.Error(web.TooManyRequests, o.brand())
+		st.Wait, st.Action = limited.Wait, web.Action{Key: "action.page", URL: o.path}
 		return st
 	}
 	if capture.IsGone(err) {
-		return page.Error(page.Gone, o.brand())
+		return web.Error(web.Gone, o.brand())
 	}
 	return err
 }
@@ -99,7 +98,7 @@ func (l *Landing) redirectToDocument(w http.ResponseWriter, r *http.Request, o o
 	if to := o.redirectURL(); to != "" {
 		return l.redirect(w, r, to)
 	}
-	return l.redirect(w, r, l.deps.Pages.Path(page.ReadingPath(out.Access)))
+	return l.redirect(w, r, l.deps.Pages.Path(web.ReadingPath(out.Access)))
 }
 
 // redirectURL returns the owner's page after the form, or "".
@@ -146,9 +145,9 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 			d.First = field
 		}
 	}
-	p := page.Page{
-		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(page.LandingPath(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
-		Brand: o.brand(), Texts: t, Keep: !o.preview && status == http.StatusOK, Policy: page.Policy{Forms: []string{o.redirectURL()}},
+	p := web.Page{
+		Title: d.Title, Description: summary(o.Description()), Canonical: l.deps.Pages.URL(web.LandingPath(g.Slug)), Index: !o.preview && status == http.StatusOK, Class: "offer",
+		Brand: o.brand(), Texts: t, Keep: !o.preview && status == http.StatusOK, Policy: web.Policy{Forms: []string{o.redirectURL()}},
 	}
 	if len(wrong) > 0 {
 		p.Title = t.Say("check", "title", p.Title)
@@ -163,7 +162,7 @@ func (l *Landing) writeOffer(w http.ResponseWriter, r *http.Request, status int,
 	}
 	if d.Cover != nil && g.ThumbnailURL != nil {
 		p.Policy.Images = append(p.Policy.Images, *g.ThumbnailURL)
-		if page.Origin(*g.ThumbnailURL) == "" {
+		if web.Origin(*g.ThumbnailURL) == "" {
 			d.Cover = nil // no policy can name it
 		}
 	}
@@ -188,14 +187,14 @@ func (l *Landing) countedPage(slug string, utm map[string]string) string {
 	for name, value := range utm {
 		campaign.Set(name, value)
 	}
-	address := l.deps.Pages.URL(page.LandingPath(slug))
+	address := l.deps.Pages.URL(web.LandingPath(slug))
 	if len(campaign) > 0 {
 		address += "?" + campaign.Encode()
 	}
 	return address
 }
 
-func (o offered) cover(t *catalogue.Texts) *cover {
+func (o offered) cover(t *web.Texts) *cover {
 	p := o.pictures.Thumbnail
 	if p == nil {
 		return nil
@@ -212,7 +211,7 @@ func (o offered) cover(t *catalogue.Texts) *cover {
 }
 
 // button returns words that say what the press does.
-func button(o offered, t *catalogue.Texts) string {
+func button(o offered, t *web.Texts) string {
 	switch {
 	case o.GenericLink.ButtonText != nil:
 		return *o.GenericLink.ButtonText
@@ -224,7 +223,7 @@ func button(o offered, t *catalogue.Texts) string {
 }
 
 // facts says what one gets.
-func facts(o offered, t *catalogue.Texts) (list []string) {
+func facts(o offered, t *web.Texts) (list []string) {
 	if o.ContentType != nil && *o.ContentType == "application/pdf" {
 		list = append(list, "PDF")
 	}
@@ -238,7 +237,7 @@ func facts(o offered, t *catalogue.Texts) (list []string) {
 }
 
 // size says a number of bytes as file managers do.
-func size(bytes int64, t *catalogue.Texts) string {
+func size(bytes int64, t *web.Texts) string {
 	switch {
 	case bytes < 1000:
 		return t.Say("size.bytes", "n", bytes)

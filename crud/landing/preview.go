@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
@@ -55,7 +55,7 @@ func (l *Landing) makePreview(ctx context.Context, in *previewInput) (*api.Answe
 	}
 	ends := l.deps.Now().Add(previewTime).Truncate(time.Second)
 	return api.OK(Preview{
-		URL:       l.deps.Site + page.LandingPath(link.Slug) + "?" + url.Values{"preview": {l.deps.Tokens.Grant(previewPurpose, link.ID[:], nil, ends)}}.Encode(),
+		URL:       l.deps.Site + web.LandingPath(link.Slug) + "?" + url.Values{"preview": {l.deps.Tokens.Grant(previewPurpose, link.ID[:], nil, ends)}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
 	}), nil
 }

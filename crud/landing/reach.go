@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/store"
 )
 
@@ -61,7 +61,7 @@ func (all *reaches) of(ctx context.Context, q *store.Queries, g store.GenericLin
 }
 
 // facts says how many people read the document, how many to its end, and how long that took them.
-func (r reach) facts(t *catalogue.Texts) (list []string) {
+func (r reach) facts(t *web.Texts) (list []string) {
 	if r.Readers < minReaders {
 		return nil
 	}

@@ -4,28 +4,28 @@ import (
 	"net/http"
 	"strings"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
 
 // Register mounts the pages, and adds the operation that makes a preview.
 func (l *Landing) Register(a *api.API) {
-	mount := func(pattern string, fn page.Handler) { l.deps.Pages.MountBranded(a, pattern, fn, l.brandOf) }
-	mount("GET "+page.LandingPath("{slug}"), l.show)
-	mount("POST "+page.LandingPath("{slug}"), l.submit)
-	mount("GET "+page.LandingPath("{slug}/{$}"), l.redirectTrailingSlash)
-	mount("GET "+page.LandingPath("{rest...}"), page.NothingHere)
-	mount("GET "+page.ConfirmPath("{link}"), l.askToConfirm)
-	mount("POST "+page.ConfirmPath("{link}"), l.confirmed)
-	mount("GET "+page.SentPath("{page}"), l.waiting)
-	mount("POST "+page.SentPath("{page}"), l.tryCode)
-	mount("POST "+page.SentPath("{page}/again"), l.again)
-	mount("GET "+page.ConfirmPath("{rest...}"), page.NothingHere)
+	mount := func(pattern string, fn web.Handler) { l.deps.Pages.MountBranded(a, pattern, fn, l.brandOf) }
+	mount("GET "+web.LandingPath("{slug}"), l.show)
+	mount("POST "+web.LandingPath("{slug}"), l.submit)
+	mount("GET "+web.LandingPath("{slug}/{$}"), l.redirectTrailingSlash)
+	mount("GET "+web.LandingPath("{rest...}"), web.NothingHere)
+	mount("GET "+web.ConfirmPath("{link}"), l.askToConfirm)
+	mount("POST "+web.ConfirmPath("{link}"), l.confirmed)
+	mount("GET "+web.SentPath("{page}"), l.waiting)
+	mount("POST "+web.SentPath("{page}"), l.tryCode)
+	mount("POST "+web.SentPath("{page}/again"), l.again)
+	mount("GET "+web.ConfirmPath("{rest...}"), web.NothingHere)
 	l.registerPreview(a)
 }
 
 // brandOf returns the brand of the account whose page a request asks for.
-func (l *Landing) brandOf(r *http.Request) page.Brand {
+func (l *Landing) brandOf(r *http.Request) web.Brand {
 	var o offered
 	var err error
 	switch {
@@ -37,7 +37,7 @@ func (l *Landing) brandOf(r *http.Request) page.Brand {
 		_, o, err = l.byLink(r)
 	}
 	if err != nil || o.AccountName == "" {
-		return page.Brand{}
+		return web.Brand{}
 	}
 	return o.brand()
 }

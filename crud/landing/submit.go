@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"lodestone/crud/capture"
-	"lodestone/crud/page"
 	"lodestone/crud/proof"
+	"lodestone/crud/web"
 	"lodestone/pkg/source"
 )
 
@@ -17,7 +17,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := r.ParseForm(); err != nil {
-		return page.BadForm(err)
+		return web.BadForm(err)
 	}
 	form := capture.ReadForm(r.PostForm)
 	if source.Withheld(r.Header) {
@@ -36,7 +36,7 @@ func (l *Landing) submit(w http.ResponseWriter, r *http.Request) error {
 		return o.errorPage(err)
 	}
 	if out.Page != "" {
-		return l.redirect(w, r, l.deps.Pages.Path(page.SentPath(out.Page)))
+		return l.redirect(w, r, l.deps.Pages.Path(web.SentPath(out.Page)))
 	}
 	return l.redirectToDocument(w, r, o, out)
 }

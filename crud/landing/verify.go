@@ -10,8 +10,8 @@ import (
 
 	"lodestone/crud/capture"
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/crud/proof"
+	"lodestone/crud/web"
 )
 
 // sentData is what the page shows that waits for the verification.
@@ -25,9 +25,9 @@ type sentData struct {
 	WrongKey string // of the text in the catalogue
 	Typed    string
 	Away     bool
-	Preview  bool         // the owner looks at it: nothing is sent
-	Valid    string       // for how long the code is valid
-	Inbox    *page.Action // the mail program of the address on the web; nil: not known
+	Preview  bool        // the owner looks at it: nothing is sent
+	Valid    string      // for how long the code is valid
+	Inbox    *web.Action // the mail program of the address on the web; nil: not known
 }
 
 // waiting is the page after the form. Its address is the browser's alone, and opens nothing: a
@@ -53,11 +53,11 @@ func (l *Landing) byLink(r *http.Request) (capture.Verification, offered, error)
 // for.
 func (l *Landing) bySecret(ctx context.Context, secret string, find func(context.Context, string) (capture.Verification, error)) (v capture.Verification, o offered, err error) {
 	if !secretForm.MatchString(secret) {
-		return v, o, page.Error(page.NotFound, page.Brand{})
+		return v, o, web.Error(web.NotFound, web.Brand{})
 	}
 	v, err = find(ctx, secret)
 	if errors.Is(err, capture.ErrUnknown) {
-		return v, o, page.Error(page.NotFound, page.Brand{}).Because(err)
+		return v, o, web.Error(web.NotFound, web.Brand{}).Because(err)
 	}
 	if err != nil {
 		return v, o, fmt.Errorf("find verification: %w", err)
@@ -72,7 +72,7 @@ func (l *Landing) tryCode(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := r.ParseForm(); err != nil {
-		return page.BadForm(err)
+		return web.BadForm(err)
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("code"))
 	if l.isProgram(r) {
@@ -115,12 +115,12 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	here := l.deps.Pages.Path(page.SentPath(r.PathValue("page")))
+	here := l.deps.Pages.Path(web.SentPath(r.PathValue("page")))
 	sent, _, err := l.deps.Capture.Resend(r.Context(), r.PathValue("page"))
 	if err != nil {
 		err = o.errorPage(err)
-		if st, ok := errors.AsType[*page.Status](err); ok {
-			st.Action = page.Action{Key: "action.back", URL: here}
+		if st, ok := errors.AsType[*web.Status](err); ok {
+			st.Action = web.Action{Key: "action.back", URL: here}
 		}
 		return err
 	}
@@ -135,7 +135,7 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 
 func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, v capture.Verification, o offered, d sentData) error {
 	t := l.deps.Pages.Texts(r, o.brand())
-	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path(page.SentPath(r.PathValue("page"))), o.Title()
+	d.Verification, d.Back, d.Here, d.Title = v, o.path, l.deps.Pages.Path(web.SentPath(r.PathValue("page"))), o.Title()
 	d.Away, d.Preview = o.redirectURL() != "", o.preview
 	if o.preview {
 		d.Back += previewQuery(r)
@@ -148,7 +148,7 @@ func (l *Landing) writeSent(w http.ResponseWriter, r *http.Request, status int, 
 	if d.WrongKey == wrongCode {
 		d.Wrong += " " + t.Say("wrong.code.left", "n", v.Attempts)
 	}
-	p := page.Page{Title: t.Say("sent.check"), Brand: o.brand(), Texts: t, Policy: page.Policy{Forms: []string{o.redirectURL()}}}
+	p := web.Page{Title: t.Say("sent.check"), Brand: o.brand(), Texts: t, Policy: web.Policy{Forms: []string{o.redirectURL()}}}
 	switch {
 	case v.State == capture.Used:
 		p.Title = t.Say("sent.done")
@@ -195,9 +195,9 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 // writeConfirm writes the page with the button, and what was wrong with its press if there is a key
 // of a text.
 func (l *Landing) writeConfirm(w http.ResponseWriter, r *http.Request, v capture.Verification, o offered, wrong string) error {
-	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path(page.ConfirmPath(r.PathValue("link"))), Title: o.Title(), Away: o.redirectURL() != ""}
+	d := sentData{Verification: v, Back: o.path, Here: l.deps.Pages.Path(web.ConfirmPath(r.PathValue("link"))), Title: o.Title(), Away: o.redirectURL() != ""}
 	t := l.deps.Pages.Texts(r, o.brand())
-	p := page.Page{Title: t.Say("confirm.ask"), Brand: o.brand(), Texts: t, Policy: page.Policy{Forms: []string{o.redirectURL()}}, Data: d}
+	p := web.Page{Title: t.Say("confirm.ask"), Brand: o.brand(), Texts: t, Policy: web.Policy{Forms: []string{o.redirectURL()}}, Data: d}
 	status := http.StatusOK
 	switch v.State {
 	case capture.Used:

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
@@ -78,8 +78,8 @@ func check(slug *string, addresses []address) error {
 		if a.value == nil {
 			continue
 		}
-		message := page.CheckURL(*a.value, a.example)
-		if message == "" && a.field == redirectURL && page.Origin(*a.value) == "" { // the browser's policy has to name where a form leads
+		message := web.CheckURL(*a.value, a.example)
+		if message == "" && a.field == redirectURL && web.Origin(*a.value) == "" { // the browser's policy has to name where a form leads
 			message = "must have a host that a browser's policy can name, as " + a.example + " has"
 		}
 		if message != "" {

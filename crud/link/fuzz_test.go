@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 )
 
 // Whatever a title holds, the slug made from it is one that could also be asked for.
@@ -30,7 +30,7 @@ func FuzzWebURL(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if page.CheckURL(text, "") != "" {
+		if web.CheckURL(text, "") != "" {
 			return
 		}
 		lower := strings.ToLower(text)

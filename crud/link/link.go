@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/magnet"
-	"lodestone/crud/page"
 	"lodestone/crud/picture"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
@@ -245,7 +245,7 @@ func (l *Links) showAll(ctx context.Context, tx pgx.Tx, rows []store.GenericLink
 
 func (l *Links) fromRow(row store.GenericLink, views int64) GenericLink {
 	return GenericLink{
-		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + page.LandingPath(row.Slug),
+		ID: row.ID, LeadMagnetID: row.LeadMagnetID, Slug: row.Slug, URL: l.deps.Site + web.LandingPath(row.Slug),
 		Title: row.Title, Description: row.Description, ThumbnailURL: l.thumbnailURL(row),
 		CollectName: row.CollectName, RequireVerification: row.RequireVerification,
 		ButtonText: row.ButtonText, ConsentText: row.ConsentText, PrivacyURL: row.PrivacyURL, RedirectURL: row.RedirectURL,

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"slices"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/problem"
 )
 
@@ -41,5 +41,5 @@ func originOf(text string) string {
 	if u.Scheme == "https" && u.Port() == "443" || u.Scheme == "http" && u.Port() == "80" {
 		u.Host = u.Host[:len(u.Host)-len(u.Port())-1]
 	}
-	return page.Origin(u.String())
+	return web.Origin(u.String())
 }

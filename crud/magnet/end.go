@@ -1,7 +1,7 @@
 package magnet
 
 import (
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 )
@@ -15,7 +15,7 @@ func checkEnd(label, address *string) error {
 	case address == nil:
 		return nil
 	}
-	if wrong := page.CheckURL(*address, "https://example.com/next"); wrong != "" {
+	if wrong := web.CheckURL(*address, "https://example.com/next"); wrong != "" {
 		return problem.Invalid(problem.Field{Field: "end_url", Message: wrong})
 	}
 	return nil

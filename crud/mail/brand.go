@@ -12,14 +12,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	gomail "github.com/wneessen/go-mail"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/store"
 )
 
 // Brand is how mails of an account look. The zero value is the installation's own look.
 type Brand struct {
 	Name        string
-	Accent      page.Pair
+	Accent      web.Pair
 	Logo, Cover *Picture // nil: none
 }
 
@@ -47,7 +47,7 @@ func (b Brand) Worded() bool { return b.Logo != nil && b.Logo.Width >= 2*b.Logo.
 // brandOf returns how a mail looks: like its account, with the cover of its document for a visitor,
 // or like the installation.
 func (w *worker) brandOf(ctx context.Context, m Message) (b Brand, err error) {
-	b.Accent = page.Token("accent")
+	b.Accent = web.Token("accent")
 	if w.postgres == nil || !m.Kind.branded() {
 		return b, nil
 	}
@@ -62,7 +62,7 @@ func (w *worker) brandOf(ctx context.Context, m Message) (b Brand, err error) {
 		}
 		b.Name = Clean(account.Name, maxBrand)
 		if account.BrandColor != nil {
-			b.Accent = page.Accent(*account.BrandColor)
+			b.Accent = web.Accent(*account.BrandColor)
 		}
 		logo, err := q.LogoOfAccount(ctx, m.AccountID)
 		if err == nil && logo.Height > 0 {

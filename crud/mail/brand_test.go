@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/test/enginetest"
 )
@@ -19,14 +19,14 @@ import (
 func TestMailsToVisitorsCarryTheAccount(t *testing.T) {
 	t.Parallel()
 	w := writer(t)
-	b := Brand{Name: "Northwind Research", Accent: page.Accent("#a01030"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("logo's pixels")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover's pixels")}}
+	b := Brand{Name: "Northwind Research", Accent: web.Accent("#a01030"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("logo's pixels")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover's pixels")}}
 	confirm := messages()["confirm"]
 	confirm.Title = "Worth the email"
 	raw, o := postedBy(t, w, confirm, b)
 	require.Equal(t, "Northwind Research via Käse & Söhne <hello@xn--kse-qla.example>", o.decoded(t, "From"))
 	require.Equal(t, "042917 is your code for “Worth the email”", o.decoded(t, "Subject"))
 	require.Contains(t, o.html, "#a01030")
-	require.NotContains(t, o.html, page.Token("accent").Light)
+	require.NotContains(t, o.html, web.Token("accent").Light)
 	require.Contains(t, o.html, `src="cid:logo@mail"`)
 	require.Contains(t, raw, "Content-Id: <logo@mail>")
 	require.Contains(t, o.text, "at Northwind Research (links.example.com)")
@@ -69,7 +69,7 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 	b, err := w.brandOf(t.Context(), m)
 	require.NoError(t, err)
 	require.Equal(t, Brand{
-		Name: "Northwind", Accent: page.Accent("#a01030"),
+		Name: "Northwind", Accent: web.Accent("#a01030"),
 		Logo: &Picture{"logo", "image/png", 128, 32, []byte("logo")}, Cover: &Picture{"cover", "image/jpeg", 160, 226, []byte("cover")},
 	}, b)
 	require.True(t, b.Worded(), "a broad logo has the name in it")
@@ -80,15 +80,15 @@ func TestTheBrandOfAnAccountIsRead(t *testing.T) {
 	m.AccountID = other
 	b, err = w.brandOf(t.Context(), m)
 	require.NoError(t, err)
-	require.Equal(t, Brand{Name: "Other", Accent: page.Token("accent")}, b)
+	require.Equal(t, Brand{Name: "Other", Accent: web.Token("accent")}, b)
 	b, err = w.brandOf(t.Context(), Message{Kind: KindNotices, AccountID: account})
 	require.NoError(t, err)
-	require.Equal(t, Brand{Accent: page.Token("accent")}, b)
+	require.Equal(t, Brand{Accent: web.Token("accent")}, b)
 	for _, kind := range []Kind{KindLead, KindDigest, KindReading, KindReadings, KindWeekly, KindWebhook, KindSignIn, KindInvitation} {
 		b, err = w.brandOf(t.Context(), Message{Kind: kind, AccountID: account})
 		require.NoError(t, err)
 		require.Equal(t, "Northwind", b.Name)
-		require.Equal(t, page.Accent("#a01030"), b.Accent)
+		require.Equal(t, web.Accent("#a01030"), b.Accent)
 		require.NotNil(t, b.Logo)
 		require.Nil(t, b.Cover)
 	}

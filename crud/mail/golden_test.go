@@ -16,8 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/catalogue"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/locale"
 )
 
@@ -28,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestMailsAboutReaders(t *testing.T) {
 	t.Parallel()
 	w := writer(t)
-	brand := Brand{Name: "Northwind Research & Consulting", Accent: page.Token("accent")}
+	brand := Brand{Name: "Northwind Research & Consulting", Accent: web.Token("accent")}
 	reading := Reading{
 		Email: "an.unusually.long.address.of.a.reader@department.of.a.large.organisation.example.org",
 		Title: "Measuring what readers do: the Donaudampfschifffahrtsgesellschaft in numbers, 2026",
@@ -58,7 +57,7 @@ func TestMailsAboutReaders(t *testing.T) {
 func TestMailsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	w := writer(t)
-	brand := Brand{Name: "Northwind Research & Consulting", Accent: page.Token("accent")}
+	brand := Brand{Name: "Northwind Research & Consulting", Accent: web.Token("accent")}
 	for _, language := range []locale.Language{locale.English, "de", "pl"} {
 		texts := w.texts.In(language)
 		for name, m := range messages() {
@@ -78,7 +77,7 @@ func TestMailsOfEveryKind(t *testing.T) {
 }
 
 // weekOf is a full report in a language.
-func weekOf(texts *catalogue.Texts) *Weekly {
+func weekOf(texts *web.Texts) *Weekly {
 	week := &Weekly{Week: texts.Days(submitted.AddDate(0, 0, -7), submitted.AddDate(0, 0, -1)), Readers: 1204, More: 3}
 	for i, metric := range []string{"visitors", "submissions", "verified", "people", "people_finished", "people_downloaded"} {
 		week.Tiles = append(week.Tiles, Number{texts.Say("mail.weekly." + metric), "1,234,567", []string{"+12 %", "−3 %", texts.Say("mail.weekly.same"), texts.Say("mail.weekly.new")}[i%4]})
@@ -116,7 +115,7 @@ func TestMailsOfHostileTexts(t *testing.T) {
 		if m.Readings != nil {
 			m.Readings.List[0].News = was.Readings.List[0].News
 		}
-		golden(t, w, m, Brand{Name: plant(), Accent: page.Token("accent")}, "hostile/"+name)
+		golden(t, w, m, Brand{Name: plant(), Accent: web.Token("accent")}, "hostile/"+name)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/timezone"
 )
 
@@ -18,7 +18,7 @@ const (
 )
 
 // write turns a message into words. site is the public address of the installation.
-func write(m Message, t *catalogue.Texts, b Brand, site string, now time.Time) (letter, error) {
+func write(m Message, t *web.Texts, b Brand, site string, now time.Time) (letter, error) {
 	here := host(site)
 	if b.Name != "" {
 		here = b.Name + " (" + here + ")"
@@ -37,7 +37,7 @@ func write(m Message, t *catalogue.Texts, b Brand, site string, now time.Time) (
 	}
 }
 
-func writeSignIn(m Message, t *catalogue.Texts, here string, now time.Time) letter {
+func writeSignIn(m Message, t *web.Texts, here string, now time.Time) letter {
 	return letter{
 		Subject: t.Say("mail.sign_in.subject", "code", m.Code),
 		Preview: t.Say("mail.sign_in.preview", "where", here),
@@ -50,7 +50,7 @@ func writeSignIn(m Message, t *catalogue.Texts, here string, now time.Time) lett
 	}
 }
 
-func writeInvitation(m Message, t *catalogue.Texts, here string) letter {
+func writeInvitation(m Message, t *web.Texts, here string) letter {
 	name := Clean(m.Account, maxTitle)
 	return letter{
 		Subject: t.Say("mail.invitation.subject", "name", name),
@@ -66,7 +66,7 @@ func writeInvitation(m Message, t *catalogue.Texts, here string) letter {
 }
 
 // writeToVisitor turns a message to a visitor into words of the form's language.
-func writeToVisitor(m Message, t *catalogue.Texts, here string, now time.Time) letter {
+func writeToVisitor(m Message, t *web.Texts, here string, now time.Time) letter {
 	title := Clean(m.Title, maxTitle)
 	// titled returns a text with the title, or another one if there is none.
 	titled := func(with, without string, args ...any) string {
@@ -98,7 +98,7 @@ func writeToVisitor(m Message, t *catalogue.Texts, here string, now time.Time) l
 }
 
 // Until says about how long something still lasts, by the texts whose keys begin with a prefix.
-func Until(t *catalogue.Texts, prefix string, d time.Duration) string {
+func Until(t *web.Texts, prefix string, d time.Duration) string {
 	switch minutes := int(d.Round(time.Minute).Minutes()); {
 	case minutes >= 50:
 		return t.Say(prefix+".hours", "n", (minutes+30)/60)

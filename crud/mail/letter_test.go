@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"lodestone/crud/catalogue"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/locale"
 )
 
@@ -70,14 +69,14 @@ func writer(t require.TestingT) *worker {
 	require.NoError(t, err)
 	render, err := newRenderer()
 	require.NoError(t, err)
-	texts, err := catalogue.New()
+	texts, err := web.VisitorTexts()
 	require.NoError(t, err)
 	return &worker{from: from, replyTo: replyTo, render: render, texts: texts, site: "https://links.example.com", mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
 }
 
 // posted returns a message as it arrives.
 func posted(t require.TestingT, w *worker, m Message) (raw string, o opened) {
-	return postedBy(t, w, m, Brand{Accent: page.Token("accent")})
+	return postedBy(t, w, m, Brand{Accent: web.Token("accent")})
 }
 
 // postedBy is posted for an account with a look of its own.

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"lodestone/crud/catalogue"
 	"lodestone/crud/queue"
+	"lodestone/crud/web"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/token"
 )
@@ -227,7 +227,7 @@ const queueName = "mail"
 type Queue struct {
 	jobs   *queue.Queue
 	tokens *token.Ring
-	texts  *catalogue.Catalogue
+	texts  *web.Catalogue
 	site   string
 	sender sender // nil: mails are not sent
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/locale"
 )
 
@@ -25,7 +25,7 @@ func (k *kept) Deliver(m Rendered) error {
 func TestMailboxGetsPictures(t *testing.T) {
 	t.Parallel()
 	w, box := writer(t), &kept{}
-	b := Brand{Name: "Northwind", Accent: page.Token("accent"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("pixels")}}
+	b := Brand{Name: "Northwind", Accent: web.Token("accent"), Logo: &Picture{"logo", "image/png", 32, 32, []byte("pixels")}}
 	m := messages()["confirm"]
 	l, err := write(m, w.texts.In(""), b, w.site, submitted)
 	require.NoError(t, err)
@@ -42,10 +42,10 @@ func TestMailboxGetsTheRenderedMail(t *testing.T) {
 	w, box := writer(t), &kept{}
 	for _, m := range messages() {
 		_, o := posted(t, w, m)
-		l, err := write(m, w.texts.In(""), Brand{Accent: page.Token("accent")}, w.site, submitted)
+		l, err := write(m, w.texts.In(""), Brand{Accent: web.Token("accent")}, w.site, submitted)
 		require.NoError(t, err)
 		l.Language = locale.English
-		msg, err := w.compose(m.To, submitted, l, Brand{Accent: page.Token("accent")})
+		msg, err := w.compose(m.To, submitted, l, Brand{Accent: web.Token("accent")})
 		require.NoError(t, err)
 		require.NoError(t, mailboxSender{box}.send(t.Context(), m.Kind, msg))
 		got := (*box)[len(*box)-1]

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/timezone"
 )
 
 // writeToOwner turns a notice into words of the account's language.
-func writeToOwner(m Message, t *catalogue.Texts, here string) letter {
+func writeToOwner(m Message, t *web.Texts, here string) letter {
 	switch m.Kind {
 	case KindLead:
 		return ownerLetter(m, t, writeLead(m, t), "mail.owner.leads")
@@ -37,13 +37,13 @@ func writeToOwner(m Message, t *catalogue.Texts, here string) letter {
 }
 
 // ownerLetter adds what all notices say.
-func ownerLetter(m Message, t *catalogue.Texts, l letter, because string) letter {
+func ownerLetter(m Message, t *web.Texts, l letter, because string) letter {
 	l.Reason = t.Say(because)
 	l.UnsubscribeWords, l.Unsubscribe, l.OneClick = t.Say("mail.owner.off"), m.Unsubscribe, m.Unsubscribe
 	return l
 }
 
-func writeLead(m Message, t *catalogue.Texts) letter {
+func writeLead(m Message, t *web.Texts) letter {
 	lead := m.Leads.List[0]
 	title, address := Clean(lead.Link, maxTitle), Clean(lead.Email, maxAddress)
 	l := letter{
@@ -78,7 +78,7 @@ func writeLead(m Message, t *catalogue.Texts) letter {
 	return l
 }
 
-func writeDigest(m Message, t *catalogue.Texts) letter {
+func writeDigest(m Message, t *web.Texts) letter {
 	d := m.Leads
 	total := max(d.Total, len(d.List))
 	l := letter{
@@ -101,7 +101,7 @@ func writeDigest(m Message, t *catalogue.Texts) letter {
 }
 
 // writeReading tells of one visit. The most important of what happened is the subject.
-func writeReading(m Message, t *catalogue.Texts) letter {
+func writeReading(m Message, t *web.Texts) letter {
 	r := m.Readings.List[0]
 	title, address := Clean(r.Title, maxTitle), Clean(r.Email, maxAddress)
 	news := make([]string, len(r.News))
@@ -129,7 +129,7 @@ func writeReading(m Message, t *catalogue.Texts) letter {
 }
 
 // writeReadings has one line a reader and document.
-func writeReadings(m Message, t *catalogue.Texts) letter {
+func writeReadings(m Message, t *web.Texts) letter {
 	d := m.Readings
 	total := max(d.Total, len(d.List))
 	l := letter{
@@ -155,7 +155,7 @@ func writeReadings(m Message, t *catalogue.Texts) letter {
 	return l
 }
 
-func writeWeekly(m Message, t *catalogue.Texts) letter {
+func writeWeekly(m Message, t *web.Texts) letter {
 	w := m.Weekly
 	l := letter{
 		Subject: t.Say("mail.weekly.subject", "n", w.Readers, "week", w.Week),
@@ -171,7 +171,7 @@ func writeWeekly(m Message, t *catalogue.Texts) letter {
 	return l
 }
 
-func pagesRead(t *catalogue.Texts, r Reading) string {
+func pagesRead(t *web.Texts, r Reading) string {
 	return t.Say("mail.reading.pages", "read", r.Pages, "n", max(r.PageCount, r.Pages))
 }
 
@@ -187,7 +187,7 @@ func spent(d time.Duration) string {
 	}
 }
 
-func writeWebhook(m Message, t *catalogue.Texts) letter {
+func writeWebhook(m Message, t *web.Texts) letter {
 	w := m.Webhook
 	name := Clean(w.Host, maxAddress)
 	moment := func(at time.Time) string { return t.Moment(at.In(timezone.OrUTC(m.Timezone))) }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	texttemplate "text/template"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/locale"
 )
 
@@ -60,7 +60,7 @@ func (l look) Chart(list []Bar) bars { return bars{list, l} }
 type look struct {
 	letter
 	Brand
-	Ground, Raised, Ink, Soft, Line, OnAccent page.Pair
+	Ground, Raised, Ink, Soft, Line, OnAccent web.Pair
 	Sans, Mono                                template.CSS
 	OutlookBegin, OutlookEnd                  template.HTML // it knows no max-width
 }
@@ -82,11 +82,11 @@ func newRenderer() (*renderer, error) {
 		return nil, fmt.Errorf("parse the text of mails: %w", err)
 	}
 	r.look = look{
-		Ground: page.Token("ground"), Raised: page.Token("raised"), Ink: page.Token("ink"), Soft: page.Token("soft"),
-		Line: page.Token("line"), OnAccent: page.Token("on-accent"),
+		Ground: web.Token("ground"), Raised: web.Token("raised"), Ink: web.Token("ink"), Soft: web.Token("soft"),
+		Line: web.Token("line"), OnAccent: web.Token("on-accent"),
 		// Single quotes: the fonts stand in attributes.
-		Sans: template.CSS(strings.ReplaceAll(page.Token("sans").Light, `"`, "'")), //nolint:gosec // from our own style sheet
-		Mono: template.CSS(strings.ReplaceAll(page.Token("mono").Light, `"`, "'")), //nolint:gosec // as above
+		Sans: template.CSS(strings.ReplaceAll(web.Token("sans").Light, `"`, "'")), //nolint:gosec // from our own style sheet
+		Mono: template.CSS(strings.ReplaceAll(web.Token("mono").Light, `"`, "'")), //nolint:gosec // as above
 
 		OutlookBegin: `<!--[if mso]><table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->`,
 		OutlookEnd:   `<!--[if mso]></td></tr></table><![endif]-->`,

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/test/certificatetest"
 )
 
@@ -36,7 +36,7 @@ func sendBy(ctx context.Context, t *testing.T, s *smtpServer, c Config, roots *x
 	}
 	render, err := newRenderer()
 	require.NoError(t, err)
-	texts, err := catalogue.New()
+	texts, err := web.VisitorTexts()
 	require.NoError(t, err)
 	w := &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}
 	l, err := write(Message{Kind: KindDocument, AccountID: uuid.New(), To: receiver, URL: "https://x.example/a/T"}, texts.In(""), Brand{}, "https://x.example", time.Now())

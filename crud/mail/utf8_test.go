@@ -10,12 +10,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/test/enginetest"
 )
 
 // newWriter returns what composes mails and sends them to a server, and the texts of mails.
-func newWriter(t *testing.T, s *smtpServer) (*smtpSender, *worker, *catalogue.Catalogue) {
+func newWriter(t *testing.T, s *smtpServer) (*smtpSender, *worker, *web.Catalogue) {
 	t.Helper()
 	c := Config{URL: "smtp://" + s.address, TLS: tlsOptional, From: "Example <hello@example.com>"}
 	out, err := newSMTPSender(c, nil)
@@ -24,7 +24,7 @@ func newWriter(t *testing.T, s *smtpServer) (*smtpSender, *worker, *catalogue.Ca
 	require.NoError(t, err)
 	render, err := newRenderer()
 	require.NoError(t, err)
-	texts, err := catalogue.New()
+	texts, err := web.VisitorTexts()
 	require.NoError(t, err)
 	return out, &worker{from: from, render: render, mails: prometheus.NewCounterVec(prometheus.CounterOpts{}, []string{"a", "b"})}, texts
 }

@@ -3,7 +3,7 @@ package mail
 import (
 	"time"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/locale"
 )
 
@@ -24,7 +24,7 @@ type Fact struct{ Name, Value string }
 // Words returns what a mail says.
 func (q *Queue) Words(m Message) (Words, error) {
 	t := q.texts.In(m.Language)
-	l, err := write(m, t, Brand{Accent: page.Token("accent")}, q.site, time.Now())
+	l, err := write(m, t, Brand{Accent: web.Token("accent")}, q.site, time.Now())
 	if err != nil {
 		return Words{}, err
 	}

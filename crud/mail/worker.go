@@ -15,8 +15,8 @@ import (
 	"github.com/riverqueue/river"
 	gomail "github.com/wneessen/go-mail"
 
-	"lodestone/crud/catalogue"
 	"lodestone/crud/queue"
+	"lodestone/crud/web"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/token"
 )
@@ -62,7 +62,7 @@ func New(c Config, d Deps) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := catalogue.New()
+	texts, err := web.VisitorTexts()
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ type worker struct {
 	site     string
 	render   *renderer
 	postgres *postgres.Pool // may be nil
-	texts    *catalogue.Catalogue
+	texts    *web.Catalogue
 	tokens   *token.Ring
 	log      *slog.Logger
 	mails    *prometheus.CounterVec

@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	letters "lodestone/crud/mail"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // Path is where the mailbox is shown.
 const Path = "/dev/mailbox"
@@ -24,14 +24,14 @@ const Path = "/dev/mailbox"
 // Pages shows a mailbox.
 type Pages struct {
 	mailbox *Mailbox
-	site    *page.Site
-	panes   *page.Template
+	site    *web.Site
+	panes   *web.Template
 }
 
 // NewPages returns the pages of a mailbox. The site has to be private, since mails hold links that
 // open documents and codes that confirm addresses.
-func NewPages(m *Mailbox, site *page.Site) (*Pages, error) {
-	files, err := fs.Sub(web, "web")
+func NewPages(m *Mailbox, site *web.Site) (*Pages, error) {
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the pages of the mailbox: %w", err)
 	}
@@ -68,7 +68,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, open *Mail) error {
 	if err != nil {
 		return err
 	}
-	shown := page.Page{Title: "Mailbox", Class: "mailbox", Policy: page.Policy{Scripts: true}, Data: struct {
+	shown := web.Page{Title: "Mailbox", Class: "mailbox", Policy: web.Policy{Scripts: true}, Data: struct {
 		Mails []Mail
 		Open  *Mail // nil: none is
 	}{mails, open}}
@@ -81,7 +81,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, open *Mail) error {
 func (p *Pages) find(r *http.Request) (letters.Rendered, error) {
 	m, err := p.mailbox.get(r.PathValue("id"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, &page.Status{Kind: page.NotFound, Action: page.Action{Words: "Open the mailbox", URL: Path}}
+		return m, &web.Status{Kind: web.NotFound, Action: web.Action{Words: "Open the mailbox", URL: Path}}
 	}
 	return m, err
 }

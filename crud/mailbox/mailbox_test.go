@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/test/leaktest"
 )
@@ -42,7 +42,7 @@ func (m *Mailbox) site(t *testing.T) *httptest.Server {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	a := api.New(api.Deps{Log: log})
-	private, err := page.New(page.Deps{Site: "http://127.0.0.1:8080", Log: log, Cookie: "dev", Secret: "word"})
+	private, err := web.New(web.Deps{Site: "http://127.0.0.1:8080", Log: log, Cookie: "dev", Secret: "word"})
 	require.NoError(t, err)
 	pages, err := NewPages(m, private)
 	require.NoError(t, err)

@@ -17,10 +17,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"lodestone/crud/catalogue"
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/crud/web"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/postgres"
@@ -46,7 +45,7 @@ type Deps struct {
 	Queue    *queue.Queue
 	Mail     *mail.Queue
 	Tokens   *token.Ring
-	Pages    *page.Site
+	Pages    *web.Site
 	Bots     *bot.Rules
 	Log      *slog.Logger
 	Reports  Reporter
@@ -57,9 +56,9 @@ type Deps struct {
 type Notices struct {
 	deps    Deps
 	limiter *ratelimit.Visitors
-	texts   *catalogue.Catalogue
+	texts   *web.Catalogue
 
-	settings, confirmation, weekly *page.Template
+	settings, confirmation, weekly *web.Template
 }
 
 // New returns the notices of an installation, and has the daily ones sent by its queue.
@@ -69,10 +68,10 @@ func New(d Deps) (*Notices, error) {
 	}
 	n := &Notices{deps: d, limiter: ratelimit.NewVisitors(d.Postgres, d.Tokens)}
 	var err error
-	if n.texts, err = catalogue.New(); err != nil {
+	if n.texts, err = web.VisitorTexts(); err != nil {
 		return nil, err
 	}
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the pages of notices: %w", err)
 	}

@@ -21,8 +21,8 @@ import (
 
 	"lodestone/crud/mail"
 	"lodestone/crud/notice"
-	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/postgres"
@@ -58,7 +58,7 @@ func start(t *testing.T) *fixture {
 	mails, err := mail.New(mail.Config{}, mail.Deps{Queue: jobs, Tokens: tokens, Site: site, Log: log, Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	f := &fixture{t: t, db: db, tokens: tokens, now: at("2026-11-03 12:00"), account: uuid.New(), link: uuid.New(), reports: &reporter{}}
-	pages, err := page.New(page.Deps{Site: site + "/", Log: log})
+	pages, err := web.New(web.Deps{Site: site + "/", Log: log})
 	require.NoError(t, err)
 	bots, err := bot.NewRules()
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/store"
 )
 
@@ -36,7 +36,7 @@ func (n *Notices) changeWeekly(w http.ResponseWriter, r *http.Request) error {
 
 // ofPerson shows whether a person gets the weekly report, after it was set if wants is not nil.
 func (n *Notices) ofPerson(w http.ResponseWriter, r *http.Request, wants *bool) error {
-	missing := page.Error(page.NotFound, page.Brand{})
+	missing := web.Error(web.NotFound, web.Brand{})
 	body, err := n.deps.Tokens.OpenGrant(forPerson, nil, r.PathValue("token"), n.deps.Now())
 	if err != nil || len(body) != 2*len(uuid.Nil) {
 		return missing

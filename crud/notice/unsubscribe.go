@@ -9,13 +9,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/store"
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 const path = "/notices/"
 
@@ -109,7 +109,7 @@ func (n *Notices) writeSettings(w http.ResponseWriter, r *http.Request, s state)
 // ofToken runs fn with the account that a request's grant names, and the address of its notices, if
 // the grant is for that address. Else there is no such page.
 func (n *Notices) ofToken(r *http.Request, purpose string, fn func(q *store.Queries, account uuid.UUID, to string, a store.TakeNoticesRow) error) error {
-	missing := page.Error(page.NotFound, page.Brand{})
+	missing := web.Error(web.NotFound, web.Brand{})
 	account, isFor, ok := n.open(purpose, r.PathValue("token"))
 	if !ok {
 		return missing
@@ -158,8 +158,8 @@ func (n *Notices) change(r *http.Request, c choice) (s state, err error) {
 }
 
 // page returns a page in the language of the account, or else of whoever opens it.
-func (n *Notices) page(r *http.Request, title string, language *string, data any) page.Page {
-	b := page.Brand{Language: language}
+func (n *Notices) page(r *http.Request, title string, language *string, data any) web.Page {
+	b := web.Brand{Language: language}
 	texts := n.deps.Pages.Texts(r, b)
-	return page.Page{Title: texts.Say(title), Brand: b, Texts: texts, Data: data}
+	return web.Page{Title: texts.Say(title), Brand: b, Texts: texts, Data: data}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
 	"lodestone/crud/picture"
+	"lodestone/crud/web"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/ratelimit"
 	"lodestone/pkg/store"
@@ -38,7 +38,7 @@ func triesOf() (network, everyone ratelimit.Rule) {
 type opened struct {
 	store.ShareByTokenRow
 	share auth.Share
-	brand page.Brand
+	brand web.Brand
 }
 
 // open returns the share of a request, or the status page that says why there is none.
@@ -49,29 +49,29 @@ func (s *Shares) open(r *http.Request) (o opened, err error) {
 		return o, fmt.Errorf("open share: %w", err)
 	}
 	if wait > 0 {
-		return o, limited(wait, page.Brand{})
+		return o, limited(wait, web.Brand{})
 	}
 	text := r.PathValue("token")
 	if !auth.IsShareToken(text) {
-		return o, page.Error(page.NotFound, page.Brand{})
+		return o, web.Error(web.NotFound, web.Brand{})
 	}
 	keys := s.keys()
 	hash := auth.ShareOf(text, keys[0]).TokenHash
 	err = s.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) error {
 		row, err := store.New(tx).ShareByToken(ctx, hash[:])
 		if errors.Is(err, pgx.ErrNoRows) {
-			return page.Error(page.NotFound, page.Brand{})
+			return web.Error(web.NotFound, web.Brand{})
 		}
 		if err != nil {
 			return fmt.Errorf("find share: %w", err)
 		}
-		o = opened{ShareByTokenRow: row, brand: page.Brand{Name: row.AccountName, Language: row.Language}}
+		o = opened{ShareByTokenRow: row, brand: web.Brand{Name: row.AccountName, Language: row.Language}}
 		if row.BrandColor != nil {
 			o.brand.Accent = *row.BrandColor
 		}
 		pictures, err := picture.ForMagnet(ctx, tx, s.deps.Pages.URL(""), row.LeadMagnetID)
 		if p := pictures.Logo; err == nil && p != nil && p.Height > 0 {
-			o.brand.Logo, o.brand.LogoWidth = p.Path, p.Width*page.LogoHeight/p.Height
+			o.brand.Logo, o.brand.LogoWidth = p.Path, p.Width*web.LogoHeight/p.Height
 		}
 		return err
 	})
@@ -79,24 +79,24 @@ func (s *Shares) open(r *http.Request) (o opened, err error) {
 		return o, err
 	}
 	if o.Expired {
-		return o, page.Error(page.Expired, o.brand)
+		return o, web.Error(web.Expired, o.brand)
 	}
 	for _, key := range keys { // a key of the ring that came later did not derive it
 		if o.share = auth.ShareOf(text, key); bytes.Equal(o.share.KeyHash[:], o.KeyHash) {
 			return o, nil
 		}
 	}
-	return o, page.Error(page.Expired, o.brand) // the key that derived it is gone
+	return o, web.Error(web.Expired, o.brand) // the key that derived it is gone
 }
 
-func limited(wait time.Duration, brand page.Brand) error {
-	st := page.Error(page.TooManyRequests, brand)
+func limited(wait time.Duration, brand web.Brand) error {
+	st := web.Error(web.TooManyRequests, brand)
 	st.Wait = wait
 	return st
 }
 
 // show returns the handler of the page. Its numbers come from an API.
-func (s *Shares) show(a http.Handler) page.Handler {
+func (s *Shares) show(a http.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		o, err := s.open(r)
 		if err != nil {
@@ -108,7 +108,7 @@ func (s *Shares) show(a http.Handler) page.Handler {
 		period := periodOf(r.URL.Query().Get("days"))
 		found, err := s.reports.get(r, a, o, period)
 		if err != nil {
-			return page.Error(page.Unavailable, o.brand).Because(err)
+			return web.Error(web.Unavailable, o.brand).Because(err)
 		}
 		if r.Method != http.MethodHead {
 			if err := s.count(r.Context(), o); err != nil {
@@ -116,7 +116,7 @@ func (s *Shares) show(a http.Handler) page.Handler {
 			}
 		}
 		t := s.deps.Pages.Texts(r, o.brand)
-		p := page.Page{Title: t.Say("share.title", "title", o.Title), Class: "share", Brand: o.brand, Texts: t, Policy: page.Policy{NoReferrer: true}, Data: s.view(t, o, found, period)}
+		p := web.Page{Title: t.Say("share.title", "title", o.Title), Class: "share", Brand: o.brand, Texts: t, Policy: web.Policy{NoReferrer: true}, Data: s.view(t, o, found, period)}
 		if err := s.shown.Write(w, r, http.StatusOK, p); err != nil {
 			return fmt.Errorf("write page of share: %w", err)
 		}
@@ -158,7 +158,7 @@ func (s *Shares) writeLocked(w http.ResponseWriter, r *http.Request, status int,
 		wrong, title = t.Say(wrong), t.Say("share.locked.check", "title", title)
 	}
 	d := lockedData{s.deps.Pages.Path(pagePath + o.share.Token), wrong}
-	if err := s.locked.Write(w, r, status, page.Page{Title: title, Brand: o.brand, Texts: t, Data: d}); err != nil {
+	if err := s.locked.Write(w, r, status, web.Page{Title: title, Brand: o.brand, Texts: t, Data: d}); err != nil {
 		return fmt.Errorf("write page of share: %w", err)
 	}
 	return nil
@@ -171,7 +171,7 @@ func (s *Shares) unlock(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := r.ParseForm(); err != nil {
-		return page.BadForm(err)
+		return web.BadForm(err)
 	}
 	if o.PasswordHash != nil {
 		if err := s.takeTry(r, o); err != nil {

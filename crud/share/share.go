@@ -24,7 +24,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
@@ -38,7 +38,7 @@ import (
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // MinReaders is how many readers a number about single pages needs to be shown.
 const MinReaders = 5
@@ -47,7 +47,7 @@ const MinReaders = 5
 type Deps struct {
 	Postgres  *postgres.Pool
 	Tokens    *token.Ring
-	Pages     *page.Site
+	Pages     *web.Site
 	Limiter   *ratelimit.Visitors
 	Addresses *clientaddr.Finder
 	Now       func() time.Time // the clock; nil: time.Now
@@ -56,7 +56,7 @@ type Deps struct {
 // Shares serves the links and their pages. It is safe for concurrent use once it is registered.
 type Shares struct {
 	deps          Deps
-	shown, locked *page.Template
+	shown, locked *web.Template
 	passwords     *passwords
 	reports       *reports
 	secure        bool // whether cookies are for https only
@@ -70,7 +70,7 @@ func New(d Deps) (*Shares, error) {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the pages of shares: %w", err)
 	}
@@ -137,7 +137,7 @@ func (s *Shares) Register(a *api.API) {
 	}, s.revoke)
 	s.deps.Pages.Mount(a, "GET "+pagePath+"{token}", s.show(a))
 	s.deps.Pages.Mount(a, "POST "+pagePath+"{token}", s.unlock)
-	s.deps.Pages.Mount(a, "GET "+pagePath+"{rest...}", page.NothingHere)
+	s.deps.Pages.Mount(a, "GET "+pagePath+"{rest...}", web.NothingHere)
 }
 
 type createInput struct {

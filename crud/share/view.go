@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"lodestone/crud/catalogue"
 	"lodestone/crud/dashboard/frame"
+	"lodestone/crud/web"
 	"lodestone/pkg/chart"
 )
 
@@ -67,7 +67,7 @@ type choice struct {
 // tile is one number with its word in the API.
 type tile struct{ Label, Metric, Text, Exact string }
 
-func (s *Shares) view(t *catalogue.Texts, o opened, r report, p period) viewData {
+func (s *Shares) view(t *web.Texts, o opened, r report, p period) viewData {
 	totals := r.overview.Totals
 	d := viewData{
 		Title: o.Title, Account: o.AccountName, Last: t.Say("share.last", "n", p.Days), Min: MinReaders, Few: totals.Number("people") < MinReaders,
@@ -119,7 +119,7 @@ var names = map[string]string{
 }
 
 // notes say who of a funnel sent no form, and why a step has no rate.
-func notes(t *catalogue.Texts, f frame.Funnel) (list []string) {
+func notes(t *web.Texts, f frame.Funnel) (list []string) {
 	if f.WithoutForm > 0 {
 		list = append(list, t.Say("share.without_form", "n", int(f.WithoutForm)))
 	}
@@ -138,7 +138,7 @@ var chartWords = map[string]string{
 	"Median time": "share.chart.median", "Time": "share.chart.time", "Page": "share.chart.page", "Reached": "share.chart.reached", "Stopped": "share.chart.stopped",
 }
 
-func words(t *catalogue.Texts) chart.Words {
+func words(t *web.Texts) chart.Words {
 	w := chart.Words{}
 	for english, key := range chartWords {
 		w[english] = t.Say(key)
@@ -146,7 +146,7 @@ func words(t *catalogue.Texts) chart.Words {
 	return w
 }
 
-func overTime(t *catalogue.Texts, rows []frame.Row, p period) chart.Line {
+func overTime(t *web.Texts, rows []frame.Row, p period) chart.Line {
 	title := t.Say("share.by_day")
 	if p.Interval == "week" {
 		title = t.Say("share.by_week")
@@ -162,7 +162,7 @@ func overTime(t *catalogue.Texts, rows []frame.Row, p period) chart.Line {
 
 // curveOf draws how far readers come, and how long they stay on pages that at least MinReaders
 // viewed.
-func curveOf(t *catalogue.Texts, pages []pageRow) chart.Pages {
+func curveOf(t *web.Texts, pages []pageRow) chart.Pages {
 	c := chart.Pages{Title: t.Say("share.stay"), Own: words(t)}
 	for _, p := range pages {
 		median := chart.Gap()

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
@@ -32,7 +32,7 @@ func (s *Service) chooseAccount(w http.ResponseWriter, r *http.Request) error {
 			return fmt.Errorf("list accounts: %w", err)
 		}
 	}
-	return s.write(w, r, http.StatusOK, "accounts.html", page.Page{Title: s.say(r, "signin.accounts"), Data: d})
+	return s.write(w, r, http.StatusOK, "accounts.html", web.Page{Title: s.say(r, "signin.accounts"), Data: d})
 }
 
 // changeAccount ends the session and begins one of the same person in another account.
@@ -40,7 +40,7 @@ func (s *Service) changeAccount(w http.ResponseWriter, r *http.Request) error {
 	session := From(r.Context())
 	to, err := uuid.Parse(r.PostForm.Get("account"))
 	if err != nil || session.UserID == uuid.Nil {
-		return page.Error(page.Unreadable, page.Brand{})
+		return web.Error(web.Unreadable, web.Brand{})
 	}
 	in, err := makeSession(r, holder{account: to, user: &session.UserID}, session.Method)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Service) changeAccount(w http.ResponseWriter, r *http.Request) error {
 	// theirs.
 	if err := s.deps.Postgres.Account(r.Context(), to, func(tx pgx.Tx) error { return in.begin(r.Context(), tx, audit.SignIn) }); err != nil {
 		if postgres.IsForeignKeyViolation(err) {
-			return page.Error(page.NotFound, page.Brand{}).Because(err)
+			return web.Error(web.NotFound, web.Brand{}).Because(err)
 		}
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/crud/proof"
+	"lodestone/crud/web"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
@@ -88,7 +88,7 @@ func (s *Service) writeAsk(w http.ResponseWriter, r *http.Request, status int, d
 	if d.Wrong != "" || d.WrongKey != "" {
 		title = s.say(r, "signin.check", "title", title)
 	}
-	return s.write(w, r, status, "ask.html", page.Page{Title: title, Data: d})
+	return s.write(w, r, status, "ask.html", web.Page{Title: title, Data: d})
 }
 
 // ensureBrowser returns the secret of the browser, and gives it one if it has none.
@@ -114,7 +114,7 @@ func (s *Service) browserOf(r *http.Request) string {
 // that this browser was shown.
 func (s *Service) checkBrowser(r *http.Request) (secret string, err error) {
 	if secret = s.browserOf(r); secret == "" {
-		return "", page.Error(page.NoCookie, page.Brand{})
+		return "", web.Error(web.NoCookie, web.Brand{})
 	}
 	return secret, checkToken(r, auth.SessionOf(secret).CSRF)
 }
@@ -132,7 +132,7 @@ func limited(wait time.Duration) error {
 	if wait <= 0 {
 		return nil
 	}
-	st := page.Error(page.TooManyRequests, page.Brand{})
+	st := web.Error(web.TooManyRequests, web.Brand{})
 	st.Wait = wait
 	return st
 }

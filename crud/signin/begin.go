@@ -8,8 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/catalogue"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
@@ -99,7 +98,7 @@ func userAgent(r *http.Request) string {
 
 // textsFor returns the texts in the language of the browser, if the dashboard has texts in it. Else
 // they are English.
-func (s *Service) textsFor(r *http.Request) *catalogue.Texts {
+func (s *Service) textsFor(r *http.Request) *web.Texts {
 	return s.texts.In(locale.Match(r.Header.Get("Accept-Language")))
 }
 
@@ -109,7 +108,7 @@ func (s *Service) say(r *http.Request, key string, args ...any) string {
 }
 
 // write answers with a page.
-func (s *Service) write(w http.ResponseWriter, r *http.Request, status int, name string, p page.Page) error {
+func (s *Service) write(w http.ResponseWriter, r *http.Request, status int, name string, p web.Page) error {
 	p.Font, p.Texts = true, s.textsFor(r)
 	if err := s.templates[name].Write(w, r, status, p); err != nil {
 		return fmt.Errorf("write page of signing in: %w", err)

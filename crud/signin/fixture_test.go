@@ -23,9 +23,9 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/crud/signin"
 	"lodestone/crud/user"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
@@ -149,7 +149,7 @@ func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(f.logged, nil))
-	pages, err := page.New(page.Deps{Site: site, Log: log})
+	pages, err := web.New(web.Deps{Site: site, Log: log})
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{TrustedProxies: []string{"127.0.0.1"}}.Finder()
 	require.NoError(t, err)
@@ -176,7 +176,7 @@ func (f *fixture) serve(t *testing.T, change ...func(*signin.Config)) {
 		http.Redirect(w, r, "/dashboard/settings?saved", http.StatusSeeOther)
 		return nil
 	}))
-	pages.MountTransfer(a, "POST /dashboard/new", page.Transfer{MaxBytes: 1 << 20, Timeout: testTimeout}, service.Require(func(w http.ResponseWriter, r *http.Request) error {
+	pages.MountTransfer(a, "POST /dashboard/new", web.Transfer{MaxBytes: 1 << 20, Timeout: testTimeout}, service.Require(func(w http.ResponseWriter, r *http.Request) error {
 		if err := r.ParseMultipartForm(1 << 20); err != nil {
 			return err
 		}

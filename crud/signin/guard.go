@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
 )
@@ -25,7 +25,7 @@ const (
 
 // Require lets requests with a session through, and puts it into their context. The others are led
 // to the sign-in page.
-func (s *Service) Require(fn page.Handler) page.Handler {
+func (s *Service) Require(fn web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		session, found, err := s.find(r)
 		if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) CheckForm(r *http.Request) error {
 		return err
 	}
 	if !found {
-		return page.Error(page.Refused, page.Brand{})
+		return web.Error(web.Refused, web.Brand{})
 	}
 	return checkToken(r, session.CSRF)
 }
@@ -93,14 +93,14 @@ func checkToken(r *http.Request, token string) error {
 	given := r.Header.Get(FormHeader)
 	if given == "" && isForm(r, plainForm) {
 		if err := r.ParseForm(); err != nil {
-			return page.BadForm(err)
+			return web.BadForm(err)
 		}
 		given = r.PostForm.Get(FormField)
 	} else if given == "" {
 		given = r.URL.Query().Get(FormField)
 	}
 	if subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
-		return page.Error(page.Refused, page.Brand{})
+		return web.Error(web.Refused, web.Brand{})
 	}
 	for _, fields := range []url.Values{r.PostForm, r.Form} {
 		delete(fields, FormField)
@@ -125,7 +125,7 @@ func isScript(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Dest") == "
 // refused answers a form without the token of the session. Someone who signed in again in another
 // tab sees what was typed into this one.
 func (s *Service) refused(w http.ResponseWriter, r *http.Request, err error) error {
-	if st, ok := errors.AsType[*page.Status](err); !ok || st.Kind != page.Refused {
+	if st, ok := errors.AsType[*web.Status](err); !ok || st.Kind != web.Refused {
 		return err
 	}
 	if shown, failed := s.showTyped(w, r, http.StatusForbidden, "signin.typed.other", ""); shown || failed != nil {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
 	"lodestone/crud/proof"
 	"lodestone/crud/user"
+	"lodestone/crud/web"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/email"
 	"lodestone/pkg/store"
@@ -26,13 +26,13 @@ func (s *Service) invited(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.write(w, r, http.StatusOK, "invitation.html", page.Page{Title: s.say(r, "signin.invitation", "account", row.AccountName), Data: invitationData{
+	return s.write(w, r, http.StatusOK, "invitation.html", web.Page{Title: s.say(r, "signin.invitation", "account", row.AccountName), Data: invitationData{
 		Here: s.deps.Pages.Path(user.InvitationPath + r.PathValue("secret")), Account: row.AccountName, Email: row.Email, Role: row.Role,
 	}})
 }
 
 func (s *Service) invitation(r *http.Request) (row store.InvitationBySecretRow, err error) {
-	gone := page.Error(page.InvitationGone, page.Brand{})
+	gone := web.Error(web.InvitationGone, web.Brand{})
 	secret := r.PathValue("secret")
 	if !secretForm.MatchString(secret) {
 		return row, gone
@@ -63,7 +63,7 @@ func (s *Service) join(w http.ResponseWriter, r *http.Request) error {
 		q := store.New(tx)
 		taken, err := q.TakeInvitation(r.Context(), store.TakeInvitationParams{ID: row.ID, SecretHash: proof.Hash(r.PathValue("secret"))})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return page.Error(page.InvitationGone, page.Brand{})
+			return web.Error(web.InvitationGone, web.Brand{})
 		}
 		if err != nil {
 			return fmt.Errorf("use invitation: %w", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
 	"lodestone/crud/proof"
+	"lodestone/crud/web"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
@@ -35,7 +35,7 @@ func (s *Service) askToSignIn(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Service) byLink(r *http.Request) (row store.SignInByLinkRow, err error) {
-	missing := page.Error(page.NotFound, page.Brand{})
+	missing := web.Error(web.NotFound, web.Brand{})
 	secret := r.PathValue("link")
 	if !secretForm.MatchString(secret) {
 		return row, missing
@@ -62,7 +62,7 @@ func (s *Service) writeLink(w http.ResponseWriter, r *http.Request, row store.Si
 	if !d.Elsewhere {
 		d.CSRF = auth.SessionOf(s.browserOf(r)).CSRF
 	}
-	return s.write(w, r, status, "link.html", page.Page{Title: s.say(r, "signin.title"), Data: d})
+	return s.write(w, r, status, "link.html", web.Page{Title: s.say(r, "signin.title"), Data: d})
 }
 
 // pressed is the button behind the mail's link.
@@ -131,7 +131,7 @@ func (s *Service) once(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if row.BrowserHash != nil {
-		return page.Error(page.NotFound, page.Brand{})
+		return web.Error(web.NotFound, web.Brand{})
 	}
 	in, err := s.complete(r, row.ID, byLink)
 	if errors.Is(err, errUsed) {
@@ -140,7 +140,7 @@ func (s *Service) once(w http.ResponseWriter, r *http.Request) error {
 		} else if found {
 			return s.redirect(w, r, row.Next)
 		}
-		return s.write(w, r, http.StatusGone, "link.html", page.Page{Title: s.say(r, "signin.title"), Data: linkData{Back: s.deps.Pages.Path(signInPath), State: stateUsed}})
+		return s.write(w, r, http.StatusGone, "link.html", web.Page{Title: s.say(r, "signin.title"), Data: linkData{Back: s.deps.Pages.Path(signInPath), State: stateUsed}})
 	}
 	if err != nil {
 		return err

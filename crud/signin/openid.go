@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/oauth2"
 
-	"lodestone/crud/page"
 	"lodestone/crud/proof"
 	"lodestone/crud/user"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
@@ -45,7 +45,7 @@ type requestSecrets struct {
 // toProvider leads to the provider. The state comes back once, to this browser.
 func (s *Service) toProvider(w http.ResponseWriter, r *http.Request) error {
 	if s.provider == nil {
-		return page.Error(page.NotFound, page.Brand{})
+		return web.Error(web.NotFound, web.Brand{})
 	}
 	found, err := s.provider.discover(r.Context())
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) toProvider(w http.ResponseWriter, r *http.Request) error {
 // fromProvider is where the provider leads back to.
 func (s *Service) fromProvider(w http.ResponseWriter, r *http.Request) error {
 	if s.provider == nil {
-		return page.Error(page.NotFound, page.Brand{})
+		return web.Error(web.NotFound, web.Brand{})
 	}
 	if err := s.take(r); err != nil {
 		return err

@@ -3,14 +3,14 @@ package signin
 import (
 	"net/http"
 
-	"lodestone/crud/page"
 	"lodestone/crud/user"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
 
 // Register mounts the pages.
 func (s *Service) Register(a *api.API) {
-	mount := func(pattern string, fn page.Handler) { s.deps.Pages.Mount(a, pattern, fn) }
+	mount := func(pattern string, fn web.Handler) { s.deps.Pages.Mount(a, pattern, fn) }
 	mount("GET "+signInPath, s.show)
 	mount("POST "+signInPath, s.ask)
 	mount("POST "+signInPath+"/key", s.byAPIKey)

@@ -2,7 +2,7 @@
 // invitation, by OpenID Connect, or by the link that `lodestone up` prints. It keeps their
 // sessions.
 //
-// A page of the dashboard is a page.Handler behind Require:
+// A page of the dashboard is a web.Handler behind Require:
 //
 //	pages.Mount(a, "GET /dashboard/magnets/{id}", signin.Require(show))
 //	pages.Mount(a, "POST /dashboard/magnets/{id}", signin.Require(change))
@@ -33,9 +33,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/catalogue"
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/postgres"
@@ -45,7 +44,7 @@ import (
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // Mailer has a mail sent once a transaction commits; it is implemented by mail.Queue.
 type Mailer interface {
@@ -57,7 +56,7 @@ type Mailer interface {
 type Deps struct {
 	Postgres  *postgres.Pool
 	Tokens    *token.Ring
-	Pages     *page.Site
+	Pages     *web.Site
 	Mail      Mailer
 	Limiter   *ratelimit.Visitors
 	Addresses *clientaddr.Finder
@@ -72,8 +71,8 @@ type Service struct {
 	browser  string         // name of the cookie of a browser that signs in
 	secure   bool           // whether browsers send cookies with Secure to the site
 
-	texts     *catalogue.Catalogue // of the dashboard
-	templates map[string]*page.Template
+	texts     *web.Catalogue // of the dashboard
+	templates map[string]*web.Template
 	provider  *provider // nil: there is no OpenID Connect
 }
 
@@ -91,14 +90,14 @@ func New(c Config, d Deps) (*Service, error) {
 		return nil, fmt.Errorf("read the address of the site: %w", err)
 	}
 	s := &Service{
-		deps: d, verifier: auth.NewVerifier(d.Postgres, d.Log), cookie: cookieName(site), secure: trustworthy(site), templates: map[string]*page.Template{},
+		deps: d, verifier: auth.NewVerifier(d.Postgres, d.Log), cookie: cookieName(site), secure: trustworthy(site), templates: map[string]*web.Template{},
 		provider: newProvider(c, d.Pages.URL(callbackPath)),
 	}
-	if s.texts, err = catalogue.Dashboard(); err != nil {
+	if s.texts, err = web.DashboardTexts(); err != nil {
 		return nil, err
 	}
 	s.browser = browserCookie + s.cookie[len(auth.SessionCookie):]
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the pages of signing in: %w", err)
 	}

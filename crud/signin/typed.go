@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 )
 
 // typedData is the page of a form that cannot be taken.
@@ -37,7 +37,7 @@ func (s *Service) showTyped(w http.ResponseWriter, r *http.Request, status int, 
 	if len(d.Fields) == 0 {
 		return false, nil
 	}
-	return true, s.write(w, r, status, "typed.html", page.Page{Title: s.say(r, "signin.typed"), Data: d})
+	return true, s.write(w, r, status, "typed.html", web.Page{Title: s.say(r, "signin.typed"), Data: d})
 }
 
 // fieldsOf returns the fields of a request's form. A file is read to its end, since browsers send
@@ -46,7 +46,7 @@ func fieldsOf(r *http.Request) (url.Values, error) {
 	if isForm(r, plainForm) {
 		return r.PostForm, nil
 	}
-	in, file, err := page.OpenUpload(r)
+	in, file, err := web.OpenUpload(r)
 	if file != nil {
 		err = in.Drain()
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
 	"lodestone/crud/proof"
+	"lodestone/crud/web"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
@@ -71,12 +71,12 @@ func (s *Service) writeWaiting(w http.ResponseWriter, r *http.Request, status in
 	if d.Wrong != "" {
 		title = s.say(r, "signin.check", "title", title)
 	}
-	return s.write(w, r, status, "wait.html", page.Page{Title: title, Data: d})
+	return s.write(w, r, status, "wait.html", web.Page{Title: title, Data: d})
 }
 
 // byPage returns the try of a waiting page, to the browser that asked, and the secret of the page.
 func (s *Service) byPage(r *http.Request) (row store.SignInByPageRow, secret string, err error) {
-	missing := page.Error(page.NotFound, page.Brand{})
+	missing := web.Error(web.NotFound, web.Brand{})
 	secret = r.PathValue("page")
 	if !secretForm.MatchString(secret) {
 		return row, "", missing

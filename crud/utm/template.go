@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
@@ -119,7 +119,7 @@ func (t *Templates) address(ctx context.Context, tx pgx.Tx, link *uuid.UUID) (st
 	if err != nil {
 		return "", fmt.Errorf("read generic link: %w", err)
 	}
-	return t.site + page.LandingPath(row.Slug), nil
+	return t.site + web.LandingPath(row.Slug), nil
 }
 
 func fromRow(row store.UtmTemplate, address string) Template {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 )
 
 // failure takes what the page's script could not show: a page, or with 0 the document. The owner
@@ -13,7 +13,7 @@ import (
 func (v *Viewer) failure(w http.ResponseWriter, r *http.Request) {
 	in, err := v.enter(r)
 	if err != nil {
-		v.deps.Pages.WriteBranded(w, r, asPage(err, page.Brand{}), v.brand)
+		v.deps.Pages.WriteBranded(w, r, asPage(err, web.Brand{}), v.brand)
 		return
 	}
 	var wrong struct {

@@ -12,8 +12,8 @@ import (
 
 	"lodestone/crud/file"
 	"lodestone/crud/magnet"
-	"lodestone/crud/page"
 	"lodestone/crud/session"
+	"lodestone/crud/web"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/slot"
 	"lodestone/pkg/store"
@@ -33,7 +33,7 @@ const (
 func (v *Viewer) file(w http.ResponseWriter, r *http.Request) {
 	in, err := v.enter(r)
 	if err != nil {
-		v.deps.Pages.WriteBranded(w, r, asPage(err, page.Brand{}), v.brand)
+		v.deps.Pages.WriteBranded(w, r, asPage(err, web.Brand{}), v.brand)
 		return
 	}
 	release, err := v.place(r)
@@ -52,9 +52,9 @@ func (v *Viewer) place(r *http.Request) (release func(), err error) {
 	if err == nil {
 		return release, nil
 	}
-	status := page.Error(page.Unavailable, page.Brand{})
+	status := web.Error(web.Unavailable, web.Brand{})
 	if errors.Is(err, slot.ErrOwner) {
-		status = page.Error(page.TooManyRequests, page.Brand{})
+		status = web.Error(web.TooManyRequests, web.Brand{})
 	}
 	status.Wait = sendAgain
 	return nil, status
@@ -76,7 +76,7 @@ func (v *Viewer) enter(r *http.Request) (session.Session, error) {
 func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	in, err := v.enter(r)
 	if err != nil {
-		v.deps.Pages.WriteBranded(w, r, asPage(err, page.Brand{}), v.brand)
+		v.deps.Pages.WriteBranded(w, r, asPage(err, web.Brand{}), v.brand)
 		return
 	}
 	if !in.Downloadable {
@@ -98,7 +98,7 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 	err = v.deps.Sessions.StartDownload(ctx, in, id)
 	cancel()
 	if err != nil {
-		v.deps.Pages.WriteBranded(w, r, asPage(err, page.Brand{}), v.brand)
+		v.deps.Pages.WriteBranded(w, r, asPage(err, web.Brand{}), v.brand)
 		return
 	}
 	first, last := v.send(w, r, in.File, "attachment")
@@ -116,8 +116,8 @@ func (v *Viewer) download(w http.ResponseWriter, r *http.Request) {
 // noDownload is the error of a document that is for reading only. It leads to the reading page,
 // whose address says who reads.
 func (v *Viewer) noDownload(r *http.Request) error {
-	st := page.Error(page.NoDownload, page.Brand{})
-	st.Action = page.Action{Key: "status.no_download.action", URL: v.path(r)}
+	st := web.Error(web.NoDownload, web.Brand{})
+	st.Action = web.Action{Key: "status.no_download.action", URL: v.path(r)}
 	return st
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/accesslink"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
@@ -54,7 +54,7 @@ func (v *Viewer) makePreview(ctx context.Context, in *previewInput) (*api.Answer
 	}
 	text, ends := v.deps.Sessions.PreviewToken(row.AccessLink.ID)
 	return api.OK(LinkPreview{
-		URL:       v.deps.Pages.URL(page.ReadingPath(secret)) + "?" + url.Values{"preview": {text}}.Encode(),
+		URL:       v.deps.Pages.URL(web.ReadingPath(secret)) + "?" + url.Values{"preview": {text}}.Encode(),
 		ExpiresAt: api.TimeOf(ends),
 	}), nil
 }

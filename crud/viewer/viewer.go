@@ -17,8 +17,8 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/crud/file"
-	"lodestone/crud/page"
 	"lodestone/crud/session"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/bucket"
@@ -37,7 +37,7 @@ var files embed.FS
 
 // Deps is what the viewer works with. All of it is required.
 type Deps struct {
-	Pages     *page.Site
+	Pages     *web.Site
 	Sessions  *session.Sessions
 	Postgres  *postgres.Pool
 	Files     *file.Files
@@ -54,7 +54,7 @@ type Deps struct {
 type Viewer struct {
 	config   Config
 	deps     Deps
-	template *page.Template
+	template *web.Template
 	build    *build
 	guesses  *bucket.Limiter         // unknown links by address
 	sending  *slot.Slots[netip.Addr] // files that are being sent, by address
@@ -78,20 +78,20 @@ func New(c Config, d Deps) (*Viewer, error) {
 
 // path returns the path of a request's page, as browsers know it.
 func (v *Viewer) path(r *http.Request) string {
-	return v.deps.Pages.Path(page.ReadingPath(r.PathValue("token")))
+	return v.deps.Pages.Path(web.ReadingPath(r.PathValue("token")))
 }
 
 // Register mounts the pages.
 func (v *Viewer) Register(a *api.API) {
-	mount := func(pattern string, fn page.Handler) { v.deps.Pages.MountBranded(a, pattern, fn, v.brand) }
-	mount("GET "+page.ReadingPath("{token}"), v.show)
-	mount("POST "+page.ReadingPath("{token}/sessions"), v.start)
-	mount("POST "+page.ReadingPath("{token}/open"), v.open)
-	mount("GET "+page.ReadingPath("{token}/{$}"), v.redirectTrailingSlash)
-	mount("GET "+page.ReadingPath("{rest...}"), page.NothingHere) // a link that was cut off, or has something behind it
-	a.Handle("POST "+page.ReadingPath("{token}/failure"), http.HandlerFunc(v.failure))
-	a.Handle("GET "+page.ReadingPath("{token}/file"), http.HandlerFunc(v.file))
-	a.Handle("GET "+page.ReadingPath("{token}/download"), http.HandlerFunc(v.download))
+	mount := func(pattern string, fn web.Handler) { v.deps.Pages.MountBranded(a, pattern, fn, v.brand) }
+	mount("GET "+web.ReadingPath("{token}"), v.show)
+	mount("POST "+web.ReadingPath("{token}/sessions"), v.start)
+	mount("POST "+web.ReadingPath("{token}/open"), v.open)
+	mount("GET "+web.ReadingPath("{token}/{$}"), v.redirectTrailingSlash)
+	mount("GET "+web.ReadingPath("{rest...}"), web.NothingHere) // a link that was cut off, or has something behind it
+	a.Handle("POST "+web.ReadingPath("{token}/failure"), http.HandlerFunc(v.failure))
+	a.Handle("GET "+web.ReadingPath("{token}/file"), http.HandlerFunc(v.file))
+	a.Handle("GET "+web.ReadingPath("{token}/download"), http.HandlerFunc(v.download))
 	a.Handle("GET "+assetPath, v.build)
 	v.registerPreview(a)
 }
@@ -99,7 +99,7 @@ func (v *Viewer) Register(a *api.API) {
 // redirectTrailingSlash redirects from an address that ends with a slash to the page.
 func (v *Viewer) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) error {
 	if _, err := v.find(r); err != nil {
-		return asPage(err, page.Brand{})
+		return asPage(err, web.Brand{})
 	}
 	http.Redirect(w, r, v.path(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours, with a token that exists
 	return nil
@@ -142,9 +142,9 @@ type tooMany struct{ wait time.Duration }
 func (*tooMany) Error() string { return "too many requests" }
 
 // asPage turns an error into the page that a visitor sees.
-func asPage(err error, brand page.Brand) error {
+func asPage(err error, brand web.Brand) error {
 	if many, ok := errors.AsType[*tooMany](err); ok {
-		st := page.Error(page.TooManyRequests, page.Brand{})
+		st := web.Error(web.TooManyRequests, web.Brand{})
 		st.Wait = many.wait
 		return st
 	}
@@ -154,30 +154,30 @@ func asPage(err error, brand page.Brand) error {
 	}
 	switch refusal.State {
 	case session.Inactive:
-		return page.Error(page.Disabled, brand)
+		return web.Error(web.Disabled, brand)
 	case session.Expired, session.Over:
-		return page.Error(page.Expired, brand)
+		return web.Error(web.Expired, brand)
 	case session.UsedUp:
-		return page.Error(page.UsedUp, brand)
+		return web.Error(web.UsedUp, brand)
 	case session.NotReady:
-		return page.Error(page.NotReady, brand)
+		return web.Error(web.NotReady, brand)
 	default:
-		return page.Error(page.NotFound, page.Brand{}) // the same for whatever is unknown
+		return web.Error(web.NotFound, web.Brand{}) // the same for whatever is unknown
 	}
 }
 
 // brand returns the brand of the account whose document a request asks for.
-func (v *Viewer) brand(r *http.Request) page.Brand {
+func (v *Viewer) brand(r *http.Request) web.Brand {
 	link, err := v.deps.Sessions.Find(r.Context(), r.PathValue("token"))
 	if err != nil {
-		return page.Brand{}
+		return web.Brand{}
 	}
 	d, _ := v.deps.Sessions.Look(r.Context(), link, true) // a link that does not open has a brand as well
 	return v.brandOf(d)
 }
 
-func (v *Viewer) brandOf(d session.Document) page.Brand {
-	b := page.Brand{Name: d.Owner, Font: d.Font == "inter", Language: d.Language}
+func (v *Viewer) brandOf(d session.Document) web.Brand {
+	b := web.Brand{Name: d.Owner, Font: d.Font == "inter", Language: d.Language}
 	if d.Colour != nil {
 		b.Accent = *d.Colour
 	}
@@ -219,7 +219,7 @@ func (f *first) Long() bool { return f.Height > 2*f.Width }
 func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 	link, err := v.find(r)
 	if err != nil {
-		return asPage(err, page.Brand{})
+		return asPage(err, web.Brand{})
 	}
 	preview := r.URL.Query().Get("preview")
 	owner := preview != "" && v.deps.Sessions.IsPreview(link, preview)
@@ -243,9 +243,9 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 		s.First = &first{v.deps.Pages.Path(t.Path), t.SrcSet(), t.Width, t.Height}
 		s.Ratio = template.CSS(fmt.Sprintf("%d / %d", t.Width, t.Height)) //nolint:gosec // numbers
 	}
-	return v.template.Write(w, r, http.StatusOK, page.Page{
+	return v.template.Write(w, r, http.StatusOK, web.Page{
 		Title: d.Title, Class: "viewer", Brand: v.brandOf(d), Texts: v.deps.Pages.Texts(r, v.brandOf(d)), Data: s, Font: true,
-		Policy: page.Policy{Scripts: true, Wasm: true, Connect: []string{v.deps.Collector}},
+		Policy: web.Policy{Scripts: true, Wasm: true, Connect: []string{v.deps.Collector}},
 	})
 }
 
@@ -355,10 +355,10 @@ func (v *Viewer) answer(w http.ResponseWriter, r *http.Request, status int, body
 func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	link, err := v.find(r)
 	if err != nil {
-		return asPage(err, page.Brand{})
+		return asPage(err, web.Brand{})
 	}
 	if err := r.ParseForm(); err != nil {
-		return page.BadForm(err)
+		return web.BadForm(err)
 	}
 	var in session.Session
 	download := r.PostForm.Get("as") == "download"

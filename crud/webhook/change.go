@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
@@ -71,7 +71,7 @@ func (w *Webhooks) checkURL(text string) string {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "" {
 		return "must be a full https URL, such as https://example.com/hooks"
 	}
-	switch port := page.CheckPort(u); {
+	switch port := web.CheckPort(u); {
 	case port != "":
 		return port
 	case u.User != nil:

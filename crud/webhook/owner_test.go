@@ -16,8 +16,8 @@ import (
 
 	letters "lodestone/crud/mail"
 	"lodestone/crud/notice"
-	"lodestone/crud/page"
 	"lodestone/crud/queue"
+	"lodestone/crud/web"
 	"lodestone/crud/webhook"
 	"lodestone/pkg/token"
 )
@@ -49,7 +49,7 @@ func newPostRig(t *testing.T) *postRig {
 	require.NoError(t, err)
 	tokens, err := token.NewKeys(1).Ring()
 	require.NoError(t, err)
-	pages, err := page.New(page.Deps{Site: "https://links.example.com", Log: r.logger()})
+	pages, err := web.New(web.Deps{Site: "https://links.example.com", Log: r.logger()})
 	require.NoError(t, err)
 	owners, err := notice.New(notice.Deps{Postgres: r.db, Queue: jobs, Mail: mails, Tokens: tokens, Pages: pages, Log: r.logger()})
 	require.NoError(t, err)

@@ -20,9 +20,9 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/mail"
-	"lodestone/crud/page"
 	"lodestone/crud/signin"
 	"lodestone/crud/user"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
@@ -79,7 +79,7 @@ func TestSignInAtARealProvider(t *testing.T) {
 	storage.RegisterClients(storage.WebClient("lodestone", "secret", site+"/dashboard/sign-in/openid/callback"))
 	serve(t, providerListener, exampleop.SetupServer(issuer, storage.NewStorage(storage.NewUserStore(issuer)), log, false))
 
-	pages, err := page.New(page.Deps{Site: site, Log: log})
+	pages, err := web.New(web.Deps{Site: site, Log: log})
 	require.NoError(t, err)
 	addresses, err := clientaddr.Config{}.Finder()
 	require.NoError(t, err)

@@ -3,7 +3,7 @@ package frame
 import (
 	"math"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/chart"
 )
 
@@ -18,8 +18,8 @@ type Figure struct {
 	Define string // definition; "": none
 	URL    string // the people and events behind it; "": none
 
-	fewVisitors bool             // it is the rate of forms, and more forms were sent than visitors were counted
-	texts       *catalogue.Texts // of the words of its change, and of Why
+	fewVisitors bool       // it is the rate of forms, and more forms were sent than visitors were counted
+	texts       *web.Texts // of the words of its change, and of Why
 }
 
 // Figure returns a metric of a row with its label and definition.

@@ -12,7 +12,7 @@
 //		return v.Show(d.live, frame.Screen{Title: v.Say("frame.nav.live"), Nav: frame.Live, Data: now})
 //	}
 //
-// Texts stand in crud/catalogue/dashboard/en.json. A template writes {{t "live.none"}}, and Go
+// Texts stand in crud/web/dashboard/en.json. A template writes {{t "live.none"}}, and Go
 // Visit.Say. A text with markup in it is {{rich "link.offers" "document" (to .Magnet .Title)}}, and
 // one with numbers that are drawn is a Sentence.
 //
@@ -29,8 +29,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"lodestone/crud/catalogue"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/locale"
@@ -38,16 +37,16 @@ import (
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // Sessions lets only people with a session through; it is implemented by signin.Service.
 type Sessions interface {
-	Require(fn page.Handler) page.Handler
+	Require(fn web.Handler) web.Handler
 }
 
 // Deps is what the screens work with. All of it is required.
 type Deps struct {
-	Pages    *page.Site
+	Pages    *web.Site
 	Sessions Sessions
 }
 
@@ -55,7 +54,7 @@ type Deps struct {
 type Frame struct {
 	deps    Deps
 	files   fs.FS
-	texts   *catalogue.Catalogue
+	texts   *web.Catalogue
 	scripts *scripts
 	failed  *Template
 }
@@ -65,17 +64,17 @@ const Cards = "cards.css"
 
 // Template is the HTML of a screen, in each language of the dashboard.
 type Template struct {
-	pages map[locale.Language]*page.Template
+	pages map[locale.Language]*web.Template
 }
 
 // New returns the frame.
 func New(d Deps) (*Frame, error) {
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the frame of the dashboard: %w", err)
 	}
 	f := &Frame{deps: d, files: files}
-	if f.texts, err = catalogue.Dashboard(); err != nil {
+	if f.texts, err = web.DashboardTexts(); err != nil {
 		return nil, err
 	}
 	if f.scripts, err = newScripts(); err != nil {
@@ -101,7 +100,7 @@ func (f *Frame) ParseForms(files fs.FS, html, css []string) (*Template, error) {
 }
 
 func (f *Frame) parse(files fs.FS, html, css, parts []string, style string) (*Template, error) {
-	all := &Template{pages: map[locale.Language]*page.Template{}}
+	all := &Template{pages: map[locale.Language]*web.Template{}}
 	for _, l := range f.texts.Languages() {
 		one, err := f.parseIn(f.texts.In(l), files, html, css, parts, style)
 		if err != nil {
@@ -112,7 +111,7 @@ func (f *Frame) parse(files fs.FS, html, css, parts []string, style string) (*Te
 	return all, nil
 }
 
-func (f *Frame) parseIn(texts *catalogue.Texts, files fs.FS, html, css, parts []string, style string) (*page.Template, error) {
+func (f *Frame) parseIn(texts *web.Texts, files fs.FS, html, css, parts []string, style string) (*web.Template, error) {
 	t, err := f.deps.Pages.ParseWith(functions(texts), f.files, "frame.html", "frame.css")
 	if err != nil {
 		return nil, fmt.Errorf("parse the frame of the dashboard: %w", err)
@@ -154,11 +153,11 @@ func (f *Frame) Mount(a *api.API, pattern string, fn Handler) {
 }
 
 // MountTransfer is Mount for a form with a file, and for a download.
-func (f *Frame) MountTransfer(a *api.API, pattern string, bounds page.Transfer, fn Handler) {
+func (f *Frame) MountTransfer(a *api.API, pattern string, bounds web.Transfer, fn Handler) {
 	f.deps.Pages.MountTransfer(a, pattern, bounds, f.deps.Sessions.Require(f.serve(a, fn)))
 }
 
-func (f *Frame) serve(a http.Handler, fn Handler) page.Handler {
+func (f *Frame) serve(a http.Handler, fn Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		v := f.visit(w, r, a)
 		err := fn(v)
@@ -176,8 +175,8 @@ func (f *Frame) serve(a http.Handler, fn Handler) page.Handler {
 		case p.Status == http.StatusUnauthorized: // the session ended between two looks at it
 			return v.Redirect("/dashboard/sign-in?" + url.Values{"next": {r.URL.RequestURI()}}.Encode())
 		case p.Status == http.StatusNotFound:
-			st := page.Error(page.NotFound, page.Brand{})
-			st.Action = page.Action{Words: v.Say("frame.open"), URL: v.Path("/dashboard")}
+			st := web.Error(web.NotFound, web.Brand{})
+			st.Action = web.Action{Words: v.Say("frame.open"), URL: v.Path("/dashboard")}
 			return st
 		case p.Status >= http.StatusInternalServerError && p.Code != problem.Unavailable:
 			return err

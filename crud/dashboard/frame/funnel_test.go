@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/locale"
 )
@@ -60,7 +60,7 @@ func TestFunnel(t *testing.T) {
 // programs.
 func TestRateAboveAll(t *testing.T) {
 	t.Parallel()
-	all, err := catalogue.Dashboard()
+	all, err := web.DashboardTexts()
 	require.NoError(t, err)
 	f := FigureOf(Row{"submission_rate": 1.53, "previous": map[string]any{"submission_rate": 0.4}}, "submission_rate")
 	f.texts = all.In(locale.English)

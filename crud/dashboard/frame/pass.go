@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/problem"
 )
 
@@ -61,7 +61,7 @@ func (v *Visit) Preview(path string) error {
 // PassUpload sends the file of a form on to the API while it arrives. found is false if no file was
 // chosen.
 func PassUpload[T any](v *Visit, method, path string) (out T, found bool, err error) {
-	in, file, err := page.OpenUpload(v.R)
+	in, file, err := web.OpenUpload(v.R)
 	if file == nil || err != nil {
 		return out, false, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/timezone"
 )
 
@@ -20,7 +20,7 @@ type Period struct {
 	Compare     bool
 	Refused     bool // the address asks for a range that cannot be shown
 	Zone        *time.Location
-	texts       *catalogue.Texts
+	texts       *web.Texts
 }
 
 const (

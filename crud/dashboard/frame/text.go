@@ -4,18 +4,18 @@ import (
 	"html/template"
 	"slices"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 )
 
 // functions are what templates call: t writes a text and rich one with markup, whose values are
 // made by to, number, when and strong.
-func functions(texts *catalogue.Texts) template.FuncMap {
+func functions(texts *web.Texts) template.FuncMap {
 	return template.FuncMap{
 		"t": texts.Say, "rich": texts.HTML, "strong": texts.Strong, "to": to, "number": Figure.HTML, "when": When.HTML,
 	}
 }
 
-func to(url, words string) catalogue.Link { return catalogue.Link{URL: url, Words: words} }
+func to(url, words string) web.Link { return web.Link{URL: url, Words: words} }
 
 // HTML draws the number for a text with markup.
 func (f Figure) HTML() template.HTML {
@@ -36,7 +36,7 @@ func (v *Visit) Say(key string, args ...any) string { return v.texts.Say(key, ar
 func (v *Visit) Forms(key string) map[string]string { return v.texts.Forms(key) }
 
 // Sentence is a text with numbers in it, which "sentence" of web/parts.html draws.
-type Sentence []catalogue.Part
+type Sentence []web.Part
 
 // Sentence returns a text whose values may be of type *Figure.
 func (v *Visit) Sentence(key string, args ...any) Sentence { return v.texts.Parts(key, args...) }

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"lodestone/crud/catalogue"
-	"lodestone/crud/page"
 	"lodestone/crud/signin"
+	"lodestone/crud/web"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/chart"
 	"lodestone/pkg/locale"
@@ -54,7 +53,7 @@ type Visit struct {
 	R       *http.Request
 	Session signin.Session
 	Period  Period
-	texts   *catalogue.Texts
+	texts   *web.Texts
 	frame   *Frame
 	client  *client
 }
@@ -176,9 +175,9 @@ func (v *Visit) Show(t *Template, s Screen) error { return v.ShowStatus(t, http.
 
 // ShowStatus answers with a screen and a status.
 func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
-	p := page.Page{
+	p := web.Page{
 		Title: cmp.Or(s.Title, v.Say("frame.title")) + " – " + v.Session.Account, Class: "dash", Font: true, Texts: v.texts,
-		Policy: page.Policy{Scripts: true}, Data: shown{v, s, places},
+		Policy: web.Policy{Scripts: true}, Data: shown{v, s, places},
 	}
 	if err := t.pages[v.texts.Language].Write(v.W, v.R, status, p); err != nil {
 		return fmt.Errorf("draw screen: %w", err)

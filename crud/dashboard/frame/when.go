@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"lodestone/crud/catalogue"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/timezone"
 )
@@ -51,14 +51,14 @@ func (v *Visit) Day(t time.Time) string { return day(v.texts, t) }
 // Date writes a day in full, such as 2 January 2006.
 func (v *Visit) Date(t time.Time) string { return date(v.texts, t) }
 
-func day(texts *catalogue.Texts, t time.Time) string {
+func day(texts *web.Texts, t time.Time) string {
 	return texts.Say("frame.date.day", "day", strconv.Itoa(t.Day()), "month", texts.Say("frame.date.mon."+strconv.Itoa(int(t.Month()))))
 }
 
-func monthDay(texts *catalogue.Texts, t time.Time) string {
+func monthDay(texts *web.Texts, t time.Time) string {
 	return texts.Say("frame.date.month_day", "day", strconv.Itoa(t.Day()), "month", texts.Say("frame.date.month."+strconv.Itoa(int(t.Month()))))
 }
 
-func date(texts *catalogue.Texts, t time.Time) string {
+func date(texts *web.Texts, t time.Time) string {
 	return texts.Say("frame.date.full", "day", monthDay(texts, t), "year", strconv.Itoa(t.Year()))
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 )
 
 // activate opens or closes the page of a link.
@@ -39,8 +39,8 @@ func (s *Screens) remove(v *frame.Visit) error {
 // pictureBounds are those of the API, with what a form adds; exportBounds those of a file that the
 // API writes.
 var (
-	pictureBounds = page.Transfer{MaxBytes: 6 << 20, Timeout: time.Minute}
-	exportBounds  = page.Transfer{MaxBytes: 1 << 10, Timeout: 15 * time.Minute}
+	pictureBounds = web.Transfer{MaxBytes: 6 << 20, Timeout: time.Minute}
+	exportBounds  = web.Transfer{MaxBytes: 1 << 10, Timeout: 15 * time.Minute}
 )
 
 // uploadPicture replaces the picture of the page.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/problem"
 )
 
@@ -102,7 +102,7 @@ type formData struct {
 
 func newForm(v *frame.Visit, f frame.Form) formData {
 	return formData{
-		Form: f, Prefix: v.URL(page.LandingPath("")), Language: frame.Languages(v.Say("link.field.language.account")),
+		Form: f, Prefix: v.URL(web.LandingPath("")), Language: frame.Languages(v.Say("link.field.language.account")),
 		Notices: []frame.Option{
 			{Value: "", Words: v.Say("link.field.notices.account")}, {Value: "each", Words: v.Say("link.field.notices.each")},
 			{Value: "daily", Words: v.Say("link.field.notices.daily")}, {Value: "none", Words: v.Say("link.field.notices.none")},
@@ -113,7 +113,7 @@ func newForm(v *frame.Visit, f frame.Form) formData {
 // read returns what was typed into a form, with line ends as the API has them.
 func read(v *frame.Visit) (url.Values, error) {
 	if err := v.R.ParseForm(); err != nil {
-		return nil, page.BadForm(err)
+		return nil, web.BadForm(err)
 	}
 	for _, values := range v.R.PostForm {
 		for i := range values {

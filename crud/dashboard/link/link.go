@@ -16,7 +16,7 @@ import (
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // Screens are the screens about generic links. They are safe for concurrent use.
 type Screens struct {
@@ -26,7 +26,7 @@ type Screens struct {
 
 // New returns the screens in a frame.
 func New(f *frame.Frame) (*Screens, error) {
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read screens of links: %w", err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
 	"lodestone/crud/picture"
+	"lodestone/crud/web"
 	"lodestone/pkg/problem"
 )
 
@@ -152,7 +152,7 @@ func (s *Screens) removeLogo(v *frame.Visit) error {
 // form returns what was typed.
 func form(v *frame.Visit) (url.Values, error) {
 	if err := v.R.ParseForm(); err != nil {
-		return nil, page.BadForm(err)
+		return nil, web.BadForm(err)
 	}
 	return v.R.PostForm, nil
 }

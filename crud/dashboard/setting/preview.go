@@ -5,8 +5,8 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
 	"lodestone/crud/picture"
+	"lodestone/crud/web"
 )
 
 // preview is how a landing page and a mail look, drawn small, in the light and in the dark scheme.
@@ -57,14 +57,14 @@ func previewOf(a *account.Account, typed frame.Form, image *picture.Logo) previe
 	if typed.Value("brand_font") == "system" {
 		p.Font = p.System()
 	}
-	accent := page.Accent(typed.Value("brand_color"))
+	accent := web.Accent(typed.Value("brand_color"))
 	light := scheme{Accent: accent.Light}
 	dark := scheme{Accent: accent.Dark, Dark: true}
 	for name, to := range map[string][2]*string{
 		"ground": {&light.Ground, &dark.Ground}, "raised": {&light.Raised, &dark.Raised}, "ink": {&light.Ink, &dark.Ink},
 		"soft": {&light.Soft, &dark.Soft}, "line": {&light.Line, &dark.Line}, "on-accent": {&light.OnAccent, &dark.OnAccent},
 	} {
-		value := page.Token(name)
+		value := web.Token(name)
 		*to[0], *to[1] = value.Light, value.Dark
 	}
 	p.Schemes = []scheme{light, dark}

@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // Screens are the settings. They are safe for concurrent use.
 type Screens struct {
@@ -33,7 +33,7 @@ var screens = []string{"account", "notices", "people", "keys", "webhooks", "webh
 
 // New returns the settings in a frame.
 func New(f *frame.Frame) (*Screens, error) {
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read screens of settings: %w", err)
 	}
@@ -80,7 +80,7 @@ func (s *Screens) Register(a *api.API) {
 	s.frame.MountTransfer(a, "POST "+screenPath+"/logo", logoBounds, s.uploadLogo)
 }
 
-var logoBounds = page.Transfer{MaxBytes: 6 << 20, Timeout: time.Minute}
+var logoBounds = web.Transfer{MaxBytes: 6 << 20, Timeout: time.Minute}
 
 // section is a page of the settings.
 type section struct {

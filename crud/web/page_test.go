@@ -1,4 +1,4 @@
-package page_test
+package web_test
 
 import (
 	"context"
@@ -15,19 +15,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/problem"
 )
 
-func site(t *testing.T) (*page.Site, *strings.Builder) {
+func site(t *testing.T) (*web.Site, *strings.Builder) {
 	t.Helper()
 	return private(t, "", "")
 }
 
-func private(t *testing.T, cookie, secret string) (*page.Site, *strings.Builder) {
+func private(t *testing.T, cookie, secret string) (*web.Site, *strings.Builder) {
 	t.Helper()
 	log := &strings.Builder{}
-	s, err := page.New(page.Deps{Site: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil)), Cookie: cookie, Secret: secret})
+	s, err := web.New(web.Deps{Site: "https://links.example.com", Log: slog.New(slog.NewTextHandler(log, nil)), Cookie: cookie, Secret: secret})
 	require.NoError(t, err)
 	return s, log
 }
@@ -59,7 +59,7 @@ func TestPageIsSealed(t *testing.T) {
 	require.NoError(t, err)
 	evil := `</script><img src=x onerror=alert(1)>"'`
 	h := s.Serve(func(w http.ResponseWriter, r *http.Request) error {
-		return tmpl.Write(w, r, 200, page.Page{Title: evil, Description: evil, Data: evil, Brand: page.Brand{Name: evil, Accent: "red;}</style>"}, Policy: page.Policy{
+		return tmpl.Write(w, r, 200, web.Page{Title: evil, Description: evil, Data: evil, Brand: web.Brand{Name: evil, Accent: "red;}</style>"}, Policy: web.Policy{
 			Connect: []string{"http://127.0.0.1:8081/v1"}, Images: []string{"https://cdn.example.com/a.png", "https://a;script-src.example/x.png", "javascript:alert(1)"},
 			Forms: []string{"https://thanks.example.com/x?y=1"},
 		}})
@@ -88,9 +88,9 @@ func TestPageIsSealed(t *testing.T) {
 func TestEveryStatusPage(t *testing.T) {
 	t.Parallel()
 	s, _ := site(t)
-	for kind := page.NotFound; kind <= page.Failed; kind++ {
+	for kind := web.NotFound; kind <= web.Failed; kind++ {
 		h := s.Serve(func(http.ResponseWriter, *http.Request) error {
-			st := page.Error(kind, page.Brand{Name: "Acme & Sons"})
+			st := web.Error(kind, web.Brand{Name: "Acme & Sons"})
 			st.Wait = 90 * time.Second
 			return fmt.Errorf("in a handler: %w", st)
 		})
@@ -173,7 +173,7 @@ func TestCheckURL(t *testing.T) {
 		"https://a.example:x/":                    "full http or https URL, such as https://example.com", "ftp://a.example/": "full http", "https://": "full http", "https://:443/": "full http",
 		"//a.example/": "full http", "https://u:p@a.example/": "full http", "javascript:alert(1)": "full http", "": "full http",
 	} {
-		got := page.CheckURL(address, "https://example.com")
+		got := web.CheckURL(address, "https://example.com")
 		require.Equal(t, want == "", got == "", "%s: %s", address, got)
 		require.Contains(t, got, want, address)
 	}
@@ -187,6 +187,6 @@ func TestOrigin(t *testing.T) {
 		"javascript:alert(1)": "", "//example.com": "", "/x": "", "": "", "https://": "", "data:x": "", "https://ex ample.com": "",
 		"https://a.example:65536": "", "https://a.example:0": "", "https://a.example:65535": "https://a.example:65535",
 	} {
-		require.Equal(t, want, page.Origin(address), address)
+		require.Equal(t, want, web.Origin(address), address)
 	}
 }

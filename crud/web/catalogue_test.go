@@ -1,4 +1,4 @@
-package catalogue
+package web
 
 import (
 	"os"
@@ -14,9 +14,9 @@ import (
 	"lodestone/pkg/locale"
 )
 
-func catalogue(t *testing.T) *Catalogue {
+func catalogueOf(t *testing.T) *Catalogue {
 	t.Helper()
-	c, err := New()
+	c, err := VisitorTexts()
 	require.NoError(t, err)
 	return c
 }
@@ -31,7 +31,7 @@ func placeholders(s string) []string {
 // English one.
 func TestNoTextIsMissing(t *testing.T) {
 	t.Parallel()
-	c := catalogue(t)
+	c := catalogueOf(t)
 	english := c.In(locale.English)
 	for _, l := range locale.Languages() {
 		texts := c.In(l)
@@ -75,7 +75,7 @@ func requireForms(t *testing.T, texts *Texts, key string, want text) text {
 // The keys that the code asks for are those of the catalogue.
 func TestEveryTextIsUsedAndThere(t *testing.T) {
 	t.Parallel()
-	texts := catalogue(t).In(locale.English).texts
+	texts := catalogueOf(t).In(locale.English).texts
 	used := regexp.MustCompile("[\"`]((?:status|action|landing|facts|size|wrong|sent|valid|confirm|viewer|reader|mail|notice|date|embed)\\.[a-z_.0-9]+|new_tab|check)[\"`]")
 	var source strings.Builder
 	for _, pattern := range []string{"../*/*.go", "../*/web/*.html", "../mail/template/*", "../viewer/*.html", "../*/web/src/*.ts", "../embed/web/build.mjs"} {
@@ -120,7 +120,7 @@ func mapKeys(texts map[string]text) []string {
 
 func TestSay(t *testing.T) {
 	t.Parallel()
-	c := catalogue(t)
+	c := catalogueOf(t)
 	for _, test := range []struct {
 		language locale.Language
 		key      string

@@ -1,4 +1,4 @@
-package page_test
+package web_test
 
 import (
 	"log/slog"
@@ -9,14 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 	"lodestone/pkg/problem"
 )
 
 // What stands behind a link in a mail or a chat is often taken for a part of it.
 func TestLinksWithSomethingBehindThem(t *testing.T) {
 	t.Parallel()
-	site, err := page.New(page.Deps{Site: "https://example.com/docs", Log: slog.New(slog.DiscardHandler)})
+	site, err := web.New(web.Deps{Site: "https://example.com/docs", Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	const token = "abcdefghijklmnopqrstuvwx23"
 	for asked, want := range map[string]string{
@@ -37,7 +37,7 @@ func TestLinksWithSomethingBehindThem(t *testing.T) {
 		}
 		for name, answer := range map[string]func(http.ResponseWriter, *http.Request){
 			"page": func(w http.ResponseWriter, r *http.Request) {
-				site.WriteError(w, r, page.Error(page.NotFound, page.Brand{}))
+				site.WriteError(w, r, web.Error(web.NotFound, web.Brand{}))
 			},
 			"problem": func(w http.ResponseWriter, r *http.Request) { site.WriteProblem(w, r, problem.Missing("page")) },
 		} {

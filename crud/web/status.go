@@ -1,4 +1,4 @@
-package page
+package web
 
 import (
 	"net/http"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"lodestone/crud/catalogue"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/problem"
 )
@@ -50,7 +49,7 @@ type Status struct {
 	cause  error
 
 	problem *problem.Problem // of the kind Other
-	texts   *catalogue.Texts // nil: English ones
+	texts   *Texts           // nil: English ones
 }
 
 // Error implements error.
@@ -127,7 +126,7 @@ type statusData struct {
 }
 
 // say returns the words of a page.
-func (s *Status) say(t *catalogue.Texts) (heading string, text []string) {
+func (s *Status) say(t *Texts) (heading string, text []string) {
 	known := words[s.Kind]
 	if s.Kind == Other {
 		known.heading, known.text = s.problem.Title, []string{"This address is one of the API, for programs."}
@@ -182,7 +181,7 @@ func (s *Site) WriteStatus(w http.ResponseWriter, r *http.Request, st *Status, r
 }
 
 // Waiting says how long to wait, rounded up to a whole number of the largest unit that it fills.
-func Waiting(t *catalogue.Texts, d time.Duration) string {
+func Waiting(t *Texts, d time.Duration) string {
 	n, unit := int64((d+time.Second-1)/time.Second), "seconds"
 	for _, larger := range []string{"minutes", "hours"} {
 		if n < 60 {

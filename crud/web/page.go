@@ -1,9 +1,12 @@
-// Package page is the visual language of everything that people see in a browser: one set of values
+// Package web is the visual language of everything that people see in a browser: one set of values
 // (tokens.css), one frame, the pages that say what went wrong, and the headers that keep a page
 // from being framed, scripted or reported to others. Pages set no cookies, and load nothing from
 // other hosts but what their policy names. The private pages of `lodestone up` are the exception:
 // one cookie opens them.
-package page
+//
+// It has their texts too, in each language: those of the pages and mails that visitors get, and those
+// of the dashboard.
+package web
 
 import (
 	"bytes"
@@ -19,13 +22,12 @@ import (
 	"strconv"
 	"strings"
 
-	"lodestone/crud/catalogue"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/look"
 )
 
 //go:embed web
-var web embed.FS
+var webFiles embed.FS
 
 // Deps are what the pages of an installation share. Site and Log are required.
 type Deps struct {
@@ -47,13 +49,13 @@ type Site struct {
 	baseCSS     string
 	frameCSS    string // of what base.html has around the content
 	status      *Template
-	catalogue   *catalogue.Catalogue
+	catalogue   *Catalogue
 	forms       *http.CrossOriginProtection
 }
 
 // New returns the pages of an installation.
 func New(d Deps) (*Site, error) {
-	files, err := fs.Sub(web, "web")
+	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the frame of pages: %w", err)
 	}
@@ -65,7 +67,7 @@ func New(d Deps) (*Site, error) {
 		url: public.String(), prefix: public.EscapedPath(), log: d.Log, unavailable: d.Unavailable, secret: d.Secret, cookie: d.Cookie,
 		forms: http.NewCrossOriginProtection(),
 	}
-	if s.catalogue, err = catalogue.New(); err != nil {
+	if s.catalogue, err = VisitorTexts(); err != nil {
 		return nil, err
 	}
 	if origin := Origin(d.Site); origin != "" {
@@ -101,7 +103,7 @@ func (s *Site) Path(path string) string { return s.prefix + path }
 
 // Texts returns the texts of a page for a visitor: in the language that the account chose, or the
 // one that suits the visitor best.
-func (s *Site) Texts(r *http.Request, b Brand) *catalogue.Texts {
+func (s *Site) Texts(r *http.Request, b Brand) *Texts {
 	return s.catalogue.In(locale.Or(b.Language, r.Header.Get("Accept-Language")))
 }
 
@@ -170,10 +172,10 @@ type Page struct {
 	Class       string // of the body
 	Brand       Brand
 	Policy      Policy
-	Font        bool             // the shipped typeface, whatever the brand
-	Texts       *catalogue.Texts // of the page's language; nil: English
-	Keep        bool             // a browser may keep it, and asks whether it has changed; else it is not stored
-	Data        any              // for "content" and the other parts
+	Font        bool   // the shipped typeface, whatever the brand
+	Texts       *Texts // of the page's language; nil: English
+	Keep        bool   // a browser may keep it, and asks whether it has changed; else it is not stored
+	Data        any    // for "content" and the other parts
 }
 
 // view is what templates see.
@@ -182,7 +184,7 @@ type view struct {
 	Nonce    string
 	Style    template.CSS
 	Ground   Pair
-	T        *catalogue.Texts
+	T        *Texts
 	Icon     string // URL
 	FontPath string // "": the system's typeface
 }

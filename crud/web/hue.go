@@ -1,4 +1,4 @@
-package page
+package web
 
 import "math"
 
@@ -16,12 +16,12 @@ var (
 // badBeside returns the colours of errors beside a brand whose hue is near that of ours. other is
 // false for all other brands.
 func badBeside(brand string) (bad, soft Pair, other bool) {
-	hue, coloured := parse(brand).hue()
-	ours, _ := parse(Token("bad").Light).hue()
+	hue, coloured := parseColour(brand).hue()
+	ours, _ := parseColour(Token("bad").Light).hue()
 	if !coloured || hues(hue, ours) >= minHues {
 		return Pair{}, Pair{}, false
 	}
-	if m, _ := parse(magenta.Light).hue(); hues(hue, m) >= minHues {
+	if m, _ := parseColour(magenta.Light).hue(); hues(hue, m) >= minHues {
 		return magenta, magentaSoft, true
 	}
 	return ochre, ochreSoft, true

@@ -1,4 +1,4 @@
-package page
+package web
 
 // The paths of the pages for visitors, below the address of the site. The packages that serve the
 // pages register them with a wildcard for the argument, and whatever leads to a page takes its path

@@ -1,8 +1,4 @@
-// Package catalogue has the texts of the pages and mails that visitors get, in each language, and
-// those of the dashboard. There is one file a language, embedded: a JSON object of texts by their
-// keys. A text has placeholders in braces. One that depends on a number is an object of its plural
-// forms, by their CLDR names.
-package catalogue
+package web
 
 import (
 	"embed"
@@ -23,8 +19,12 @@ import (
 	"lodestone/pkg/locale"
 )
 
+// textFiles are one file for each language: a JSON object of texts by their keys. A text has
+// placeholders in braces. One that depends on a number is an object of its plural forms, by their
+// CLDR names.
+//
 //go:embed text dashboard
-var files embed.FS
+var textFiles embed.FS
 
 // forms are the CLDR names of plural forms.
 var forms = map[plural.Form]string{plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other"}
@@ -60,30 +60,30 @@ type Texts struct {
 // Catalogue has the texts of every language.
 type Catalogue struct{ languages map[locale.Language]*Texts }
 
-// New returns the texts for visitors, which the process reads once. Every language has them.
-func New() (*Catalogue, error) { return visitors() }
+// VisitorTexts returns the texts for visitors, which the process reads once. Every language has them.
+func VisitorTexts() (*Catalogue, error) { return visitorTexts() }
 
-// Dashboard returns the texts of the dashboard, which the process reads once. A language has them
+// DashboardTexts returns the texts of the dashboard, which the process reads once. A language has them
 // if it has a file in dashboard.
-func Dashboard() (*Catalogue, error) { return owners() }
+func DashboardTexts() (*Catalogue, error) { return ownerTexts() }
 
 var (
-	visitors = sync.OnceValues(func() (*Catalogue, error) { return read("text", locale.Languages()) })
-	owners   = sync.OnceValues(func() (*Catalogue, error) {
+	visitorTexts = sync.OnceValues(func() (*Catalogue, error) { return readTexts("text", locale.Languages()) })
+	ownerTexts   = sync.OnceValues(func() (*Catalogue, error) {
 		var found []locale.Language
 		for _, l := range locale.Languages() {
-			if _, err := fs.Stat(files, "dashboard/"+string(l)+".json"); err == nil {
+			if _, err := fs.Stat(textFiles, "dashboard/"+string(l)+".json"); err == nil {
 				found = append(found, l)
 			}
 		}
-		return read("dashboard", found)
+		return readTexts("dashboard", found)
 	})
 )
 
-func read(directory string, languages []locale.Language) (*Catalogue, error) {
+func readTexts(directory string, languages []locale.Language) (*Catalogue, error) {
 	c := &Catalogue{languages: map[locale.Language]*Texts{}}
 	for _, l := range languages {
-		data, err := files.ReadFile(directory + "/" + string(l) + ".json")
+		data, err := textFiles.ReadFile(directory + "/" + string(l) + ".json")
 		if err != nil {
 			return nil, fmt.Errorf("read the texts of a language: %w", err)
 		}

@@ -1,4 +1,4 @@
-package page
+package web
 
 import (
 	"fmt"
@@ -20,12 +20,12 @@ func TestErrorsAreSeenBesideEveryBrand(t *testing.T) {
 			changed++
 		}
 		for _, b := range []string{bad.Light, bad.Dark} {
-			hue, _ := parse(b).hue()
+			hue, _ := parseColour(b).hue()
 			require.GreaterOrEqual(t, hues(float64(degrees), hue), minHues-3.0, "%d° and %s", degrees, b)
 		}
 		for _, g := range []Pair{ground, raised} {
-			require.GreaterOrEqual(t, contrast(parse(bad.Light), parse(g.Light)), minContrast)
-			require.GreaterOrEqual(t, contrast(parse(bad.Dark), parse(g.Dark)), minContrast)
+			require.GreaterOrEqual(t, contrast(parseColour(bad.Light), parseColour(g.Light)), minContrast)
+			require.GreaterOrEqual(t, contrast(parseColour(bad.Dark), parseColour(g.Dark)), minContrast)
 		}
 	}
 	require.InDelta(t, 2*minHues, changed, 4)

@@ -1,4 +1,4 @@
-package page
+package web
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ type Pair struct{ Light, Dark string }
 // the colour of text. One that is not there is empty. A property that the dark scheme does not set
 // is the same in both.
 func Token(name string) Pair {
-	text, err := web.ReadFile("web/tokens.css")
+	text, err := webFiles.ReadFile("web/tokens.css")
 	if err != nil {
 		return Pair{} // it is embedded
 	}
@@ -48,7 +48,7 @@ func Accent(colour string) Pair {
 		return Token("accent")
 	}
 	raised := Token("raised") // the harder one of the two grounds, in both schemes
-	return Pair{readable(parse(colour), parse(raised.Light), -1).String(), readable(parse(colour), parse(raised.Dark), 1).String()}
+	return Pair{readable(parseColour(colour), parseColour(raised.Light), -1).String(), readable(parseColour(colour), parseColour(raised.Dark), 1).String()}
 }
 
 // accentCSS returns the rules that replace our accent.
@@ -57,7 +57,7 @@ func accentCSS(colour string) string {
 		return ""
 	}
 	a := Accent(colour)
-	soft := Pair{parse(a.Light).mix(parse(Token("ground").Light), 0.9).String(), parse(a.Dark).mix(parse(Token("ground").Dark), 0.82).String()}
+	soft := Pair{parseColour(a.Light).mix(parseColour(Token("ground").Light), 0.9).String(), parseColour(a.Dark).mix(parseColour(Token("ground").Dark), 0.82).String()}
 	css := fmt.Sprintf(":root{--accent:%s;--accent-soft:%s}@media (prefers-color-scheme:dark){:root{--accent:%s;--accent-soft:%s}}",
 		a.Light, soft.Light, a.Dark, soft.Dark)
 	if bad, badSoft, other := badBeside(colour); other {
@@ -71,7 +71,7 @@ const minContrast = 4.5
 
 type colour [3]float64 // red, green and blue, from 0 to 1
 
-func parse(text string) (c colour) {
+func parseColour(text string) (c colour) {
 	for i := range c {
 		n, err := strconv.ParseUint(text[1+2*i:3+2*i], 16, 8)
 		if err != nil {
@@ -118,7 +118,7 @@ func readable(c, ground colour, direction int) colour {
 	}
 	for step := range 101 {
 		// Rounded, as it will be written.
-		if moved := parse(c.mix(end, float64(step)/100).String()); contrast(moved, ground) >= minContrast {
+		if moved := parseColour(c.mix(end, float64(step)/100).String()); contrast(moved, ground) >= minContrast {
 			return moved
 		}
 	}

@@ -1,4 +1,4 @@
-package catalogue
+package web
 
 import (
 	"go/ast"
@@ -37,7 +37,7 @@ func dashboardFiles(t *testing.T, directories []string, pattern string) (names [
 // stop is the beginning of composed keys, and one that begins with a full stop the end of them.
 func TestDashboardTextsAreUsedAndThere(t *testing.T) {
 	t.Parallel()
-	c, err := Dashboard()
+	c, err := DashboardTexts()
 	require.NoError(t, err)
 	texts := c.In(locale.English).texts
 	named, begun, ends := map[string]bool{}, []string{}, map[string]bool{}
@@ -74,7 +74,7 @@ func TestDashboardTextsAreUsedAndThere(t *testing.T) {
 // A language of the dashboard has every text, with the placeholders of the English one.
 func TestDashboardTextsAreComplete(t *testing.T) {
 	t.Parallel()
-	c, err := Dashboard()
+	c, err := DashboardTexts()
 	require.NoError(t, err)
 	require.Contains(t, c.Languages(), locale.English)
 	english := c.In(locale.English)
@@ -155,8 +155,8 @@ var ownNames = []string{
 	"Edge", "Opera", "Firefox", "Chrome", "Safari", "Android", "Windows", "Mac OS X", "Linux", "Inter",
 }
 
-// words are two letters or more; entities and single signs are none.
-var words = regexp.MustCompile(`\p{L}{2,}`)
+// wordLike are two letters or more; entities and single signs are none.
+var wordLike = regexp.MustCompile(`\p{L}{2,}`)
 
 // wordsOf returns the words of a template that people see.
 func wordsOf(t *testing.T, source string) (found []string) {
@@ -187,7 +187,7 @@ var visible = []string{"title", "alt", "placeholder", "aria-label", "aria-descri
 
 func wordsOfHTML(source string) (found []string) {
 	add := func(text string) {
-		if text = strings.TrimSpace(text); words.MatchString(text) && !slices.Contains(formats, text) {
+		if text = strings.TrimSpace(text); wordLike.MatchString(text) && !slices.Contains(formats, text) {
 			found = append(found, text)
 		}
 	}
@@ -279,7 +279,7 @@ func TestTextsOfPages(t *testing.T) {
 	texts := &Texts{Language: locale.English, texts: map[string]text{
 		"offers": {"other": "It <offers> {document} to {n} people"},
 		"read":   {"one": "{readers} reader", "other": "{readers} readers {period}"},
-	}, printer: catalogue(t).In(locale.English).printer}
+	}, printer: catalogueOf(t).In(locale.English).printer}
 	for url, want := range map[string]string{
 		"/a?b=1&c=2": "/a?b=1&amp;c=2", "https://example.com": "https://example.com", "javascript:alert(1)": "#", "JavaScript:alert(1)": "#", "?q=a:b": "?q=a:b",
 		`/"onclick=`: "/&#34;onclick=",

@@ -1,10 +1,10 @@
-package page_test
+package web_test
 
 import (
 	"net/http"
 	"testing"
 
-	"lodestone/crud/page"
+	"lodestone/crud/web"
 
 	"github.com/stretchr/testify/require"
 )
@@ -42,7 +42,7 @@ func TestPrivatePagesNeedTheSecret(t *testing.T) {
 	require.NotContains(t, log.String(), "swordfish")
 
 	open, _ := private(t, "dev", "")
-	unset := open.Serve(page.NothingHere)
+	unset := open.Serve(web.NothingHere)
 	for _, header := range [][]string{nil, {"Authorization", "Bearer "}, {"Cookie", "dev="}} {
 		require.Contains(t, ask(unset, "GET", "/?secret=", header...).text(), "lodestone up", "an empty secret opens nothing")
 	}
