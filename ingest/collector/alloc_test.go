@@ -23,7 +23,7 @@ func TestNothingIsAllocatedToReadEvents(t *testing.T) {
 			from := sender{receivedAt: c.deps.Now(), userAgent: []byte(benchAgent)}
 			require.Zero(t, testing.AllocsPerRun(100, func() {
 				s := c.newScratch(len(body))
-				if p := c.read(s, &eventsEndpoint, body, &from); p != nil || len(s.records) != n {
+				if p := c.decode(s, &eventsEndpoint, body, &from); p != nil || len(s.records) != n {
 					t.Error(p)
 				}
 				c.release(s)

@@ -45,7 +45,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
 				s := c.newScratch(len(body))
-				if p := c.read(s, &eventsEndpoint, body, &from); p != nil || len(s.records) != n {
+				if p := c.decode(s, &eventsEndpoint, body, &from); p != nil || len(s.records) != n {
 					b.Fatal(p)
 				}
 				c.release(s)

@@ -9,7 +9,6 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,6 +22,7 @@ import (
 // records. It is pooled.
 type scratch struct {
 	class    int    // whose pool it belongs to
+	held     permit // of the limits on what is worked on
 	raw      []byte // the body as it was sent, if the server has not read it
 	unpacked []byte // the body, if it was compressed
 	source   bytes.Buffer
@@ -75,6 +75,7 @@ func (s *scratch) trim() {
 
 // release gives a scratch back when the request is answered.
 func (c *Collector) release(s *scratch) {
+	s.held.release()
 	s.trim()
 	clear(s.records)
 	clear(s.rejected)
@@ -94,29 +95,35 @@ func reuse(b []byte, limit int) []byte {
 	return b[:0]
 }
 
-// bodyBudget bounds the memory of large bodies that are still on their way: each takes of it as it
-// grows, by what has arrived, not by what was announced. A body that the server has read together
-// with its headers takes nothing, so that clients which send slowly keep none of the small ones
-// out.
-type bodyBudget struct {
-	max  int64
-	used atomic.Int64
-}
-
-func (b *bodyBudget) take(n int64) bool {
-	if b.used.Add(n) > b.max {
-		b.used.Add(-n)
-		return false
-	}
-	return true
-}
-
 // firstBytes is the most memory that a body has to begin with; it is about what the server reads
 // ahead.
 const firstBytes = 16 << 10
 
-// receive returns the body of a request as it was sent, which it reads if the server has not.
+// receive admits a request and returns its body, decompressed and without a byte order mark. The
+// scratch holds what the request takes of the limits.
 func (c *Collector) receive(ctx *fasthttp.RequestCtx, s *scratch) ([]byte, *requestProblem) {
+	sent, p := c.readBody(ctx, s)
+	if p != nil {
+		c.endAfter(ctx)
+		return nil, p
+	}
+	s.arrived = time.Now()
+	if p := c.admit(s, len(sent)); p != nil {
+		return nil, p
+	}
+	body, p := s.unpack(&ctx.Request.Header, sent, c.config.MaxBodyBytes)
+	if p != nil {
+		return nil, p
+	}
+	if !s.held.grow(int64(len(s.unpacked) + len(body))) { // the unpacked body, and its records
+		c.metrics.refused[refusedBytes].Inc()
+		return nil, overloaded
+	}
+	return bytes.TrimPrefix(body, []byte("\ufeff")), nil // which RFC 8259 lets a reader pass over
+}
+
+// readBody returns the body of a request as it was sent, which it reads if the server has not.
+func (c *Collector) readBody(ctx *fasthttp.RequestCtx, s *scratch) ([]byte, *requestProblem) {
 	limit, announced := c.config.MaxBodyBytes, ctx.Request.Header.ContentLength()
 	if announced > limit {
 		return nil, tooLarge(limit)
@@ -138,6 +145,7 @@ func (c *Collector) receive(ctx *fasthttp.RequestCtx, s *scratch) ([]byte, *requ
 		if len(body) == size {
 			size = min(4*size, limit+1)
 			if !c.bodies.take(int64(size) - taken) {
+				c.metrics.refused[refusedBytes].Inc()
 				return nil, overloaded
 			}
 			taken = int64(size)
@@ -154,6 +162,46 @@ func (c *Collector) receive(ctx *fasthttp.RequestCtx, s *scratch) ([]byte, *requ
 			return nil, unreadable(err)
 		}
 	}
+}
+
+// unpack returns the body of a request, decompressed, if its type and size are allowed.
+func (s *scratch) unpack(h *fasthttp.RequestHeader, sent []byte, limit int) ([]byte, *requestProblem) {
+	if !isJSON(h.ContentType()) {
+		return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Type is not supported; send application/json or text/plain, in UTF-8."}
+	}
+	encoding := bytes.TrimSpace(bytes.Join(h.PeekAll(fasthttp.HeaderContentEncoding), []byte{','})) // several lines are one list
+	switch {
+	case len(encoding) == 0, bytes.EqualFold(encoding, []byte("identity")):
+		if len(sent) == 0 {
+			return nil, &requestProblem{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is empty."}
+		}
+		return sent, nil
+	case bytes.EqualFold(encoding, []byte("gzip")), bytes.EqualFold(encoding, []byte("x-gzip")):
+		return s.gunzip(sent, limit)
+	}
+	return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Encoding is not supported; send gzip or none."}
+}
+
+// isJSON allows application/json and text/plain, which is what a browser's sendBeacon can send
+// without asking first. The only charset of JSON is UTF-8, of which ASCII is a part.
+func isJSON(contentType []byte) bool {
+	switch string(contentType) {
+	case "application/json", "text/plain;charset=UTF-8": // as nearly all send it
+		return true
+	}
+	media, params, _ := bytes.Cut(contentType, []byte{';'})
+	media = bytes.TrimSpace(media)
+	if !bytes.EqualFold(media, []byte("application/json")) && !bytes.EqualFold(media, []byte("text/plain")) {
+		return false
+	}
+	for param := range bytes.SplitSeq(params, []byte{';'}) {
+		name, charset, _ := bytes.Cut(bytes.TrimSpace(param), []byte{'='})
+		charset = bytes.Trim(charset, `"`)
+		if bytes.EqualFold(name, []byte("charset")) && !bytes.EqualFold(charset, []byte("utf-8")) && !bytes.EqualFold(charset, []byte("us-ascii")) {
+			return false
+		}
+	}
+	return true
 }
 
 var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}

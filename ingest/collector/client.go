@@ -48,13 +48,17 @@ func (s *sender) hashFor(account uuid.UUID, by Hasher) ([16]byte, bool) {
 	return s.hash, s.ok
 }
 
-// sender returns what the events of a request have in common.
-func (c *Collector) sender(ctx *fasthttp.RequestCtx) sender {
+// sender returns what the events of a request have in common; limited is whether they count against
+// the limit of an address.
+func (c *Collector) sender(ctx *fasthttp.RequestCtx, limited bool) sender {
 	h := &ctx.Request.Header
 	agent := h.UserAgent()
 	s := sender{receivedAt: c.deps.Now(), bot: c.deps.Bots.Classify(bot.Request{
 		UserAgent: agent, Head: ctx.IsHead(), SecPurpose: h.PeekCanonical(headerSecPurpose), Purpose: purpose(h), XMoz: h.PeekCanonical(headerXMoz),
 	})}
+	if limited {
+		s.limited = c.limited(ctx)
+	}
 	if c.privacySignals && optedOut(h) {
 		s.private = true
 		return s

@@ -20,8 +20,8 @@ import (
 
 var errTooMany = errors.New("too many elements")
 
-// read turns a body into records and rejections, or returns why all of it is refused.
-func (c *Collector) read(s *scratch, e *endpoint, body []byte, from *sender) *requestProblem {
+// decode turns a body into records and rejections, or returns why all of it is refused.
+func (c *Collector) decode(s *scratch, e *endpoint, body []byte, from *sender) *requestProblem {
 	if !utf8.Valid(body) {
 		return &requestProblem{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is not valid JSON: it is not UTF-8."}
 	}
@@ -50,6 +50,7 @@ func (c *Collector) read(s *scratch, e *endpoint, body []byte, from *sender) *re
 		s.records = append(s.records, producer.Record{Topic: e.topic, Key: s.arena[start:value:value], Value: s.arena[value:end:end]})
 		start = end
 	}
+	s.trim()
 	return nil
 }
 

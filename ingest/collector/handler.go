@@ -1,7 +1,6 @@
 package collector
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -77,88 +76,46 @@ func (c *Collector) endpoint(e *endpoint) fasthttp.RequestHandler {
 	}
 }
 
-// post turns a body into records, waits until they are durable, and answers.
+// post takes the elements of a request: it reads the body, decodes it into records, waits until they
+// are durable, and answers.
 func (c *Collector) post(ctx *fasthttp.RequestCtx, e *endpoint) {
 	s := c.newScratch(ctx.Request.Header.ContentLength())
 	defer c.release(s)
-	sent, p := c.receive(ctx, s)
-	if p != nil {
-		if p.status == fasthttp.StatusServiceUnavailable {
-			c.metrics.refused[refusedBytes].Inc()
-		}
-		answerProblem(ctx, p)
-		c.endAfter(ctx)
-		return
+	body, p := c.receive(ctx, s)
+	if p == nil {
+		from := c.sender(ctx, e.views)
+		p = c.decode(s, e, body, &from)
 	}
-	s.arrived = time.Now()
-	held, admitted := c.admit(ctx, len(sent), answerOverloaded)
-	if !admitted {
-		return
+	if p == nil {
+		p = c.write(ctx, s)
 	}
-	defer held.release()
-	body, p := s.unpack(&ctx.Request.Header, sent, c.config.MaxBodyBytes)
-	if p != nil {
-		answerProblem(ctx, p)
-		return
-	}
-	if !held.grow(int64(len(s.unpacked) + len(body))) { // the unpacked body, and its records
-		c.metrics.refused[refusedBytes].Inc()
-		answerOverloaded(ctx)
-		return
-	}
-	from := c.sender(ctx)
-	if e.views {
-		from.limited = c.limited(ctx)
-	}
-	body = bytes.TrimPrefix(body, []byte("\ufeff")) // RFC 8259 lets a reader pass over a byte order mark
-	if p = c.read(s, e, body, &from); p != nil {
+	c.answer(ctx, s, p)
+}
+
+// answer answers with what was accepted and rejected, or with the problem of the whole request.
+func (c *Collector) answer(ctx *fasthttp.RequestCtx, s *scratch, p *requestProblem) {
+	if p != notStored { // else all of it is sent again
 		c.countRejected(s)
-		if p.code == codeRateLimited {
-			c.metrics.refused[refusedViews].Inc()
-			setRetryAfter(ctx, s.wait)
-		}
-		answerProblemWithList(ctx, p, s.rejected)
+	}
+	if p == nil {
+		accept(ctx, len(s.records), s.rejected)
 		return
 	}
-	s.trim()
-	if err := c.write(ctx, s); err != nil {
-		answerProblem(ctx, &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable,
-			"The events could not be stored in time. Send all of them again; events with an event_id are not counted twice."})
-		return
+	if p.code == codeRateLimited {
+		c.metrics.refused[refusedViews].Inc()
+		setRetryAfter(ctx, s.wait)
 	}
-	c.countRejected(s)
-	accept(ctx, len(s.records), s.rejected)
+	answerProblemWithList(ctx, p, s.rejected)
 }
-
-// requestOverhead is what a request takes beside its body, roughly.
-const requestOverhead = 4 << 10
-
-// admit lets a request in, or answers it. It looks at nothing that takes time: under overload most
-// requests get no further.
-func (c *Collector) admit(ctx *fasthttp.RequestCtx, bytes int, overloaded func(*fasthttp.RequestCtx)) (permit, bool) {
-	held, ok := c.admission.acquire(int64(bytes) + requestOverhead)
-	if !ok {
-		reason := refusedBytes
-		if c.admission.requests.Load() >= c.admission.maxRequests {
-			reason = refusedRequests
-		}
-		c.metrics.refused[reason].Inc()
-		overloaded(ctx)
-		return permit{}, false
-	}
-	return held, true
-}
-
-func answerOverloaded(ctx *fasthttp.RequestCtx) { answerProblem(ctx, overloaded) }
 
 // setRetryAfter sets after how many seconds the client may send again.
 func setRetryAfter(ctx *fasthttp.RequestCtx, wait time.Duration) {
 	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.Itoa(int(wait/time.Second)+1))
 }
 
-// write makes the records durable and counts them, or fails when the time for the request is over,
-// which began when the request had arrived.
-func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) error {
+// write makes the records durable and counts them. It returns notStored when the time for the request,
+// which began when the request had arrived, is over.
+func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) *requestProblem {
 	begin := time.Now()
 	span := c.traced(ctx, s)
 	until := c.deadlines.At(s.arrived.Add(c.config.AckTimeout))
@@ -170,7 +127,7 @@ func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) error {
 	tracing.End(span, err)
 	if err != nil {
 		c.deps.Log.Warn("events not accepted", "request_id", string(ctx.Response.Header.Peek(headerRequestID)), "events", len(s.records), "error", err)
-		return err
+		return notStored
 	}
 	c.metrics.accepted.Add(float64(len(s.records)))
 	c.metrics.bots.Add(float64(s.bots))
@@ -198,46 +155,6 @@ func (c *Collector) countRejected(s *scratch) {
 	for i := range s.rejected {
 		c.metrics.rejected[s.rejected[i].code].Inc()
 	}
-}
-
-// unpack returns the body of a request, decompressed, if its type and size are allowed.
-func (s *scratch) unpack(h *fasthttp.RequestHeader, sent []byte, limit int) ([]byte, *requestProblem) {
-	if !isJSON(h.ContentType()) {
-		return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Type is not supported; send application/json or text/plain, in UTF-8."}
-	}
-	encoding := bytes.TrimSpace(bytes.Join(h.PeekAll(fasthttp.HeaderContentEncoding), []byte{','})) // several lines are one list
-	switch {
-	case len(encoding) == 0, bytes.EqualFold(encoding, []byte("identity")):
-		if len(sent) == 0 {
-			return nil, &requestProblem{fasthttp.StatusBadRequest, codeInvalidJSON, "The body is empty."}
-		}
-		return sent, nil
-	case bytes.EqualFold(encoding, []byte("gzip")), bytes.EqualFold(encoding, []byte("x-gzip")):
-		return s.gunzip(sent, limit)
-	}
-	return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Encoding is not supported; send gzip or none."}
-}
-
-// isJSON allows application/json and text/plain, which is what a browser's sendBeacon can send
-// without asking first. The only charset of JSON is UTF-8, of which ASCII is a part.
-func isJSON(contentType []byte) bool {
-	switch string(contentType) {
-	case "application/json", "text/plain;charset=UTF-8": // as nearly all send it
-		return true
-	}
-	media, params, _ := bytes.Cut(contentType, []byte{';'})
-	media = bytes.TrimSpace(media)
-	if !bytes.EqualFold(media, []byte("application/json")) && !bytes.EqualFold(media, []byte("text/plain")) {
-		return false
-	}
-	for param := range bytes.SplitSeq(params, []byte{';'}) {
-		name, charset, _ := bytes.Cut(bytes.TrimSpace(param), []byte{'='})
-		charset = bytes.Trim(charset, `"`)
-		if bytes.EqualFold(name, []byte("charset")) && !bytes.EqualFold(charset, []byte("utf-8")) && !bytes.EqualFold(charset, []byte("us-ascii")) {
-			return false
-		}
-	}
-	return true
 }
 
 // Names and values of headers in the server's canonical form, which spares spelling them again for

@@ -42,9 +42,49 @@ func (p *permit) grow(bytes int64) bool {
 	return true
 }
 
+// release gives back what is held, if anything is.
 func (p *permit) release() {
+	if p.admission == nil {
+		return
+	}
 	p.admission.requests.Add(-1)
 	p.admission.bytes.Add(-p.bytes)
+}
+
+// requestOverhead is what a request takes beside its body, roughly.
+const requestOverhead = 4 << 10
+
+// admit lets a request with a body of so many bytes in, until its scratch is released. It looks at
+// nothing that takes time: under overload most requests get no further.
+func (c *Collector) admit(s *scratch, bytes int) *requestProblem {
+	held, ok := c.admission.acquire(int64(bytes) + requestOverhead)
+	if !ok {
+		reason := refusedBytes
+		if c.admission.requests.Load() >= c.admission.maxRequests {
+			reason = refusedRequests
+		}
+		c.metrics.refused[reason].Inc()
+		return overloaded
+	}
+	s.held = held
+	return nil
+}
+
+// bodyBudget bounds the memory of large bodies that are still on their way: each takes of it as it
+// grows, by what has arrived, not by what was announced. A body that the server has read together
+// with its headers takes nothing, so that clients which send slowly keep none of the small ones
+// out.
+type bodyBudget struct {
+	max  int64
+	used atomic.Int64
+}
+
+func (b *bodyBudget) take(n int64) bool {
+	if b.used.Add(n) > b.max {
+		b.used.Add(-n)
+		return false
+	}
+	return true
 }
 
 // linksPerAddress is how many times the views of one link an address may send of all links

@@ -23,11 +23,12 @@ var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\
 // of the month, about which no browser can do anything; 429 when one address has sent too many; 503
 // when it could not be made durable in time.
 func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
-	held, admitted := c.admit(ctx, 0, unavailablePixel)
-	if !admitted {
+	s := c.newScratch(0)
+	defer c.release(s)
+	if c.admit(s, 0) != nil {
+		unavailablePixel(ctx)
 		return
 	}
-	defer held.release()
 	const allowed = "GET, HEAD"
 	if !ctx.IsGet() && !ctx.IsHead() {
 		ctx.Response.Header.Set(fasthttp.HeaderAllow, allowed)
@@ -40,23 +41,21 @@ func (c *Collector) servePixel(ctx *fasthttp.RequestCtx) {
 		showPixel(ctx, fasthttp.StatusOK)
 		return
 	}
-	if wait, ok := c.takePixel(c.limited(ctx), claims); !ok {
+	from := c.sender(ctx, true)
+	if wait, ok := c.takePixel(from.limited, claims); !ok {
 		c.metrics.refused[refusedViews].Inc()
 		setRetryAfter(ctx, wait)
 		showPixel(ctx, fasthttp.StatusTooManyRequests)
 		return
 	}
-	s := c.newScratch(0)
-	defer c.release(s)
 	s.arrived = ctx.Time()
-	from := c.sender(ctx)
 	if claims.AccessLinkID != uuid.Nil && c.exceeded(claims.AccountID, from.receivedAt) != "" {
 		c.metrics.rejected[LimitReached].Inc()
 		showPixel(ctx, fasthttp.StatusOK)
 		return
 	}
 	s.records = append(s.records, c.pixelRecord(s, claims, &from, ctx.Request.Header.Referer()))
-	if err := c.write(ctx, s); err != nil {
+	if c.write(ctx, s) != nil {
 		unavailablePixel(ctx)
 		return
 	}

@@ -68,6 +68,10 @@ const (
 var overloaded = &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable,
 	"There are too many requests at the moment. Nothing was accepted: send all of it again."}
 
+// notStored is the answer to a request whose records did not become durable in time.
+var notStored = &requestProblem{fasthttp.StatusServiceUnavailable, codeUnavailable,
+	"The events could not be stored in time. Send all of them again; events with an event_id are not counted twice."}
+
 // refusedAs is where a request keeps the code of its requestProblem.
 const refusedAs = "code"
 
