@@ -4,27 +4,20 @@
 package landing
 
 import (
-	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
-
 	"lodestone/crud/capture"
 	"lodestone/crud/link"
-	"lodestone/crud/picture"
 	"lodestone/crud/web"
+	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/postgres"
-	"lodestone/pkg/store"
 	"lodestone/pkg/token"
 )
 
@@ -74,6 +67,43 @@ func New(d Deps) (*Landing, error) {
 	return l, nil
 }
 
+// Register mounts the pages, and adds the operation that makes a preview.
+func (l *Landing) Register(a *api.API) {
+	mount := func(pattern string, fn web.Handler) { l.deps.Pages.MountBranded(a, pattern, fn, l.brandOf) }
+	mount("GET "+web.LandingPath("{slug}"), l.show)
+	mount("POST "+web.LandingPath("{slug}"), l.submit)
+	mount("GET "+web.LandingPath("{slug}/{$}"), l.redirectTrailingSlash)
+	mount("GET "+web.LandingPath("{rest...}"), web.NothingHere)
+	mount("GET "+web.ConfirmPath("{link}"), l.askToConfirm)
+	mount("POST "+web.ConfirmPath("{link}"), l.confirmed)
+	mount("GET "+web.SentPath("{page}"), l.waiting)
+	mount("POST "+web.SentPath("{page}"), l.tryCode)
+	mount("POST "+web.SentPath("{page}/again"), l.again)
+	mount("GET "+web.ConfirmPath("{rest...}"), web.NothingHere)
+	l.registerPreview(a)
+}
+
+// brandOf returns the brand of the account whose page a request asks for.
+func (l *Landing) brandOf(r *http.Request) web.Brand {
+	var o offer
+	var err error
+	switch {
+	case r.PathValue("slug") != "":
+		o, err = l.link(r.Context(), strings.ToLower(r.PathValue("slug")))
+	case r.PathValue("page") != "":
+		_, o, err = l.byPage(r)
+	case r.PathValue("link") != "":
+		_, o, err = l.byLink(r)
+	}
+	if err != nil || o.AccountName == "" {
+		return web.Brand{}
+	}
+	if o, err = l.withPage(r.Context(), o); err != nil {
+		return web.Brand{}
+	}
+	return o.brand()
+}
+
 // redirectTrailingSlash redirects from an address with a slash at its end to the page.
 func (l *Landing) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) error {
 	slug := r.PathValue("slug")
@@ -91,103 +121,6 @@ func query(r *http.Request) string {
 	return "?" + r.URL.RawQuery
 }
 
-var secretForm = regexp.MustCompile(`^[a-z2-7]{26,32}$`)
-
-// offered is a link with all that its page shows.
-type offered struct {
-	store.LandingPageRow
-	path     string // of the page
-	pictures picture.Page
-	reach    reach // zero unless the page shows it
-	preview  bool  // the owner looks at it: nothing counts
-}
-
-func (o offered) link() store.GenericLink { return o.GenericLink }
-
-// Title returns the headline of the page.
-func (o offered) Title() string {
-	if o.GenericLink.Title != nil {
-		return *o.GenericLink.Title
-	}
-	return o.MagnetTitle
-}
-
-// Description returns the text of the page.
-func (o offered) Description() string {
-	if o.GenericLink.Description != nil {
-		return *o.GenericLink.Description
-	}
-	if o.MagnetDescription != nil {
-		return *o.MagnetDescription
-	}
-	return ""
-}
-
-func (o offered) brand() web.Brand {
-	b := web.Brand{Name: o.AccountName, Font: o.BrandFont == "inter", Language: o.PageLanguage}
-	if o.BrandColor != nil {
-		b.Accent = *o.BrandColor
-	}
-	if p := o.pictures.Logo; p != nil && p.Height > 0 {
-		b.Logo, b.LogoWidth = p.Path, p.Width*web.LogoHeight/p.Height
-	}
-	return b
-}
-
-// find returns the link at a slug. A slug without one is a status page: an unknown one, or one that
-// was there once.
-func (l *Landing) find(ctx context.Context, slug string) (o offered, err error) {
-	if len(slug) > link.MaxSlug || !link.SlugForm.MatchString(slug) {
-		return o, web.Error(web.NotFound, web.Brand{})
-	}
-	err = l.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
-		q := store.New(tx)
-		o = offered{}
-		if o.LandingPageRow, err = q.LandingPage(ctx, slug); errors.Is(err, pgx.ErrNoRows) {
-			retired, err := q.IsRetiredSlug(ctx, slug)
-			if err != nil {
-				return fmt.Errorf("look for retired slug: %w", err)
-			}
-			if retired {
-				return web.Error(web.Gone, web.Brand{})
-			}
-			return web.Error(web.NotFound, web.Brand{})
-		}
-		if err != nil {
-			return err
-		}
-		o.path = l.deps.Pages.Path(web.LandingPath(slug))
-		if o.pictures, err = picture.ForLink(ctx, tx, l.deps.Site, o.GenericLink.ID, o.GenericLink.ThumbnailURL); err != nil || !o.GenericLink.ShowReaders {
-			return err
-		}
-		o.reach, err = l.reaches.of(ctx, q, o.GenericLink, l.deps.Now())
-		return err
-	})
-	if err != nil {
-		return o, fmt.Errorf("find landing page: %w", err)
-	}
-	return o, nil
-}
-
-// open returns the link of a request if its page is open, or the owner looks at it.
-func (l *Landing) open(r *http.Request) (offered, error) {
-	o, err := l.find(r.Context(), r.PathValue("slug"))
-	if err != nil {
-		return o, err
-	}
-	o.preview = l.isPreview(r.URL.Query().Get("preview"), o.GenericLink.ID)
-	switch {
-	case o.preview:
-	case !o.GenericLink.Active || !o.MagnetActive:
-		return o, web.Error(web.Inactive, o.brand())
-	case link.Ended(o.GenericLink, l.deps.Now()):
-		return o, web.Error(web.OfferOver, o.brand())
-	case o.FileVersion == 0:
-		return o, web.Error(web.NotReady, o.brand())
-	}
-	return o, nil
-}
-
 // redirectLowercase redirects from a slug with capitals, with which phones begin words, to the
 // page.
 func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool {
@@ -198,16 +131,4 @@ func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool
 	}
 	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
 	return true
-}
-
-// isPreview reports whether a parameter is a grant to preview a link.
-func (l *Landing) isPreview(given string, link uuid.UUID) bool {
-	_, err := l.deps.Tokens.OpenGrant(previewPurpose, link[:], given, l.deps.Now())
-	return err == nil
-}
-
-// isProgram reports whether a request is that of a program that says so. Programs that look at
-// mails press buttons as well, and cannot confirm an address for a person.
-func (l *Landing) isProgram(r *http.Request) bool {
-	return l.deps.Bots.Classify(bot.RequestOf(r)) != ""
 }

@@ -92,8 +92,8 @@ type Page struct {
 // slash at the end. external is the link's own thumbnail_url, if it has one: it stands for the
 // thumbnail and the preview. The transaction may be scoped to the link's account or not. A link
 // that is not there has no pictures.
-func ForLink(ctx context.Context, tx pgx.Tx, site string, link uuid.UUID, external *string) (Page, error) {
-	rows, err := store.New(tx).PicturesOfLink(ctx, link)
+func ForLink(ctx context.Context, db store.DBTX, site string, link uuid.UUID, external *string) (Page, error) {
+	rows, err := store.New(db).PicturesOfLink(ctx, link)
 	if err != nil {
 		return Page{}, fmt.Errorf("read pictures of link: %w", err)
 	}
