@@ -31,7 +31,6 @@ import (
 	"lodestone/crud/session"
 	"lodestone/crud/signin"
 	"lodestone/crud/submission"
-	"lodestone/crud/upload"
 	"lodestone/crud/viewer"
 	"lodestone/crud/web"
 	"lodestone/crud/webhook"
@@ -150,7 +149,7 @@ func New(c Config, d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	intake := upload.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
+	intake := file.NewIntake(max(c.MaxFileBytes, picture.MaxBytes))
 	thumbnailer := picture.NewThumbnailer(intake, d.Log)
 	site := strings.TrimRight(c.PublicURL, "/")
 	pages, err := web.New(web.Deps{Site: site, Log: d.Log})

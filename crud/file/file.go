@@ -1,5 +1,5 @@
-// Package file stores the bytes of documents: as chunks in Postgres, or as objects of an
-// S3-compatible store.
+// Package file receives files that requests carry, and stores the bytes of documents: as chunks in
+// Postgres, or as objects of an S3-compatible store.
 //
 // Postgres decides what exists. An object is on record (file_objects) before it is written, and a
 // file takes it in the transaction that makes the version. So a process that is killed leaves at

@@ -15,7 +15,6 @@ import (
 	"lodestone/crud/file"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
-	"lodestone/crud/upload"
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
@@ -55,7 +54,7 @@ type Deps struct {
 	Files    *file.Files
 	Reader   *pdf.Reader
 	Renderer *picture.Thumbnailer
-	Intake   *upload.Intake // of the files that are being received
+	Intake   *file.Intake // of the files that are being received
 	Log      *slog.Logger
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/account"
+	"lodestone/crud/file"
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
-	"lodestone/crud/upload"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
@@ -29,8 +29,8 @@ const (
 	transferTimeout = 5 * time.Minute
 )
 
-func (m *Magnets) rules() upload.Rules {
-	return upload.Rules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.config.MaxFileBytes, Timeout: transferTimeout, Intake: m.deps.Intake}
+func (m *Magnets) rules() file.UploadRules {
+	return file.UploadRules{What: "the PDF", Types: []string{contentType}, MaxBytes: m.config.MaxFileBytes, Timeout: transferTimeout, Intake: m.deps.Intake}
 }
 
 func (m *Magnets) registerFile(a *api.API) {
@@ -59,7 +59,7 @@ type uploadInput struct {
 
 // incoming is an upload on its way into the database.
 type incoming struct {
-	*upload.File
+	*file.Upload
 	name   string
 	object *uuid.UUID // that has the bytes; nil: none
 	content
@@ -82,7 +82,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 		return err
 	}
 	defer received.Discard()
-	f := &incoming{File: received, name: received.Name}
+	f := &incoming{Upload: received, name: received.Name}
 	if f.name == "" && in.FileName != nil {
 		f.name = *in.FileName
 	}
@@ -91,7 +91,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	}
 	f.content, err = m.read(ctx, caller, f.Temp)
 	if reason, invalid := pdf.IsInvalid(err); invalid {
-		return problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
+		return problem.Invalid(problem.Field{Field: file.UploadPart, Message: reason})
 	}
 	if err != nil {
 		return fmt.Errorf("upload file: %w", err)

@@ -20,7 +20,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/upload"
+	"lodestone/crud/file"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -62,7 +62,7 @@ func jpegOf(t testing.TB, i image.Image) []byte {
 
 // newThumbnailer returns a thumbnailer that has as long as a busy machine takes.
 func newThumbnailer() *Thumbnailer {
-	r := NewThumbnailer(upload.NewIntake(MaxBytes), slog.New(slog.DiscardHandler))
+	r := NewThumbnailer(file.NewIntake(MaxBytes), slog.New(slog.DiscardHandler))
 	r.timeout = enginetest.Timeout
 	return r
 }

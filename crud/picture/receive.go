@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"lodestone/crud/upload"
+	"lodestone/crud/file"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 )
@@ -16,8 +16,8 @@ import (
 const ReceiveTimeout = time.Minute
 
 // Rules is what a request that uploads a picture may carry.
-func Rules() upload.Rules {
-	return upload.Rules{
+func Rules() file.UploadRules {
+	return file.UploadRules{
 		What: "the picture", Types: []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
 		MaxBytes: MaxBytes, Timeout: ReceiveTimeout,
 	}
@@ -36,18 +36,18 @@ func (t *Thumbnailer) ReceiveLogo(out http.ResponseWriter, r *http.Request) (Set
 
 func (t *Thumbnailer) receive(out http.ResponseWriter, r *http.Request, box Box, render func(context.Context, image.Image) (Set, error)) (Set, error) {
 	if isSVGType(r.Header.Get("Content-Type")) {
-		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: isSVG})
+		return nil, problem.Invalid(problem.Field{Field: file.UploadPart, Message: isSVG})
 	}
 	rules, account := Rules(), auth.From(r.Context()).AccountID
 	rules.Intake = t.intake
-	file, err := rules.Receive(out, r, account)
+	upload, err := rules.Receive(out, r, account)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Discard()
-	pixels, err := t.Read(r.Context(), account, file.Temp, box)
+	defer upload.Discard()
+	pixels, err := t.Read(r.Context(), account, upload.Temp, box)
 	if reason, invalid := IsInvalid(err); invalid {
-		return nil, problem.Invalid(problem.Field{Field: upload.Part, Message: reason})
+		return nil, problem.Invalid(problem.Field{Field: file.UploadPart, Message: reason})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("receive picture: %w", err)

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"lodestone/crud/file"
 	"lodestone/crud/sandbox"
-	"lodestone/crud/upload"
 )
 
 // Thumbnailer reads uploaded pictures (PNG, JPEG, WebP, and the first image of a GIF), and makes
@@ -17,14 +17,14 @@ import (
 type Thumbnailer struct {
 	turns   *sandbox.Turns
 	timeout time.Duration // of reading one picture
-	intake  *upload.Intake
+	intake  *file.Intake
 	slots   chan struct{}
 	log     *slog.Logger
 	decode  func(ctx context.Context, content []byte, box Box) (picture *image.NRGBA, invalid string)
 }
 
 // NewThumbnailer returns a thumbnailer that receives pictures within an intake.
-func NewThumbnailer(intake *upload.Intake, log *slog.Logger) *Thumbnailer {
+func NewThumbnailer(intake *file.Intake, log *slog.Logger) *Thumbnailer {
 	return &Thumbnailer{turns: sandbox.NewTurns(maxReaders), timeout: readTimeout, intake: intake, slots: make(chan struct{}, maxReaders), log: log, decode: decode}
 }
 

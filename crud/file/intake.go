@@ -1,9 +1,8 @@
-package upload
+package file
 
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -15,12 +14,11 @@ import (
 // waiting for the readers of files bounded as well, since a file is held until it has been read and
 // stored.
 const (
-	maxFiles        = 64
-	maxAccountFiles = 8
+	maxUploads        = 64
+	maxAccountUploads = 8
 	// The disk space is for so many of the largest files.
-	largestFiles        = 4
-	largestAccountFiles = 2
-	retryAfter          = 5 * time.Second
+	largestUploads        = 4
+	largestAccountUploads = 2
 )
 
 // Intake bounds the files that are received at a time, by account and in all: their number, and the
@@ -33,8 +31,8 @@ type Intake struct {
 // space.
 func NewIntake(largest int64) *Intake {
 	return &Intake{
-		files: slot.New[uuid.UUID](maxFiles, maxAccountFiles),
-		bytes: slot.New[uuid.UUID](largestFiles*largest, largestAccountFiles*largest),
+		files: slot.New[uuid.UUID](maxUploads, maxAccountUploads),
+		bytes: slot.New[uuid.UUID](largestUploads*largest, largestAccountUploads*largest),
 	}
 }
 
@@ -43,20 +41,20 @@ func NewIntake(largest int64) *Intake {
 func (i *Intake) reserve(account uuid.UUID, bytes int64) (release func(), err error) {
 	file, err := i.files.Take(account, 1)
 	if err != nil {
-		return nil, asProblem(err)
+		return nil, intakeProblem(err)
 	}
 	space, err := i.bytes.Take(account, bytes)
 	if err != nil {
 		file()
-		return nil, asProblem(err)
+		return nil, intakeProblem(err)
 	}
 	return func() { space(); file() }, nil
 }
 
-func asProblem(err error) error {
+func intakeProblem(err error) error {
 	if errors.Is(err, slot.ErrOwner) {
 		return problem.New(problem.RateLimited, fmt.Sprintf("The account uploads as much as it can at a time: %d files, and the space of %d of the largest. "+
-			"Send this file when another upload has been answered.", maxAccountFiles, largestAccountFiles)).RetryAfter(retryAfter)
+			"Send this file when another upload has been answered.", maxAccountUploads, largestAccountUploads)).RetryAfter(retryAfter)
 	}
 	return problem.New(problem.Unavailable, "As many files are being received as can be at a time. Send this file again later.").Because(err).RetryAfter(retryAfter)
 }

@@ -1,4 +1,4 @@
-package upload
+package file
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ import (
 func TestStalledUploadEnds(t *testing.T) {
 	t.Parallel()
 	const form = "multipart/form-data; boundary=b"
-	rules := Rules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 1 << 20, Timeout: time.Hour, Intake: NewIntake(1 << 20), Stall: 20 * time.Millisecond}
+	rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 1 << 20, Timeout: time.Hour, Intake: NewIntake(1 << 20), Stall: 20 * time.Millisecond}
 	for name, begin := range map[string][2]string{
 		"nothing":        {"application/pdf", ""},
 		"a part":         {"application/pdf", "%PDF-1.7"},
@@ -72,7 +72,7 @@ func TestIntake(t *testing.T) {
 	busy, other, third := uuid.New(), uuid.New(), uuid.New()
 	small, err := in.reserve(busy, 1)
 	require.NoError(t, err)
-	for range maxAccountFiles - 1 {
+	for range maxAccountUploads - 1 {
 		_, err = in.reserve(busy, 1)
 		require.NoError(t, err)
 	}
@@ -97,7 +97,7 @@ func TestTooLargeNamesTheLimit(t *testing.T) {
 	for limit, want := range map[int64]string{
 		1: "1 bytes", 1000: "1000 bytes", 1 << 20: "1 MB", 1<<20 + 1: "1048577 bytes", 50 << 20: "50 MB", 2 << 30: "2048 MB",
 	} {
-		rules := Rules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: limit, Timeout: time.Hour, Intake: NewIntake(1 << 40)}
+		rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: limit, Timeout: time.Hour, Intake: NewIntake(1 << 40)}
 		r := httptest.NewRequest(http.MethodPut, "/", strings.NewReader(""))
 		r.Header.Set("Content-Type", "application/pdf")
 		r.ContentLength = limit + formRoom + 1

@@ -1,4 +1,4 @@
-package upload
+package file
 
 import (
 	"errors"
@@ -57,6 +57,6 @@ func (p *progress) until(at time.Time) error {
 }
 
 func tooSlow(err error) error {
-	return problem.Invalid(problem.Field{Field: Part, Message: fmt.Sprintf("arrived too slowly: at least %d KiB have to arrive in every %d seconds",
+	return problem.Invalid(problem.Field{Field: UploadPart, Message: fmt.Sprintf("arrived too slowly: at least %d KiB have to arrive in every %d seconds",
 		progressBytes>>10, int(stallTime.Seconds()))}).Because(err)
 }

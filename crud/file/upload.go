@@ -1,5 +1,4 @@
-// Package upload receives a file that a request carries, as its body or in a form.
-package upload
+package file
 
 import (
 	"cmp"
@@ -23,17 +22,17 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Part is the name of the part of a form that holds the file, and of the field in problems about
-// it.
-const Part = "file"
+// UploadPart is the name of the part of a form that holds the file, and of the field in problems
+// about it.
+const UploadPart = "file"
 
 const (
 	formType = "multipart/form-data"
 	formRoom = 1 << 20 // what a form around a file may take
 )
 
-// Rules is what a request may carry.
-type Rules struct {
+// UploadRules is what a request may carry.
+type UploadRules struct {
 	What     string        // such as "the PDF"
 	Types    []string      // content types of the body itself
 	MaxBytes int64         // of the file
@@ -43,10 +42,10 @@ type Rules struct {
 }
 
 // Describe returns the bodies that the rules allow, for the description of the API.
-func (u Rules) Describe() map[string]*jsonschema.Schema {
+func (u UploadRules) Describe() map[string]*jsonschema.Schema {
 	binary := jsonschema.Binary()
 	bodies := map[string]*jsonschema.Schema{
-		formType: {Type: jsonschema.Object, Properties: map[string]*jsonschema.Schema{Part: binary}, Required: []string{Part}},
+		formType: {Type: jsonschema.Object, Properties: map[string]*jsonschema.Schema{UploadPart: binary}, Required: []string{UploadPart}},
 	}
 	for _, t := range u.Types {
 		bodies[t] = binary
@@ -54,8 +53,8 @@ func (u Rules) Describe() map[string]*jsonschema.Schema {
 	return bodies
 }
 
-// File is a received file. Discard it.
-type File struct {
+// Upload is a received file. Discard it.
+type Upload struct {
 	Temp   *os.File // at any offset
 	Name   string   // of the request, or ""
 	Size   int64    // bytes, at least 1
@@ -66,7 +65,7 @@ type File struct {
 
 // Receive returns the file that a request of an account carries. Errors are problems where the
 // request is at fault, the account uploads too much at a time (429), or all do (503).
-func (u Rules) Receive(w http.ResponseWriter, r *http.Request, account uuid.UUID) (*File, error) {
+func (u UploadRules) Receive(w http.ResponseWriter, r *http.Request, account uuid.UUID) (*Upload, error) {
 	boundary, err := u.check(r)
 	if err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func (u Rules) Receive(w http.ResponseWriter, r *http.Request, account uuid.UUID
 	if err != nil {
 		return nil, err
 	}
-	f := &File{release: release}
+	f := &Upload{release: release}
 	if err := u.receive(w, r, boundary, f); err != nil {
 		f.Discard()
 		return nil, err
@@ -87,7 +86,7 @@ func (u Rules) Receive(w http.ResponseWriter, r *http.Request, account uuid.UUID
 	return f, nil
 }
 
-func (u Rules) receive(w http.ResponseWriter, r *http.Request, boundary string, f *File) error {
+func (u UploadRules) receive(w http.ResponseWriter, r *http.Request, boundary string, f *Upload) error {
 	connection := http.NewResponseController(w)
 	in := &progress{body: r.Body, connection: connection, stall: cmp.Or(u.Stall, stallTime), end: time.Now().Add(u.Timeout)}
 	if err := connection.SetWriteDeadline(in.end); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -105,7 +104,7 @@ func (u Rules) receive(w http.ResponseWriter, r *http.Request, boundary string, 
 }
 
 // Discard removes the file, and gives its place to another one.
-func (f *File) Discard() {
+func (f *Upload) Discard() {
 	defer f.release()
 	if f.Temp == nil {
 		return
@@ -116,9 +115,9 @@ func (f *File) Discard() {
 
 // check returns what separates the parts of a form, "" if the body is the file itself, or what is
 // wrong with the headers.
-func (u Rules) check(r *http.Request) (boundary string, err error) {
+func (u UploadRules) check(r *http.Request) (boundary string, err error) {
 	unsupported := problem.New(problem.UnsupportedMediaType, fmt.Sprintf("Send %s as Content-Type: %s, or as a form (%s) with the part %s.",
-		u.What, strings.Join(u.Types, ", "), formType, Part))
+		u.What, strings.Join(u.Types, ", "), formType, UploadPart))
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return "", problem.New(problem.UnsupportedMediaType, "Send the file without Content-Encoding.")
 	}
@@ -140,7 +139,7 @@ func (u Rules) check(r *http.Request) (boundary string, err error) {
 }
 
 // open returns the bytes of the file that a body carries, and its name, if the request gives one.
-func (u Rules) open(limited io.Reader, r *http.Request, boundary string) (body io.Reader, name string, err error) {
+func (u UploadRules) open(limited io.Reader, r *http.Request, boundary string) (body io.Reader, name string, err error) {
 	if boundary == "" {
 		return limited, dispositionName(r.Header.Get("Content-Disposition")), nil
 	}
@@ -154,20 +153,20 @@ func (u Rules) open(limited io.Reader, r *http.Request, boundary string) (body i
 			if errors.Is(err, os.ErrDeadlineExceeded) {
 				return nil, "", tooSlow(err)
 			}
-			return nil, "", problem.Invalid(problem.Field{Field: Part, Message: "is required: a part of the form with " + u.What}).Because(err)
+			return nil, "", problem.Invalid(problem.Field{Field: UploadPart, Message: "is required: a part of the form with " + u.What}).Because(err)
 		}
-		if part.FormName() == Part {
+		if part.FormName() == UploadPart {
 			return part, dispositionName(part.Header.Get("Content-Disposition")), nil
 		}
 	}
 }
 
-func (u Rules) tooLarge() error {
-	return problem.New(problem.PayloadTooLarge, "The file may have at most "+size(u.MaxBytes)+".")
+func (u UploadRules) tooLarge() error {
+	return problem.New(problem.PayloadTooLarge, "The file may have at most "+sizeText(u.MaxBytes)+".")
 }
 
-// size returns a number of bytes as people say it: 50 MB where a program says 52428800.
-func size(bytes int64) string {
+// sizeText returns a number of bytes as people say it: 50 MB where a program says 52428800.
+func sizeText(bytes int64) string {
 	if bytes >= 1<<20 && bytes%(1<<20) == 0 {
 		return strconv.FormatInt(bytes>>20, 10) + " MB"
 	}
@@ -176,7 +175,7 @@ func size(bytes int64) string {
 
 // receive copies the upload into a temporary file that has no name any more where the system
 // allows that, so that nothing is left behind by a crash.
-func (f *File) receive(body io.Reader, u Rules) (err error) {
+func (f *Upload) receive(body io.Reader, u UploadRules) (err error) {
 	if f.Temp, err = os.CreateTemp("", "lodestone-upload-*"); err != nil {
 		return fmt.Errorf("receive file: %w", err)
 	}
@@ -193,9 +192,9 @@ func (f *File) receive(body io.Reader, u Rules) (err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return tooSlow(err)
 	case err != nil:
-		return problem.Invalid(problem.Field{Field: Part, Message: "could not be received to its end"}).Because(err)
+		return problem.Invalid(problem.Field{Field: UploadPart, Message: "could not be received to its end"}).Because(err)
 	case f.Size == 0:
-		return problem.Invalid(problem.Field{Field: Part, Message: "is empty: send " + u.What})
+		return problem.Invalid(problem.Field{Field: UploadPart, Message: "is empty: send " + u.What})
 	}
 	f.SHA256 = sum.Sum(nil)
 	return nil

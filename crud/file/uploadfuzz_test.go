@@ -1,4 +1,4 @@
-package upload
+package file
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add("multipart/form-data; boundary="+string(bytes.Repeat([]byte("b"), 100)), "", []byte("--b"))
 	f.Add("multipart/mixed; boundary=b", "", []byte("--b"))
 	f.Add("", "", []byte("%PDF"))
-	rules := Rules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 64, Timeout: time.Minute, Intake: NewIntake(64)}
+	rules := UploadRules{What: "the PDF", Types: []string{"application/pdf"}, MaxBytes: 64, Timeout: time.Minute, Intake: NewIntake(64)}
 	f.Fuzz(func(t *testing.T, contentType, disposition string, body []byte) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", bytes.NewReader(body))
 		r.Header["Content-Type"] = []string{contentType}
