@@ -4,15 +4,15 @@ import (
 	"strings"
 
 	"lodestone/crud/embed"
+	"lodestone/crud/link"
 	"lodestone/crud/share"
-	"lodestone/crud/utm"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
 
 // promotion is how links and their numbers get around.
 type promotion struct {
-	templates *utm.Templates
+	templates *link.Templates
 	shares    *share.Shares
 	forms     *embed.Forms
 }
@@ -29,7 +29,7 @@ func newPromotion(c Config, d Deps, pages *web.Site, shared visitor) (promotion,
 	if err != nil {
 		return promotion{}, err
 	}
-	return promotion{utm.New(d.Postgres, site), shares, forms}, nil
+	return promotion{link.NewTemplates(d.Postgres, site), shares, forms}, nil
 }
 
 func (p promotion) register(a *api.API) {

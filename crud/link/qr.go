@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/crud/utm"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
@@ -28,7 +27,7 @@ func (l *Links) registerCode(a *api.API) {
 type codeInput struct {
 	idInput
 	qr.Input
-	utm.Campaign
+	Campaign
 }
 
 func (l *Links) getCode(w http.ResponseWriter, r *http.Request, in *codeInput) error {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lodestone/crud/dashboard/frame"
-	"lodestone/crud/utm"
+	"lodestone/crud/link"
 	"lodestone/pkg/client"
 )
 
@@ -42,7 +42,7 @@ type savedCampaign struct {
 }
 
 // queryOf returns the parameters of a template.
-func queryOf(t *utm.Template) url.Values {
+func queryOf(t *link.Template) url.Values {
 	q := url.Values{}
 	for i, value := range []*string{t.Source, t.Medium, t.Campaign, t.Content, t.Term} {
 		if value != nil {
@@ -72,14 +72,14 @@ func (s *Screens) drawCampaigns(v *frame.Visit, status int, query url.Values, sa
 	var (
 		group errgroup.Group
 		l     genericLink
-		saved client.Page[utm.Template]
+		saved client.Page[link.Template]
 	)
 	group.Go(func() (err error) {
 		l, err = frame.Get[genericLink](v, path(v), nil)
 		return err
 	})
 	group.Go(func() (err error) {
-		saved, err = frame.Get[client.Page[utm.Template]](v, templatesPath, url.Values{"generic_link_id": {v.R.PathValue("id")}, "per_page": {"100"}})
+		saved, err = frame.Get[client.Page[link.Template]](v, templatesPath, url.Values{"generic_link_id": {v.R.PathValue("id")}, "per_page": {"100"}})
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -106,14 +106,14 @@ func (s *Screens) drawCampaigns(v *frame.Visit, status int, query url.Values, sa
 	return v.ShowStatus(s.campaign, status, frame.Screen{Title: v.Say("link.campaigns") + " – " + l.Name(), Nav: frame.Links, Data: d})
 }
 
-func campaignOf(q url.Values) utm.Campaign {
+func campaignOf(q url.Values) link.Campaign {
 	value := func(name string) *string {
 		if text := q.Get(name); text != "" {
 			return &text
 		}
 		return nil
 	}
-	return utm.Campaign{Source: value("utm_source"), Medium: value("utm_medium"), Name: value("utm_campaign"), Content: value("utm_content"), Term: value("utm_term")}
+	return link.Campaign{Source: value("utm_source"), Medium: value("utm_medium"), Name: value("utm_campaign"), Content: value("utm_content"), Term: value("utm_term")}
 }
 
 // changeCampaign gives a template other parameters. Addresses that carry the old ones keep working.
@@ -126,7 +126,7 @@ func (s *Screens) changeCampaign(v *frame.Visit) error {
 	for _, p := range parameters {
 		body[p.field] = frame.Optional(typed.Get(p.query))
 	}
-	_, err = frame.Send[utm.Template](v, http.MethodPatch, templatesPath+"/"+url.PathEscape(v.R.PathValue("template")), body, nil)
+	_, err = frame.Send[link.Template](v, http.MethodPatch, templatesPath+"/"+url.PathEscape(v.R.PathValue("template")), body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		f.Detail = f.Any()
 		return s.drawCampaigns(v, http.StatusUnprocessableEntity, given(typed), f)
@@ -149,7 +149,7 @@ func (s *Screens) saveCampaign(v *frame.Visit) error {
 			body[p.field] = value
 		}
 	}
-	_, err = frame.Send[utm.Template](v, http.MethodPost, templatesPath, body, nil)
+	_, err = frame.Send[link.Template](v, http.MethodPost, templatesPath, body, nil)
 	if f, ok := frame.Rejected(typed, err); ok {
 		if f.Detail == "" && f.Message("name") == "" { // about a parameter
 			f.Detail = f.Any()

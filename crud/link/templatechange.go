@@ -1,4 +1,4 @@
-package utm
+package link
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-type createInput struct {
+type createTemplateInput struct {
 	Body newTemplate
 }
 
@@ -29,15 +29,15 @@ type newTemplate struct {
 	Term     *string `json:"term" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_term."`
 }
 
-// errEmpty is the problem of a template without a parameter.
-func errEmpty() error {
+// errNoParameter is the problem of a template without a parameter.
+func errNoParameter() error {
 	return problem.Invalid(problem.Field{Field: "source", Message: "is missing: give at least one of source, medium, campaign, content and term"})
 }
 
-func (t *Templates) create(ctx context.Context, in *createInput) (*api.Answer[Template], error) {
+func (t *Templates) create(ctx context.Context, in *createTemplateInput) (*api.Answer[Template], error) {
 	b := in.Body
 	if b.Source == nil && b.Medium == nil && b.Campaign == nil && b.Content == nil && b.Term == nil {
-		return nil, errEmpty()
+		return nil, errNoParameter()
 	}
 	owner := auth.From(ctx).AccountID
 	id, err := uuid.NewV7()
@@ -67,10 +67,10 @@ func (t *Templates) create(ctx context.Context, in *createInput) (*api.Answer[Te
 	if err != nil {
 		return nil, fmt.Errorf("create UTM template: %w", err)
 	}
-	return api.Created(path+"/"+id.String(), fromRow(row, "")).At(row.Revision), nil
+	return api.Created(templatesPath+"/"+id.String(), templateFromRow(row, "")).At(row.Revision), nil
 }
 
-type updateInput struct {
+type updateTemplateInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the template."`
 	api.Precondition
 	Body changedTemplate
@@ -85,7 +85,7 @@ type changedTemplate struct {
 	Term     api.Change[string] `json:"term" required:"false" minLength:"1" maxLength:"200" doc:"Value of utm_term; null removes it."`
 }
 
-func (t *Templates) update(ctx context.Context, in *updateInput) (*api.Answer[Template], error) {
+func (t *Templates) update(ctx context.Context, in *updateTemplateInput) (*api.Answer[Template], error) {
 	revisions, err := in.Revisions()
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (t *Templates) update(ctx context.Context, in *updateInput) (*api.Answer[Te
 	var row store.UtmTemplate
 	err = t.db.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
 		if b == (changedTemplate{}) {
-			row, err = read(ctx, tx, in.ID)
+			row, err = readTemplate(ctx, tx, in.ID)
 			if err == nil && !api.Matches(row.Revision, revisions) {
 				err = problem.Stale("UTM template")
 			}
@@ -105,33 +105,33 @@ func (t *Templates) update(ctx context.Context, in *updateInput) (*api.Answer[Te
 			SetCampaign: b.Campaign.Given, Campaign: b.Campaign.Value, SetContent: b.Content.Given, Content: b.Content.Value, SetTerm: b.Term.Given, Term: b.Term.Value,
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return conflictOf(ctx, tx, in.ID)
+			return templateConflict(ctx, tx, in.ID)
 		}
 		if err == nil && row.Source == nil && row.Medium == nil && row.Campaign == nil && row.Content == nil && row.Term == nil {
-			err = errEmpty()
+			err = errNoParameter()
 		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("update UTM template: %w", err)
 	}
-	return api.OK(fromRow(row, "")).At(row.Revision), nil
+	return api.OK(templateFromRow(row, "")).At(row.Revision), nil
 }
 
-// conflictOf says why a statement that compares revisions found nothing to change.
-func conflictOf(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
-	if _, err := read(ctx, tx, id); err != nil {
+// templateConflict says why a statement that compares revisions found nothing to change.
+func templateConflict(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
+	if _, err := readTemplate(ctx, tx, id); err != nil {
 		return err
 	}
 	return problem.Stale("UTM template")
 }
 
-type deleteInput struct {
+type deleteTemplateInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the template."`
 	api.Precondition
 }
 
-func (t *Templates) delete(ctx context.Context, in *deleteInput) (*api.Answer[api.Empty], error) {
+func (t *Templates) delete(ctx context.Context, in *deleteTemplateInput) (*api.Answer[api.Empty], error) {
 	revisions, err := in.Revisions()
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (t *Templates) delete(ctx context.Context, in *deleteInput) (*api.Answer[ap
 		if err != nil || n > 0 {
 			return err
 		}
-		return conflictOf(ctx, tx, in.ID)
+		return templateConflict(ctx, tx, in.ID)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete UTM template: %w", err)

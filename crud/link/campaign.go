@@ -1,6 +1,4 @@
-// Package utm is the campaign parameters of links: how an address carries them, and the templates
-// that an account saves.
-package utm
+package link
 
 import (
 	"net/url"

@@ -1,4 +1,4 @@
-package utm
+package link
 
 import (
 	"context"
@@ -34,8 +34,8 @@ type Template struct {
 const maxTemplates = 500
 
 const (
-	path = "/api/v1/utm-templates"
-	tag  = "UTM templates"
+	templatesPath = "/api/v1/utm-templates"
+	templatesTag  = "UTM templates"
 )
 
 // Templates serves the templates of accounts. It is safe for concurrent use.
@@ -44,46 +44,46 @@ type Templates struct {
 	site string
 }
 
-// New returns the templates of a database. site is the public URL of the landing pages, without a
+// NewTemplates returns the templates of a database. site is the public URL of the landing pages, without a
 // slash at the end.
-func New(db *postgres.Pool, site string) *Templates { return &Templates{db, site} }
+func NewTemplates(db *postgres.Pool, site string) *Templates { return &Templates{db, site} }
 
 // Register adds the operations.
 func (t *Templates) Register(a *api.API) {
 	api.Register(a, api.Operation{
-		ID: "create-utm-template", Method: "POST", Path: path, Scope: auth.Write, Tag: tag, Status: 201, Tagged: true,
+		ID: "create-utm-template", Method: "POST", Path: templatesPath, Scope: auth.Write, Tag: templatesTag, Status: 201, Tagged: true,
 		Summary: "Save campaign parameters", Description: "A template has at least one parameter.",
 		Errors: []problem.Code{problem.LimitReached},
 	}, t.create)
 	api.Register(a, api.Operation{
-		ID: "list-utm-templates", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,
+		ID: "list-utm-templates", Method: "GET", Path: templatesPath, Scope: auth.Read, Tag: templatesTag,
 		Summary: "List the saved campaign parameters, newest first", Description: "With generic_link_id, each has the URL of that link with its parameters.",
 		PerPage: api.PageSize{Default: 20, Max: 100}, Errors: []problem.Code{problem.NotFound},
 	}, t.list)
 	api.Register(a, api.Operation{
-		ID: "get-utm-template", Method: "GET", Path: path + "/{id}", Scope: auth.Read, Tag: tag, Tagged: true,
+		ID: "get-utm-template", Method: "GET", Path: templatesPath + "/{id}", Scope: auth.Read, Tag: templatesTag, Tagged: true,
 		Summary: "Get saved campaign parameters", Description: "With generic_link_id, url is the URL of that link with the parameters.",
 	}, t.get)
 	api.Register(a, api.Operation{
-		ID: "update-utm-template", Method: "PATCH", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Tagged: true,
+		ID: "update-utm-template", Method: "PATCH", Path: templatesPath + "/{id}", Scope: auth.Write, Tag: templatesTag, Tagged: true,
 		Summary: "Change saved campaign parameters", Description: "Omitted fields keep their values; null removes a parameter. Addresses that carry the old values keep working.",
 	}, t.update)
 	api.Register(a, api.Operation{
-		ID: "delete-utm-template", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
+		ID: "delete-utm-template", Method: "DELETE", Path: templatesPath + "/{id}", Scope: auth.Write, Tag: templatesTag, Status: 204,
 		Summary: "Delete saved campaign parameters",
 	}, t.delete)
 }
 
-type linkInput struct {
+type templateLinkInput struct {
 	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Generic link whose URL is to carry the parameters."`
 }
 
-type listInput struct {
+type listTemplatesInput struct {
 	api.Paging
-	linkInput
+	templateLinkInput
 }
 
-func (t *Templates) list(ctx context.Context, in *listInput) (*api.Answer[api.Page[Template]], error) {
+func (t *Templates) list(ctx context.Context, in *listTemplatesInput) (*api.Answer[api.Page[Template]], error) {
 	var total int64
 	var templates []Template
 	err := t.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
@@ -97,7 +97,7 @@ func (t *Templates) list(ctx context.Context, in *listInput) (*api.Answer[api.Pa
 		}
 		rows, err := q.ListUTMTemplates(ctx, store.ListUTMTemplatesParams{RowOffset: in.Offset(), RowLimit: in.Limit()})
 		for _, row := range rows {
-			templates = append(templates, fromRow(row, address))
+			templates = append(templates, templateFromRow(row, address))
 		}
 		return err
 	})
@@ -122,7 +122,7 @@ func (t *Templates) address(ctx context.Context, tx pgx.Tx, link *uuid.UUID) (st
 	return t.site + web.LandingPath(row.Slug), nil
 }
 
-func fromRow(row store.UtmTemplate, address string) Template {
+func templateFromRow(row store.UtmTemplate, address string) Template {
 	var url *string
 	if address != "" {
 		text := Campaign{Source: row.Source, Medium: row.Medium, Name: row.Campaign, Content: row.Content, Term: row.Term}.Add(address)
@@ -134,16 +134,16 @@ func fromRow(row store.UtmTemplate, address string) Template {
 	}
 }
 
-type getInput struct {
+type getTemplateInput struct {
 	ID uuid.UUID `path:"id" doc:"Id of the template."`
-	linkInput
+	templateLinkInput
 }
 
-func (t *Templates) get(ctx context.Context, in *getInput) (*api.Answer[Template], error) {
+func (t *Templates) get(ctx context.Context, in *getTemplateInput) (*api.Answer[Template], error) {
 	var row store.UtmTemplate
 	var address string
 	err := t.db.AccountSnapshot(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) (err error) {
-		if row, err = read(ctx, tx, in.ID); err != nil {
+		if row, err = readTemplate(ctx, tx, in.ID); err != nil {
 			return err
 		}
 		address, err = t.address(ctx, tx, in.GenericLinkID)
@@ -152,11 +152,11 @@ func (t *Templates) get(ctx context.Context, in *getInput) (*api.Answer[Template
 	if err != nil {
 		return nil, fmt.Errorf("get UTM template: %w", err)
 	}
-	return api.OK(fromRow(row, address)).At(row.Revision), nil
+	return api.OK(templateFromRow(row, address)).At(row.Revision), nil
 }
 
-// read returns a template, or the problem that there is none.
-func read(ctx context.Context, tx pgx.Tx, id uuid.UUID) (store.UtmTemplate, error) {
+// readTemplate returns a template, or the problem that there is none.
+func readTemplate(ctx context.Context, tx pgx.Tx, id uuid.UUID) (store.UtmTemplate, error) {
 	row, err := store.New(tx).GetUTMTemplate(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, problem.Missing("UTM template")
