@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"lodestone/crud/mail"
-	"lodestone/crud/mailbox"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
@@ -17,7 +16,7 @@ func (c *upCommand) openMailbox(w *wired, p *process, site *api.API, private *we
 		return nil, nil
 	}
 	dir := filepath.Join(w.engines.DataDir(), "mailbox")
-	m, err := mailbox.New(dir)
+	m, err := mail.NewFileMailbox(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -26,8 +25,8 @@ func (c *upCommand) openMailbox(w *wired, p *process, site *api.API, private *we
 			"directory", dir)
 		return m, nil
 	}
-	w.mailbox = mailbox.Path
-	pages, err := mailbox.NewPages(m, private)
+	w.mailbox = mail.MailboxPath
+	pages, err := mail.NewMailboxPages(m, private)
 	if err != nil {
 		return nil, err
 	}

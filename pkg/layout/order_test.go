@@ -18,7 +18,7 @@ import (
 // which calls go downward only.
 var inOneDirection = []string{
 	"ingest/collector", "ingest/consumer", "ingest/stream", "query/eventlist", "query/scope", "pkg/api", "pkg/jsonschema", "pkg/event", "pkg/token",
-	"crud/webhook", "crud/landing", "crud/mail", "crud/session", "crud/submission", "crud/mailbox", "crud/queue",
+	"crud/webhook", "crud/landing", "crud/mail", "crud/session", "crud/submission", "crud/queue",
 }
 
 // A call upward makes a reader go back and forth between two files: one of the functions stands in

@@ -1,4 +1,4 @@
-package mailbox
+package mail
 
 import (
 	"encoding/json"
@@ -14,37 +14,33 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/mail"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
-	"lodestone/pkg/test/leaktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
-
-func begin(t *testing.T, dir string) *Mailbox {
+func openMailbox(t *testing.T, dir string) *FileMailbox {
 	t.Helper()
-	m, err := New(dir)
+	m, err := NewFileMailbox(dir)
 	require.NoError(t, err)
 	return m
 }
 
-func two(to string) mail.Rendered {
-	return mail.Rendered{
+func linkMail(to string) Rendered {
+	return Rendered{
 		To: to, Text: "Open https://x.example/a/T=1. Or https://x.example/a/T=1\n",
 		HTML:   `<p>Hi</p><script>alert(1)</script><a href="https://x.example/a/T">Open</a>`,
-		Source: []byte(strings.ReplaceAll(source, "\n", "\r\n")),
+		Source: []byte(strings.ReplaceAll(linkSource, "\n", "\r\n")),
 	}
 }
 
 // site serves a mailbox; the client's requests go to it whatever host they name.
-func (m *Mailbox) site(t *testing.T) *httptest.Server {
+func (m *FileMailbox) site(t *testing.T) *httptest.Server {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	a := api.New(api.Deps{Log: log})
 	private, err := web.New(web.Deps{Site: "http://127.0.0.1:8080", Log: log, Cookie: "dev", Secret: "word"})
 	require.NoError(t, err)
-	pages, err := NewPages(m, private)
+	pages, err := NewMailboxPages(m, private)
 	require.NoError(t, err)
 	pages.Register(a)
 	server := httptest.NewServer(a)
@@ -52,13 +48,13 @@ func (m *Mailbox) site(t *testing.T) *httptest.Server {
 	return server
 }
 
-// answer is a response that was read.
-type answer struct {
+// response is one that was read.
+type response struct {
 	status int
 	header http.Header
 }
 
-func get(t *testing.T, server *httptest.Server, path string, change ...func(*http.Request)) (answer, string) {
+func getPath(t *testing.T, server *httptest.Server, path string, change ...func(*http.Request)) (response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
 	require.NoError(t, err)
@@ -71,21 +67,21 @@ func get(t *testing.T, server *httptest.Server, path string, change ...func(*htt
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	return answer{res.StatusCode, res.Header}, string(body)
+	return response{res.StatusCode, res.Header}, string(body)
 }
 
-func listed(t *testing.T, server *httptest.Server, query string) []Mail {
+func listMails(t *testing.T, server *httptest.Server, query string) []mailView {
 	t.Helper()
-	res, body := get(t, server, Path+".json"+query)
+	res, body := getPath(t, server, MailboxPath+".json"+query)
 	require.Equal(t, http.StatusOK, res.status)
 	require.Equal(t, "application/json", res.header.Get("Content-Type"))
-	var all struct{ Mails []Mail }
+	var all struct{ Mails []mailView }
 	require.NoError(t, json.Unmarshal([]byte(body), &all))
 	require.NotNil(t, all.Mails)
 	return all.Mails
 }
 
-const source = `From: =?utf-8?q?K=C3=A4se?= <hello@example.com>
+const linkSource = `From: =?utf-8?q?K=C3=A4se?= <hello@example.com>
 To: <jo@example.com>
 Subject: =?utf-8?q?Your_=22code=22?=
 Message-ID: <1@example.com>
@@ -96,19 +92,19 @@ Content-Type: multipart/alternative; boundary=b
 
 func TestMailsAreShown(t *testing.T) {
 	t.Parallel()
-	m := begin(t, t.TempDir())
+	m := openMailbox(t, t.TempDir())
 	server := m.site(t)
-	require.Empty(t, listed(t, server, ""))
-	_, body := get(t, server, Path)
+	require.Empty(t, listMails(t, server, ""))
+	_, body := getPath(t, server, MailboxPath)
 	require.Contains(t, body, "No mails yet")
-	require.NoError(t, m.Deliver(two("jo@example.com")))
-	require.NoError(t, m.Deliver(mail.Rendered{To: "an@example.com", Text: "hello\n", Source: []byte("Subject: <b>plain</b>\r\n\r\nhello\r\n")}))
-	all := listed(t, server, "")
+	require.NoError(t, m.Deliver(linkMail("jo@example.com")))
+	require.NoError(t, m.Deliver(Rendered{To: "an@example.com", Text: "hello\n", Source: []byte("Subject: <b>plain</b>\r\n\r\nhello\r\n")}))
+	all := listMails(t, server, "")
 	require.Len(t, all, 2)
 	require.Equal(t, "an@example.com", all[0].To)
 	require.Equal(t, "hello\n", all[0].Text)
-	require.Equal(t, all[:1], listed(t, server, "?limit=1"))
-	got := listed(t, server, "?to=JO@example.com")
+	require.Equal(t, all[:1], listMails(t, server, "?limit=1"))
+	got := listMails(t, server, "?to=JO@example.com")
 	require.Len(t, got, 1)
 	one := got[0]
 	require.Equal(t, "Käse <hello@example.com>", one.From)
@@ -116,25 +112,25 @@ func TestMailsAreShown(t *testing.T) {
 	require.Equal(t, "<1@example.com>", one.MessageID)
 	require.Equal(t, []string{"https://x.example/a/T=1"}, one.Links)
 	require.Contains(t, one.HTML, "<p>Hi</p>")
-	require.Contains(t, one.Headers, Header{"To", "<jo@example.com>"})
+	require.Contains(t, one.Headers, headerField{"To", "<jo@example.com>"})
 	require.WithinDuration(t, time.Now(), one.ReceivedAt, time.Minute)
 
-	_, body = get(t, server, Path)
+	_, body = getPath(t, server, MailboxPath)
 	require.Contains(t, body, "&lt;b&gt;plain&lt;/b&gt;")
-	res, body := get(t, server, Path+"/"+one.ID)
+	res, body := getPath(t, server, MailboxPath+"/"+one.ID)
 	require.Contains(t, body, `href="https://x.example/a/T=1"`)
 	require.Contains(t, body, `href="/dev/mailbox/`+one.ID+`" aria-current="page"`)
 	require.NotContains(t, body, "<script>")
 	require.Contains(t, res.header.Get("Content-Security-Policy"), "frame-src 'self'")
-	res, body = get(t, server, Path+"/"+one.ID+"/html")
+	res, body = getPath(t, server, MailboxPath+"/"+one.ID+"/html")
 	require.Contains(t, res.header.Get("Content-Security-Policy"), "default-src 'none'")
 	require.Contains(t, res.header.Get("Content-Security-Policy"), "sandbox")
 	require.Contains(t, body, `target="_blank"`)
-	res, body = get(t, server, Path+"/"+one.ID+"/raw")
+	res, body = getPath(t, server, MailboxPath+"/"+one.ID+"/raw")
 	require.Equal(t, "text/plain; charset=utf-8", res.header.Get("Content-Type"))
 	require.Contains(t, body, "Content-Type: multipart/alternative")
 	for _, path := range []string{"/x", "/x/html", "/x/raw", "/..%2f..%2fetc%2fpasswd/raw"} {
-		res, _ = get(t, server, Path+path)
+		res, _ = getPath(t, server, MailboxPath+path)
 		require.Equal(t, http.StatusNotFound, res.status, path)
 	}
 }
@@ -142,23 +138,23 @@ func TestMailsAreShown(t *testing.T) {
 // Whatever a proxy or a browser says of the request, the secret decides.
 func TestMailsNeedTheSecret(t *testing.T) {
 	t.Parallel()
-	m := begin(t, t.TempDir())
-	require.NoError(t, m.Deliver(two("jo@example.com")))
+	m := openMailbox(t, t.TempDir())
+	require.NoError(t, m.Deliver(linkMail("jo@example.com")))
 	server := m.site(t)
-	id := strings.TrimSuffix(m.names[0], extension)
+	id := strings.TrimSuffix(m.names[0], mailboxExtension)
 	for name, change := range map[string]func(*http.Request){
 		"a browser on this machine": func(r *http.Request) { r.Header.Del("Authorization") },
 		"a proxy on this machine":   func(r *http.Request) { r.Header.Del("Authorization"); r.Host = "127.0.0.1:8080" },
 		"another secret":            func(r *http.Request) { r.Header.Set("Authorization", "Bearer words") },
 	} {
 		for _, path := range []string{"", ".json", "/" + id, "/" + id + "/html", "/" + id + "/raw"} {
-			res, body := get(t, server, Path+path, change)
+			res, body := getPath(t, server, MailboxPath+path, change)
 			require.Equal(t, http.StatusNotFound, res.status, "%s %s", name, path)
 			require.NotContains(t, body, "example.com")
 		}
 	}
 	for _, host := range []string{"localhost:8080", "links.example.com"} {
-		res, _ := get(t, server, Path, func(r *http.Request) { r.Host = host })
+		res, _ := getPath(t, server, MailboxPath, func(r *http.Request) { r.Host = host })
 		require.Equal(t, http.StatusOK, res.status, host)
 	}
 }
@@ -166,20 +162,20 @@ func TestMailsNeedTheSecret(t *testing.T) {
 func TestMailsStayAndOldOnesGo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := begin(t, dir)
-	require.NoError(t, first.Deliver(two("jo@example.com")))
-	second := begin(t, dir)
-	require.Len(t, listed(t, second.site(t), ""), 1)
-	for i := range Keep {
-		require.NoError(t, second.Deliver(mail.Rendered{To: fmt.Sprintf("%d@example.com", i)}))
+	first := openMailbox(t, dir)
+	require.NoError(t, first.Deliver(linkMail("jo@example.com")))
+	second := openMailbox(t, dir)
+	require.Len(t, listMails(t, second.site(t), ""), 1)
+	for i := range mailboxSize {
+		require.NoError(t, second.Deliver(Rendered{To: fmt.Sprintf("%d@example.com", i)}))
 	}
-	all, err := second.list("", Keep)
+	all, err := second.list("", mailboxSize)
 	require.NoError(t, err)
-	require.Len(t, all, Keep)
-	require.Equal(t, "0@example.com", all[Keep-1].To)
+	require.Len(t, all, mailboxSize)
+	require.Equal(t, "0@example.com", all[mailboxSize-1].To)
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, files, Keep)
+	require.Len(t, files, mailboxSize)
 	info, err := files[0].Info()
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
@@ -189,12 +185,12 @@ func TestMailsStayAndOldOnesGo(t *testing.T) {
 func TestOldMailsAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	m, now := begin(t, dir), time.Now()
+	m, now := openMailbox(t, dir), time.Now()
 	for _, age := range []time.Duration{0, 3 * time.Hour, time.Hour} {
-		require.NoError(t, m.add(two("jo@example.com"), now.Add(-age)))
+		require.NoError(t, m.add(linkMail("jo@example.com"), now.Add(-age)))
 	}
 	require.NoError(t, m.Prune(now.Add(-2*time.Hour)))
-	for _, m := range []*Mailbox{m, begin(t, dir)} {
+	for _, m := range []*FileMailbox{m, openMailbox(t, dir)} {
 		require.Len(t, m.names, 2)
 	}
 	require.NoError(t, m.Prune(now.Add(time.Hour)))

@@ -1,4 +1,4 @@
-package mailbox
+package mail
 
 import (
 	"embed"
@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	letters "lodestone/crud/mail"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 )
@@ -18,59 +17,59 @@ import (
 //go:embed web
 var webFiles embed.FS
 
-// Path is where the mailbox is shown.
-const Path = "/dev/mailbox"
+// MailboxPath is where the mailbox is shown.
+const MailboxPath = "/dev/mailbox"
 
-// Pages shows a mailbox.
-type Pages struct {
-	mailbox *Mailbox
+// MailboxPages shows a mailbox.
+type MailboxPages struct {
+	mailbox *FileMailbox
 	site    *web.Site
 	panes   *web.Template
 }
 
-// NewPages returns the pages of a mailbox. The site has to be private, since mails hold links that
-// open documents and codes that confirm addresses.
-func NewPages(m *Mailbox, site *web.Site) (*Pages, error) {
+// NewMailboxPages returns the pages of a mailbox. The site has to be private, since mails hold links
+// that open documents and codes that confirm addresses.
+func NewMailboxPages(m *FileMailbox, site *web.Site) (*MailboxPages, error) {
 	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
 		return nil, fmt.Errorf("read the pages of the mailbox: %w", err)
 	}
-	p := &Pages{mailbox: m, site: site}
+	p := &MailboxPages{mailbox: m, site: site}
 	p.panes, err = site.Parse(files, "mailbox.html", "mailbox.css")
 	return p, err
 }
 
 // Register mounts the pages.
-func (p *Pages) Register(a *api.API) {
-	p.site.Mount(a, "GET "+Path, p.showList)
-	p.site.Mount(a, "GET "+Path+".json", p.showJSON)
-	p.site.Mount(a, "GET "+Path+"/{id}", p.showMail)
-	p.site.Mount(a, "GET "+Path+"/{id}/html", p.showHTML)
-	p.site.Mount(a, "GET "+Path+"/{id}/raw", p.showRaw)
+func (p *MailboxPages) Register(a *api.API) {
+	p.site.Mount(a, "GET "+MailboxPath, p.showList)
+	p.site.Mount(a, "GET "+MailboxPath+".json", p.showJSON)
+	p.site.Mount(a, "GET "+MailboxPath+"/{id}", p.showMail)
+	p.site.Mount(a, "GET "+MailboxPath+"/{id}/html", p.showHTML)
+	p.site.Mount(a, "GET "+MailboxPath+"/{id}/raw", p.showRaw)
 }
 
-func (p *Pages) showList(w http.ResponseWriter, r *http.Request) error {
+func (p *MailboxPages) showList(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, nil)
 }
 
-func (p *Pages) showMail(w http.ResponseWriter, r *http.Request) error {
+func (p *MailboxPages) showMail(w http.ResponseWriter, r *http.Request) error {
 	found, err := p.find(r)
 	if err != nil {
 		return err
 	}
-	m := view(r.PathValue("id"), found)
+	m := viewOf(r.PathValue("id"), found)
 	return p.show(w, r, &m)
 }
 
 // show shows the list, with the mail that is open beside it.
-func (p *Pages) show(w http.ResponseWriter, r *http.Request, open *Mail) error {
-	mails, err := p.mailbox.list("", Keep)
+func (p *MailboxPages) show(w http.ResponseWriter, r *http.Request, open *mailView) error {
+	mails, err := p.mailbox.list("", mailboxSize)
 	if err != nil {
 		return err
 	}
 	shown := web.Page{Title: "Mailbox", Class: "mailbox", Policy: web.Policy{Scripts: true}, Data: struct {
-		Mails []Mail
-		Open  *Mail // nil: none is
+		Mails []mailView
+		Open  *mailView // nil: none is
 	}{mails, open}}
 	if open != nil {
 		shown.Title, shown.Policy.Frames = open.Subject, true
@@ -78,17 +77,17 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, open *Mail) error {
 	return p.panes.Write(w, r, http.StatusOK, shown)
 }
 
-func (p *Pages) find(r *http.Request) (letters.Rendered, error) {
+func (p *MailboxPages) find(r *http.Request) (Rendered, error) {
 	m, err := p.mailbox.get(r.PathValue("id"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, &web.Status{Kind: web.NotFound, Action: web.Action{Words: "Open the mailbox", URL: Path}}
+		return m, &web.Status{Kind: web.NotFound, Action: web.Action{Words: "Open the mailbox", URL: MailboxPath}}
 	}
 	return m, err
 }
 
 // showHTML serves a mail's HTML for a frame, in which nothing runs, nothing is loaded, and links
 // open in a window of their own.
-func (p *Pages) showHTML(w http.ResponseWriter, r *http.Request) error {
+func (p *MailboxPages) showHTML(w http.ResponseWriter, r *http.Request) error {
 	m, err := p.find(r)
 	if err != nil {
 		return err
@@ -111,7 +110,7 @@ func newWindows(html string) string {
 	return strings.ReplaceAll(html, "<a ", `<a target="_blank" rel="noopener noreferrer" `)
 }
 
-func (p *Pages) showRaw(w http.ResponseWriter, r *http.Request) error {
+func (p *MailboxPages) showRaw(w http.ResponseWriter, r *http.Request) error {
 	m, err := p.find(r)
 	if err != nil {
 		return err
@@ -126,17 +125,17 @@ func (p *Pages) showRaw(w http.ResponseWriter, r *http.Request) error {
 
 // showJSON answers with the mails, the newest first: all, those to one address (?to=), or the first
 // of them (?limit=).
-func (p *Pages) showJSON(w http.ResponseWriter, r *http.Request) error {
+func (p *MailboxPages) showJSON(w http.ResponseWriter, r *http.Request) error {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 {
-		limit = Keep
+		limit = mailboxSize
 	}
 	mails, err := p.mailbox.list(r.URL.Query().Get("to"), limit)
 	if err != nil {
 		return err
 	}
 	answer := struct {
-		Mails []Mail `json:"mails"`
+		Mails []mailView `json:"mails"`
 	}{mails}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
