@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"lodestone/crud/capture"
-	"lodestone/crud/link"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
@@ -102,33 +101,4 @@ func (l *Landing) brandOf(r *http.Request) web.Brand {
 		return web.Brand{}
 	}
 	return o.brand()
-}
-
-// redirectTrailingSlash redirects from an address with a slash at its end to the page.
-func (l *Landing) redirectTrailingSlash(w http.ResponseWriter, r *http.Request) error {
-	slug := r.PathValue("slug")
-	if !link.SlugForm.MatchString(slug) {
-		return web.Error(web.NotFound, web.Brand{})
-	}
-	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(slug))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
-	return nil
-}
-
-func query(r *http.Request) string {
-	if r.URL.RawQuery == "" {
-		return ""
-	}
-	return "?" + r.URL.RawQuery
-}
-
-// redirectLowercase redirects from a slug with capitals, with which phones begin words, to the
-// page.
-func (l *Landing) redirectLowercase(w http.ResponseWriter, r *http.Request) bool {
-	slug := r.PathValue("slug")
-	small := strings.ToLower(slug)
-	if small == slug || !link.SlugForm.MatchString(small) {
-		return false
-	}
-	http.Redirect(w, r, l.deps.Pages.Path(web.LandingPath(small))+query(r), http.StatusMovedPermanently) //nolint:gosec // to a path of ours: the slug has been checked
-	return true
 }

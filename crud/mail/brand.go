@@ -89,7 +89,7 @@ func (w *worker) brandOf(ctx context.Context, m Message) (b Brand, err error) {
 	return b, nil
 }
 
-// sender returns whom a mail comes from: the operator's address, which the server may send for,
+// senderOf returns the sender of a mail: the operator's address, which the server may send for,
 // under the name of the account.
 func (w *worker) senderOf(b Brand) *mail.Address {
 	operator := w.from.Name

@@ -35,8 +35,8 @@ const (
 	browserLasts = 24 * time.Hour
 )
 
-// rules bound how often one client tries to sign in, and how many mails it can cause to one
-// mailbox: with five tries a mail, a code is guessed with a chance of 1 in 10,000 a day.
+// triesOf returns the limit on how often one client tries to sign in: with five tries a mail, a
+// code is guessed with a chance of 1 in 10,000 a day.
 func triesOf() ratelimit.Rule {
 	return ratelimit.Rule{Name: "sign-ins", Quota: 60, Window: time.Hour}
 }

@@ -2,7 +2,7 @@ package collector
 
 import "time"
 
-// WithLongTimeouts lets a test's machine be slow.
+// DrainSlowly lets a test's machine be slow.
 func (c *Collector) DrainSlowly() { c.drainTimeout = time.Minute }
 
 // ConnectionsWithin tells how many connections a process accepts that may open so many files.

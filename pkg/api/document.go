@@ -77,7 +77,7 @@ func (a *API) operations() []*DescribedOperation {
 	return all
 }
 
-// example returns a value of a schema, for people to look at. A field's own example comes first
+// exampleOf returns a value of a schema, for people to look at. A field's own example comes first
 // (the tag `example`), then what its form suggests.
 func exampleOf(s *jsonschema.Schema, name string) any {
 	s = s.Resolve()

@@ -28,7 +28,7 @@ var keepNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(from *jsonte
 	return nil
 }))
 
-// wholeNumbers reads integers in any form that JSON has for them.
+// integers reads whole numbers in any form that JSON has for them.
 var integers = json.WithUnmarshalers(json.JoinUnmarshalers(readInteger[int](strconv.IntSize), readInteger[int32](32), readInteger[int64](64)))
 
 func readInteger[T int | int32 | int64](bits int) *json.Unmarshalers {
@@ -63,7 +63,7 @@ func (n number) float() float64 {
 	return f
 }
 
-// whole returns the value if it is a whole number that fits an int64. It is exact, and takes no
+// integer returns the value if it is a whole number that fits an int64. It is exact, and takes no
 // more time for 1e999999999 than for 1.
 func (n number) integer() (int64, error) {
 	text, negative := strings.CutPrefix(string(n), "-")

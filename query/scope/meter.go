@@ -42,8 +42,6 @@ func (c *ClickHouse) Watch(r prometheus.Registerer) {
 		connections("max", func() int { return c.limits.MaxConns * len(c.conns) }))
 }
 
-// observe notes a query that began at a time and ended in err. asker is the context of whoever
-// asked.
 // sum returns the sum over the connections to all copies.
 func (c *ClickHouse) sum(of func(driver.Stats) int) (n int) {
 	for _, conn := range c.conns {
@@ -52,6 +50,8 @@ func (c *ClickHouse) sum(of func(driver.Stats) int) (n int) {
 	return n
 }
 
+// observe notes a query that began at a time and ended in err. asker is the context of whoever
+// asked.
 func (m *meter) observe(asker context.Context, began time.Time, err error) {
 	if m == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// mostMemory is what a process of ours may have at any time.
+// maxMemory bounds the memory of each of our processes, at any time.
 const maxMemory = 1 << 30
 
 // report is what a run has to say.

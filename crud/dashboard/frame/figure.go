@@ -130,7 +130,7 @@ func (f Figure) change() (words, tone string) {
 // shares are the metrics that are rates.
 var shares = map[string]bool{"submission_rate": true, "open_rate": true, "finish_rate": true, "download_rate": true, "people_finish_rate": true, "people_download_rate": true}
 
-// formats are those of metrics that are no plain numbers.
+// formatOf returns the format of a metric; most are plain numbers.
 func formatOf(metric string) chart.Format {
 	switch {
 	case shares[metric]:

@@ -62,7 +62,7 @@ func genericLinks(run func(sql string)) {
 	}
 }
 
-// columns of the sources of a submission: utm_source, utm_medium, utm_campaign, referrer.
+// Columns of the sources of a submission: utm_source, utm_medium, utm_campaign, referrer.
 const (
 	ofAds        = "'google', 'cpc', 'spring', 'https://news.example/x'"
 	ofNewsletter = "'newsletter', '', 'march issue', ''"
