@@ -5,9 +5,9 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -27,10 +27,10 @@ func (p *process) addPostgres(ctx context.Context, c postgres.Config) (*postgres
 // when one is added that it lacks. Without an answer of Postgres the process starts: nothing is
 // read or stored meanwhile.
 func (p *process) addShardCheck(ctx context.Context, c clickhouse.Config, pool *postgres.Pool) error {
-	p.checks["shards"] = func(ctx context.Context) error { return placement.Check(ctx, pool, c) }
+	p.checks["shards"] = func(ctx context.Context) error { return stream.CheckPlacements(ctx, pool, c) }
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	if err := placement.Check(ctx, pool, c); config.IsInvalid(err) {
+	if err := stream.CheckPlacements(ctx, pool, c); config.IsInvalid(err) {
 		return err
 	}
 	return nil

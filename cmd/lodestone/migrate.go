@@ -11,9 +11,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/schema"
 )
@@ -123,7 +123,7 @@ func migrate(ctx context.Context, log *slog.Logger, p postgres.Config, s clickho
 			return err
 		}
 		report(log, "clickhouse", applied)
-		added, err := placement.AddCopy(ctx, pool, s)
+		added, err := stream.AddCopy(ctx, pool, s)
 		if err != nil {
 			return err
 		}

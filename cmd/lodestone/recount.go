@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"lodestone/ingest/counter"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -36,7 +36,7 @@ func (c *recountCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
+	if err := stream.CheckPlacements(ctx, pool, c.ClickHouse); err != nil {
 		return err
 	}
 	counted := 0

@@ -12,13 +12,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/erasure"
+	"lodestone/ingest/stream"
 	"lodestone/ingest/verify"
 	"lodestone/pkg/backup"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/email"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 )
 
@@ -92,7 +92,7 @@ func (c *verifyCommand) look(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
+	if err := stream.CheckPlacements(ctx, pool, c.ClickHouse); err != nil {
 		return err
 	}
 	person, err := email.Parse(c.Person)
@@ -136,7 +136,7 @@ func (c *verifyCommand) compare(ctx context.Context) (report *verify.Report, err
 		return nil, fmt.Errorf("make Kafka client: %w", err)
 	}
 	defer client.Close()
-	if err := placement.Check(ctx, pool, c.ClickHouse); err != nil {
+	if err := stream.CheckPlacements(ctx, pool, c.ClickHouse); err != nil {
 		return nil, err
 	}
 	if apart, err := backup.Compare(ctx, pool, c.ClickHouse.Number(), conn); err != nil {

@@ -19,7 +19,6 @@ import (
 
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/tracing"
@@ -33,7 +32,7 @@ type Consumer struct {
 	hooks      []kgo.Hook
 	trace      *tracing.Tracer
 	shards     *clickhouse.Topology
-	placements *placement.Ledger
+	placements *stream.Placements
 	postgres   *postgres.Pool
 	ledger     kafka.Ledger
 	log        *slog.Logger
@@ -86,7 +85,7 @@ func New(c Config, d Deps) (*Consumer, error) {
 		return nil, err
 	}
 	consumer := &Consumer{
-		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards, placements: placement.New(d.Postgres, shards),
+		cfg: c, kafka: d.Kafka, hooks: d.Hooks, trace: d.Trace, shards: shards, placements: stream.NewPlacements(d.Postgres, shards),
 		postgres: d.Postgres, ledger: kafka.Ledger{Pool: d.Postgres}, log: d.Log,
 		streams:    map[string]stream.Stream{},
 		buffer:     &buffer{max: int64(c.BufferBytes)},

@@ -7,7 +7,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/stream"
-	"lodestone/pkg/placement"
 )
 
 // batcherKey is what the partitions of a batcher have in common.
@@ -19,7 +18,7 @@ type batcherKey struct {
 // batcherOf returns the batcher of a partition, which is placed on a shard if it has none yet. A
 // new batcher ends with ctx.
 func (c *Consumer) batcherOf(ctx context.Context, cl *kgo.Client, p *partition, at position) (*batcher, error) {
-	place := placement.Partition{Topic: p.topic, TopicID: at.topicID, Number: p.partition, Table: c.streams[p.topic].Table}
+	place := stream.Partition{Topic: p.topic, TopicID: at.topicID, Number: p.partition, Table: c.streams[p.topic].Table}
 	shard, err := c.placements.Shard(ctx, place)
 	if err != nil {
 		return nil, err

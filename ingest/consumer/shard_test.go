@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/pkg/placement"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -90,8 +90,8 @@ func TestPartitionsOfAShardThatIsAwayWait(t *testing.T) {
 	}
 	r.requireStored((3*partitions + 1) * each)
 	stop()
-	require.NoError(t, placement.Check(t.Context(), r.Postgres, r.ClickHouse))
-	require.True(t, config.IsInvalid(placement.Check(t.Context(), r.Postgres, clickhouse.Config{URL: r.ClickHouse.URL})))
+	require.NoError(t, stream.CheckPlacements(t.Context(), r.Postgres, r.ClickHouse))
+	require.True(t, config.IsInvalid(stream.CheckPlacements(t.Context(), r.Postgres, clickhouse.Config{URL: r.ClickHouse.URL})))
 }
 
 // placements returns the shard of each partition of events.

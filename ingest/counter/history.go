@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/ingest/retention"
-	"lodestone/ingest/view"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
@@ -234,8 +234,8 @@ func readExpired(ctx context.Context, conn driver.Conn, links []link) (map[uuid.
 func allLandings() string {
 	return `
 SELECT generic_link_id, if(minute >= fromUnixTimestamp({since:Int64}), toInt64(toUnixTimestamp(minute)), 0) AS kept, sum(views)
-FROM (` + view.Landings("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + `)
-GROUP BY generic_link_id, kept` + view.InOrder
+FROM (` + stream.LandingViews("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + `)
+GROUP BY generic_link_id, kept` + stream.InOrderOfMinutes
 }
 
 func setGenericLinks(ctx context.Context, conn driver.Conn, q *store.Queries, links []link) error {

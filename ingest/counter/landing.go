@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/ingest/view"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/store"
 )
@@ -122,7 +122,7 @@ func (l *landings) count(ctx context.Context, conn driver.Conn, minutes []minute
 		"accounts": clickhouse.UUIDs(distinct(accounts)), "links": clickhouse.UUIDs(distinct(links)),
 		"of": clickhouse.UUIDs(of), "starts": clickhouse.Numbers(starts),
 		"first": fmt.Sprint(first.UnixMilli()), "last": fmt.Sprint(last.Add(time.Minute).UnixMilli()),
-	})), `SELECT generic_link_id, minute, views FROM (`+view.Landings(`account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}
+	})), `SELECT generic_link_id, minute, views FROM (`+stream.LandingViews(`account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}
 		AND created_at >= fromUnixTimestamp64Milli({first:Int64}) AND created_at < fromUnixTimestamp64Milli({last:Int64})
 		AND (generic_link_id, toInt64(toUnixTimestamp(toStartOfMinute(created_at)))) IN (SELECT arrayJoin(arrayZip({of:Array(UUID)}, {starts:Array(Int64)})) AS p)`)+`)`)
 	if err != nil {

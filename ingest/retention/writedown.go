@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/ingest/view"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/store"
 )
@@ -266,12 +266,12 @@ SETTINGS max_bytes_before_external_group_by = ` + spill
 // genericLinkViews stores the views of landing pages in a month.
 func genericLinkViews(moved bool) string {
 	inMonth := "toYYYYMM(created_at) = {month:UInt32} AND " + fmt.Sprintf(inRange, "generic_link_id")
-	landings := view.Landings(inMonth)
+	landings := stream.LandingViews(inMonth)
 	if moved {
 		const several = "HAVING uniqExact(_shard_num) > 1"
 		minutes := "SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute FROM " + clickhouse.OverShards("lodestone.link_views") +
 			" WHERE bot = '' AND " + inMonth + " GROUP BY account_id, generic_link_id, minute " + several
-		landings = view.LandingsWithout("SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute, ip_hash, user_agent FROM "+
+		landings = stream.LandingViewsWithout("SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute, ip_hash, user_agent FROM "+
 			clickhouse.OverShards("lodestone.link_views")+" WHERE bot = '' AND "+inMonth+" AND (account_id, generic_link_id, toStartOfMinute(created_at)) GLOBAL IN ("+minutes+
 			") GROUP BY account_id, generic_link_id, minute, ip_hash, user_agent "+several, inMonth)
 	}
@@ -279,7 +279,7 @@ func genericLinkViews(moved bool) string {
 INSERT INTO lodestone.expired_views (account_id, link_id, step, views, first, last)
 SELECT account_id, generic_link_id, {step:UInt32}, sum(views), min(since), max(until)
 FROM (` + landings + `)
-GROUP BY account_id, generic_link_id` + view.InOrder
+GROUP BY account_id, generic_link_id` + stream.InOrderOfMinutes
 }
 
 // expireSessions deletes the counted sessions of months that are deleted, some at a time. It waits

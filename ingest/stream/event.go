@@ -5,13 +5,12 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"lodestone/ingest/agent"
 	"lodestone/pkg/event"
 )
 
 // Events is the way of events.
 func Events() Stream {
-	agents := agent.New()
+	agents := newAgentParser()
 	return Stream{
 		Topic:   event.Topic,
 		Table:   "events",
@@ -53,7 +52,7 @@ type eventTable struct {
 	columns proto.Input
 }
 
-func newEventTable(agents *agent.Parser) *eventTable {
+func newEventTable(agents *agentParser) *eventTable {
 	t := &eventTable{
 		visitor:    newVisitorColumns(agents),
 		bot:        newTextColumn(),

@@ -5,13 +5,12 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"lodestone/ingest/agent"
 	"lodestone/pkg/event"
 )
 
 // LinkViews is the way of views of landing pages.
 func LinkViews() Stream {
-	agents := agent.New()
+	agents := newAgentParser()
 	return Stream{
 		Topic:   event.LinkViewTopic,
 		Table:   "link_views",
@@ -45,7 +44,7 @@ type linkViewTable struct {
 	columns proto.Input
 }
 
-func newLinkViewTable(agents *agent.Parser) *linkViewTable {
+func newLinkViewTable(agents *agentParser) *linkViewTable {
 	t := &linkViewTable{
 		visitor:    newVisitorColumns(agents),
 		bot:        newTextColumn(),

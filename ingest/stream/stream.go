@@ -3,6 +3,9 @@
 // event, what a commit of the consumer group says, and how the rows of one partition are inserted
 // and looked up.
 //
+// It also has what these programs agree on: the names of browsers and operating systems, what counts
+// as a view of a landing page, and the shard on which the rows of a partition are.
+//
 // The consumer stores with it; the tools of operators decide with it about the consumer's work.
 package stream
 

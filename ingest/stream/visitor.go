@@ -3,20 +3,19 @@ package stream
 import (
 	"github.com/ClickHouse/ch-go/proto"
 
-	"lodestone/ingest/agent"
 	"lodestone/pkg/event"
 )
 
 // visitorColumns are the columns that say with what a visitor came and from where.
 type visitorColumns struct {
-	agents           *agent.Parser
+	agents           *agentParser
 	userAgent, names *textColumn
 	origin           *textColumn
 	named            []uint32                // numbers of the names of userAgent's texts
 	origins          map[event.Origin]uint32 // numbers of the texts of origin
 }
 
-func newVisitorColumns(agents *agent.Parser) visitorColumns {
+func newVisitorColumns(agents *agentParser) visitorColumns {
 	return visitorColumns{agents: agents, userAgent: newTextColumn(), names: newTextColumn(), origin: newTextColumn(), origins: map[event.Origin]uint32{}}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/ingest/view"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/service"
@@ -48,7 +48,7 @@ func kinds() []counted {
 		{
 			noun: "generic link", topic: event.LinkViewTopic, table: "link_views", link: "generic_link_id",
 			views: "SELECT generic_link_id, sum(views), min(since), max(until) FROM (" +
-				view.Landings("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + ") GROUP BY generic_link_id",
+				stream.LandingViews("account_id IN {accounts:Array(UUID)} AND generic_link_id IN {links:Array(UUID)}") + ") GROUP BY generic_link_id",
 		},
 	}
 }

@@ -11,7 +11,7 @@ func ofShards() []Mutant {
 		},
 		{
 			Name:    "spooled events are not looked for on the shards of an earlier topic",
-			Edits:   []Edit{{"pkg/placement/placement.go", "o.TopicID != topicID && shard != own", "false && o.TopicID != topicID && shard != own"}},
+			Edits:   []Edit{{"ingest/stream/placement.go", "o.TopicID != topicID && shard != own", "false && o.TopicID != topicID && shard != own"}},
 			Package: tests, Test: "TestARepeatFromASpoolIsFoundOnTheShardOfAnEarlierTopic",
 		},
 		{
@@ -26,8 +26,8 @@ func ofShards() []Mutant {
 		},
 		{
 			Name:    "a partition is placed without a look at its rows",
-			Edits:   []Edit{{"pkg/placement/placement.go", "\tif len(with) > 0 {", "\tif len(with) > 0 && false {"}},
-			Package: "pkg/placement", Test: "TestANewPartitionIsPlacedOnTheShardWithTheFewest",
+			Edits:   []Edit{{"ingest/stream/placement.go", "\tif len(with) > 0 {", "\tif len(with) > 0 && false {"}},
+			Package: "ingest/stream", Test: "TestANewPartitionIsPlacedOnTheShardWithTheFewest",
 		},
 		{
 			Name:    "a view on two shards is written down by each",

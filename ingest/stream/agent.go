@@ -1,12 +1,4 @@
-// Package agent names the browser and the operating system of a user agent.
-//
-// The consumer derives the names when it makes a row, so that later lists do not change what is
-// stored. A record has the user agent alone: collectors of any release write the same record, and
-// what becomes a row depends on the log and on the release of the consumer. A block that is built
-// again by another release may have other names. That doubles and loses nothing: an insert is
-// recognised by its token and a stored row by its offset, neither of which depends on what else is
-// in a row.
-package agent
+package stream
 
 import (
 	"fmt"
@@ -21,51 +13,58 @@ import (
 	"lodestone/pkg/literal"
 )
 
-// Names are those of a user agent. They are empty if there is none, and Other if it is none of the
-// known.
-type Names struct {
+// agentNames are the browser and the operating system of a user agent. They are empty if there is
+// no user agent, and otherAgent if it is none of the known.
+//
+// The consumer derives the names when it makes a row, so that later lists do not change what is
+// stored. A record has the user agent alone: collectors of any release write the same record, and
+// what becomes a row depends on the log and on the release of the consumer. A block that is built
+// again by another release may have other names. That doubles and loses nothing: an insert is
+// recognised by its token and a stored row by its offset, neither of which depends on what else is
+// in a row.
+type agentNames struct {
 	Browser, OS string
 }
 
 // String returns the names as they are stored, with a slash between them, or nothing if there are
 // none.
-func (n Names) String() string {
-	if n == (Names{}) {
+func (n agentNames) String() string {
+	if n == (agentNames{}) {
 		return ""
 	}
 	return n.Browser + "/" + n.OS
 }
 
-// Parser names user agents and remembers the names. It is safe for concurrent use.
-type Parser struct {
-	known *lru.Cache // of Names by user agent
+// agentParser names user agents and remembers the names. It is safe for concurrent use.
+type agentParser struct {
+	known *lru.Cache // of agentNames by user agent
 }
 
 // memoSize bounds how many user agents are remembered. They have 512 bytes at most, and 130
 // usually.
 const memoSize = 16_384
 
-// New returns a Parser.
-func New() *Parser {
+// newAgentParser returns a parser.
+func newAgentParser() *agentParser {
 	known, _ := lru.New(memoSize) // it fails for a size below one
-	return &Parser{known}
+	return &agentParser{known}
 }
 
 // Names returns the names of a user agent.
-func (p *Parser) Names(userAgent string) Names {
+func (p *agentParser) Names(userAgent string) agentNames {
 	if userAgent == "" {
-		return Names{}
+		return agentNames{}
 	}
 	if known, ok := p.known.Get(userAgent); ok {
-		return known.(Names)
+		return known.(agentNames)
 	}
-	names := loaded().names(userAgent)
+	names := loadedAgentRules().names(userAgent)
 	p.known.Add(userAgent, names)
 	return names
 }
 
-// rules are the expressions of the list that is part of the program.
-type rules struct {
+// agentRules are the expressions of the list that is part of the program.
+type agentRules struct {
 	list uaparser.RegexDefinitions
 	// Texts in lower case of which at least one is in each user agent that the expression of the same
 	// index matches. The list has hundreds of expressions, of which a few are worth trying: it takes
@@ -74,18 +73,18 @@ type rules struct {
 	browsers, systems [][]string
 }
 
-// loaded returns the rules, of which one copy is enough for a process: they take some megabytes,
+// loadedAgentRules returns the rules, of which one copy is enough for a process: they take some megabytes,
 // and 0.1 s to read.
-var loaded = sync.OnceValue(func() *rules {
-	r, err := load()
+var loadedAgentRules = sync.OnceValue(func() *agentRules {
+	r, err := loadAgentRules()
 	if err != nil { // the list is part of the program, and a test reads it
-		return &rules{}
+		return &agentRules{}
 	}
 	return r
 })
 
-func load() (*rules, error) {
-	r := &rules{}
+func loadAgentRules() (*agentRules, error) {
+	r := &agentRules{}
 	if err := yaml.Unmarshal(uaparser.DefinitionYaml, &r.list); err != nil {
 		return nil, fmt.Errorf("read list of user agents: %w", err)
 	}
@@ -94,14 +93,14 @@ func load() (*rules, error) {
 		return nil, fmt.Errorf("compile list of user agents: %w", err)
 	}
 	for _, p := range r.list.UA {
-		needs, err := needsOf(p.Flags, p.Expr)
+		needs, err := literalsOf(p.Flags, p.Expr)
 		if err != nil {
 			return nil, err
 		}
 		r.browsers = append(r.browsers, needs)
 	}
 	for _, p := range r.list.OS {
-		needs, err := needsOf(p.Flags, p.Expr)
+		needs, err := literalsOf(p.Flags, p.Expr)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +109,7 @@ func load() (*rules, error) {
 	return r, nil
 }
 
-func needsOf(flags, expression string) ([]string, error) {
+func literalsOf(flags, expression string) ([]string, error) {
 	if flags != "" {
 		expression = "(?" + flags + ")" + expression
 	}
@@ -122,7 +121,7 @@ func needsOf(flags, expression string) ([]string, error) {
 }
 
 // names returns the names by the first expression of each list that matches.
-func (r *rules) names(userAgent string) Names {
+func (r *agentRules) names(userAgent string) agentNames {
 	var (
 		browser uaparser.UserAgent
 		system  uaparser.Os
@@ -139,9 +138,9 @@ func (r *rules) names(userAgent string) Names {
 		}
 	}
 	if name := ownBrowser(userAgent, browser.Family); name != "" {
-		return Names{name, tidySystem(system.Family)}
+		return agentNames{name, tidySystem(system.Family)}
 	}
-	return Names{tidyBrowser(browser.Family), tidySystem(system.Family)}
+	return agentNames{tidyBrowser(browser.Family), tidySystem(system.Family)}
 }
 
 func mayMatch(lower string, needs []string) bool {

@@ -1,14 +1,14 @@
-package agent
+package stream
 
 import "strings"
 
-// Other is the name of everything that is not in the tables below. The list's own names may repeat
+// otherAgent is the name of everything that is not in the tables below. The list's own names may repeat
 // any text of a user agent, of which clients can make up any number.
-const Other = "Other"
+const otherAgent = "Other"
 
 // browsers has the names of the list, by the tidy name: one for the forms of a browser on phones,
 // tablets and desktops.
-var browsers = byName(map[string][]string{
+var browsers = byListedName(map[string][]string{
 	"Chrome":            {"Chrome", "Chrome Mobile", "Chrome Mobile iOS", "Chromium", "Chrome Frame", "HeadlessChrome"},
 	"Chrome WebView":    {"Chrome Mobile WebView"},
 	"Safari":            {"Safari", "Mobile Safari"},
@@ -50,7 +50,7 @@ var browsers = byName(map[string][]string{
 })
 
 // systems are those of the list, by the tidy name.
-var systems = byName(map[string][]string{
+var systems = byListedName(map[string][]string{
 	"Windows":       {"Windows"},
 	"Windows Phone": {"Windows Phone", "Windows Mobile"},
 	"macOS":         {"Mac OS X", "Mac OS"},
@@ -73,7 +73,7 @@ var systems = byName(map[string][]string{
 	"Symbian":    {"Symbian OS", "Symbian^3", "Symbian^3 Anna", "Symbian^3 Belle"},
 })
 
-func byName(lists map[string][]string) map[string]string {
+func byListedName(lists map[string][]string) map[string]string {
 	tidy := map[string]string{}
 	for name, list := range lists {
 		for _, from := range list {
@@ -115,12 +115,12 @@ func tidyBrowser(family string) string {
 	if strings.HasPrefix(family, "Firefox (") { // a version before its release, by its code name
 		return "Firefox"
 	}
-	return Other
+	return otherAgent
 }
 
 func tidySystem(family string) string {
 	if name, ok := systems[family]; ok {
 		return name
 	}
-	return Other
+	return otherAgent
 }

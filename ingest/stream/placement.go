@@ -1,9 +1,4 @@
-// Package placement records in Postgres on which shard of ClickHouse the rows of each Kafka
-// partition are. A partition is placed when it is first seen, and never moved: all that exactly
-// once rests on (a block, its token, the look for what is stored, the server's clock) is of one
-// server. A topology of one server records placements as well, so that it can get a second shard
-// later.
-package placement
+package stream
 
 import (
 	"context"
@@ -21,12 +16,16 @@ import (
 	"lodestone/pkg/store"
 )
 
-// lockKey is the key of the advisory lock under which partitions are placed, so that they spread
+// placementLock is the key of the advisory lock under which partitions are placed, so that they spread
 // evenly.
-const lockKey = 0x6c6f6465_706c6163 // "lodeplac"
+const placementLock = 0x6c6f6465_706c6163 // "lodeplac"
 
-// Ledger places partitions. It is safe for concurrent use.
-type Ledger struct {
+// Placements records in Postgres on which shard of ClickHouse the rows of each Kafka partition are. A
+// partition is placed when it is first seen, and never moved: all that exactly once rests on (a
+// block, its token, the look for what is stored, the server's clock) is of one server. A topology
+// of one server records placements as well, so that it can get a second shard later. It is safe for
+// concurrent use.
+type Placements struct {
 	pool     *postgres.Pool
 	topology *clickhouse.Topology
 
@@ -34,9 +33,9 @@ type Ledger struct {
 	only   uint16        // id of the only shard, once it was asked; whoever asks may use it
 }
 
-// New returns the ledger of a copy of the events.
-func New(pool *postgres.Pool, topology *clickhouse.Topology) *Ledger {
-	return &Ledger{pool: pool, topology: topology, asking: make(chan struct{}, 1)}
+// NewPlacements returns the ledger of a copy of the events.
+func NewPlacements(pool *postgres.Pool, topology *clickhouse.Topology) *Placements {
+	return &Placements{pool: pool, topology: topology, asking: make(chan struct{}, 1)}
 }
 
 // Partition is a partition of a topic, and the table of its rows.
@@ -50,7 +49,7 @@ type Partition struct {
 // Shard returns the shard of a partition. A partition that has none is placed once every shard was
 // asked for its rows: on the one that has some, as after Postgres was restored from a backup; else
 // on one that has the fewest of the topic. An error may be temporary.
-func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
+func (l *Placements) Shard(ctx context.Context, p Partition) (uint16, error) {
 	shard, err := store.New(l.pool.Unscoped()).Placement(ctx, store.PlacementParams{TopicID: p.TopicID, Partition: p.Number, Copy: l.topology.Copy()})
 	if err != nil {
 		return 0, fmt.Errorf("read the shard of %s partition %d: %w", p.Topic, p.Number, err)
@@ -67,7 +66,7 @@ func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
 	}
 	err = l.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		q := store.New(tx)
-		if err := q.Lock(ctx, lockKey); err != nil {
+		if err := q.Lock(ctx, placementLock); err != nil {
 			return err
 		}
 		others, err := q.PlacementsOfName(ctx, store.PlacementsOfNameParams{Topic: p.Topic, Copy: l.topology.Copy()})
@@ -78,7 +77,7 @@ func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
 			shard = others[i].Shard // another process was faster
 			return nil
 		}
-		shard = int32(choose(p, ids, with, others))
+		shard = int32(chooseShard(p, ids, with, others))
 		return q.AddPlacement(ctx, store.AddPlacementParams{TopicID: p.TopicID, Partition: p.Number, Topic: p.Topic, Shard: shard})
 	})
 	if err != nil {
@@ -88,7 +87,7 @@ func (l *Ledger) Shard(ctx context.Context, p Partition) (uint16, error) {
 }
 
 // ask returns the ids of all shards, and of those that have rows of a partition.
-func (l *Ledger) ask(ctx context.Context, p Partition) (ids, with []uint16, err error) {
+func (l *Placements) ask(ctx context.Context, p Partition) (ids, with []uint16, err error) {
 	select {
 	case l.asking <- struct{}{}:
 		defer func() { <-l.asking }()
@@ -121,9 +120,9 @@ func (l *Ledger) ask(ctx context.Context, p Partition) (ids, with []uint16, err 
 	return ids, with, err
 }
 
-// choose returns the shard of a partition that has none yet. Repeats of events of an earlier topic
+// chooseShard returns the shard of a partition that has none yet. Repeats of events of an earlier topic
 // are looked for on its shards (Before).
-func choose(p Partition, ids, with []uint16, others []store.PlacementsOfNameRow) uint16 {
+func chooseShard(p Partition, ids, with []uint16, others []store.PlacementsOfNameRow) uint16 {
 	if len(with) > 0 {
 		return with[0]
 	}
@@ -139,7 +138,7 @@ func choose(p Partition, ids, with []uint16, others []store.PlacementsOfNameRow)
 
 // Before returns the shards other than one's own that may have earlier events of a topic: those of
 // earlier topics of its name. An error may be temporary.
-func (l *Ledger) Before(ctx context.Context, topic string, topicID uuid.UUID, own uint16) ([]uint16, error) {
+func (l *Placements) Before(ctx context.Context, topic string, topicID uuid.UUID, own uint16) ([]uint16, error) {
 	if l.topology.Size() == 1 {
 		return nil, nil
 	}
@@ -166,9 +165,9 @@ func AddCopy(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) (add
 	return added, nil
 }
 
-// Check returns an error of settings if the copy of the events is not on record, or the settings
+// CheckPlacements returns an error of settings if the copy of the events is not on record, or the settings
 // lack a shard that stores partitions: what is read without it would be less than there is.
-func Check(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error {
+func CheckPlacements(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error {
 	servers, err := c.Servers()
 	if err != nil {
 		return err

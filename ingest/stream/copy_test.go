@@ -1,4 +1,4 @@
-package placement_test
+package stream_test
 
 import (
 	"testing"
@@ -7,14 +7,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/pkg/placement"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/test/enginetest"
 )
-
-func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // requireWrongCopy fails unless the error is one of the setting of the copy.
 func requireWrongCopy(t *testing.T, err error) {
@@ -30,17 +28,17 @@ func TestAServerIsOfOneCopy(t *testing.T) {
 	enginetest.Run(t, server)
 	pool := enginetest.MigratedPostgres(t)
 	second := clickhouse.Config{URL: server.URL(), Copy: 2}
-	requireWrongCopy(t, placement.Check(t.Context(), pool, second))
+	requireWrongCopy(t, stream.CheckPlacements(t.Context(), pool, second))
 	for range 2 {
 		_, err := clickhouse.Migrate(t.Context(), second)
 		require.NoError(t, err)
 	}
 	require.Equal(t, []uint16{1001}, shards(t, second))
 	for want := range 2 {
-		added, err := placement.AddCopy(t.Context(), pool, second)
+		added, err := stream.AddCopy(t.Context(), pool, second)
 		require.NoError(t, err)
 		require.Equal(t, want == 0, added)
-		require.NoError(t, placement.Check(t.Context(), pool, second))
+		require.NoError(t, stream.CheckPlacements(t.Context(), pool, second))
 	}
 
 	first := clickhouse.Config{URL: server.URL()}
@@ -85,7 +83,7 @@ func TestALostCopyLeavesNothing(t *testing.T) {
 	exec("INSERT INTO erasure_copies (erasure_id, copy) VALUES ($1, 1)", done)
 	exec("SELECT complete_erasures()")
 	require.True(t, blanked(done))
-	added, err := placement.AddCopy(t.Context(), pool, clickhouse.Config{Copy: 2})
+	added, err := stream.AddCopy(t.Context(), pool, clickhouse.Config{Copy: 2})
 	require.NoError(t, err)
 	require.True(t, added)
 	require.False(t, blanked(done), "the new copy may have events of the person")
@@ -117,9 +115,9 @@ func TestALostCopyLeavesNothing(t *testing.T) {
 	}
 	require.True(t, blanked(done))
 	require.False(t, blanked(pending), "copy 1 has not")
-	_, err = placement.AddCopy(t.Context(), pool, clickhouse.Config{Copy: 2})
+	_, err = stream.AddCopy(t.Context(), pool, clickhouse.Config{Copy: 2})
 	require.ErrorContains(t, err, "copy 2 of the events was removed", "its group has committed what another store lacks")
-	_, err = placement.AddCopy(t.Context(), pool, clickhouse.Config{Copy: 3})
+	_, err = stream.AddCopy(t.Context(), pool, clickhouse.Config{Copy: 3})
 	require.NoError(t, err)
 }
 

@@ -1,9 +1,6 @@
-// Package view defines what counts as a view of a generic link's landing page. It is used by the
-// counters, by the retention, which stores the views of deleted months, and by the check of the
-// counters.
-package view
+package stream
 
-// Landings returns the ClickHouse query for the counted views of landing pages among the rows that
+// LandingViews returns the ClickHouse query for the counted views of landing pages among the rows that
 // match the condition: account_id, generic_link_id, minute, views, since and until.
 //
 // Every request is stored as a row of its own, but one visitor counts once a minute (UTC) on a
@@ -15,15 +12,17 @@ package view
 // The time is the collector's, so a sender cannot spread its views over minutes. No minute lies in
 // two months. Rows are read in the order of the table's key, so that what is in memory at a time is
 // the visitors of a minute.
-func Landings(condition string) string { return landings("uniqExact(ip_hash, user_agent)", condition) }
-
-// LandingsWithout leaves out of views what another query returns: account_id, generic_link_id,
-// minute, ip_hash and user_agent.
-func LandingsWithout(others, condition string) string {
-	return landings("uniqExactIf(ip_hash, user_agent, (account_id, generic_link_id, toStartOfMinute(created_at), ip_hash, user_agent) NOT IN ("+others+"))", condition)
+func LandingViews(condition string) string {
+	return landingViews("uniqExact(ip_hash, user_agent)", condition)
 }
 
-func landings(views, condition string) string {
+// LandingViewsWithout leaves out of views what another query returns: account_id, generic_link_id,
+// minute, ip_hash and user_agent.
+func LandingViewsWithout(others, condition string) string {
+	return landingViews("uniqExactIf(ip_hash, user_agent, (account_id, generic_link_id, toStartOfMinute(created_at), ip_hash, user_agent) NOT IN ("+others+"))", condition)
+}
+
+func landingViews(views, condition string) string {
 	return `
 SELECT account_id, generic_link_id, toStartOfMinute(created_at) AS minute,
     ` + views + ` AS views, min(created_at) AS since, max(created_at) AS until
@@ -32,5 +31,5 @@ WHERE bot = '' AND ` + condition + `
 GROUP BY account_id, generic_link_id, minute`
 }
 
-// InOrder is the setting under which Landings needs little memory.
-const InOrder = " SETTINGS optimize_aggregation_in_order = 1"
+// InOrderOfMinutes is the setting under which LandingViews needs little memory.
+const InOrderOfMinutes = " SETTINGS optimize_aggregation_in_order = 1"

@@ -1,4 +1,4 @@
-package placement
+package stream
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // silent. One that is stopped waits for no other.
 func TestAPartitionThatIsStoppedWaitsForNoQuestionOfAnother(t *testing.T) {
 	t.Parallel()
-	l := New(nil, nil)
+	l := NewPlacements(nil, nil)
 	l.asking <- struct{}{} // another asks, and gets no answer
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -33,9 +33,9 @@ func TestANewPartitionIsPlacedOnTheShardWithTheFewest(t *testing.T) {
 	ids := []uint16{2, 1}
 	for p := int32(4); p < 8; p++ {
 		added := Partition{TopicID: topic, Number: p}
-		require.EqualValues(t, 1, choose(added, ids, []uint16{1}, placed), "rows that are there decide")
-		require.EqualValues(t, 2, choose(added, ids, nil, placed))
+		require.EqualValues(t, 1, chooseShard(added, ids, []uint16{1}, placed), "rows that are there decide")
+		require.EqualValues(t, 2, chooseShard(added, ids, nil, placed))
 		placed = append(placed, store.PlacementsOfNameRow{TopicID: topic, Partition: p, Shard: 2})
 	}
-	require.EqualValues(t, 1, choose(Partition{TopicID: topic, Number: 8}, ids, nil, placed), "the first of several with as many")
+	require.EqualValues(t, 1, chooseShard(Partition{TopicID: topic, Number: 8}, ids, nil, placed), "the first of several with as many")
 }

@@ -1,4 +1,4 @@
-package agent
+package stream
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var examples = map[string]Names{
+var agentExamples = map[string]agentNames{
 	"": {},
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36":                                                         {"Chrome", "Windows"},
 	"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36":                                                         {"Chrome", "Android"},
@@ -34,18 +34,18 @@ var examples = map[string]Names{
 	"Mozilla/5.0 (Linux; Android 15; X6833B; wv) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.6778.260 YaBrowser/25.2.0.51 (lite) Mobile Safari/537.36":                {"Yandex Browser", "Android"},
 	"Mozilla/5.0 (Linux; U; Android 15; zh-CN; PKB110) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/123.0.6312.80 Quark/7.9.7.782 Mobile Safari/537.36":          {"Quark", "Android"},
 	"Mozilla/5.0 (Web0S; Linux/SmartTV) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/87.0.4280.88 Safari/537.36 HbbTV/1.6.1 (+DRM; LGE; 58BSE9503;)":                         {"Chrome", "webOS"},
-	"curl/8.14.1":        {Other, Other},
-	"Go-http-client/1.1": {Other, Other},
-	"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; +http://www.google.com/bot.html) Chrome/140.0.0.0 Safari/537.36": {Other, Other},
-	"NameOfMyOwnBot/1.0": {Other, Other},
-	"é \x00":             {Other, Other},
+	"curl/8.14.1":        {otherAgent, otherAgent},
+	"Go-http-client/1.1": {otherAgent, otherAgent},
+	"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; +http://www.google.com/bot.html) Chrome/140.0.0.0 Safari/537.36": {otherAgent, otherAgent},
+	"NameOfMyOwnBot/1.0": {otherAgent, otherAgent},
+	"é \x00":             {otherAgent, otherAgent},
 }
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	p := New()
+	p := newAgentParser()
 	for range 2 { // the second time from memory
-		for userAgent, want := range examples {
+		for userAgent, want := range agentExamples {
 			require.Equal(t, want, p.Names(userAgent), userAgent)
 		}
 	}
@@ -70,10 +70,10 @@ var theirSystems = map[string][]string{
 // Of the browsers and systems of a published list that have a name here, at least 95 of 100 get it.
 func TestNamesOfAPublishedList(t *testing.T) {
 	t.Parallel()
-	ours := [2]map[string]string{byName(theirBrowsers), byName(theirSystems)}
+	ours := [2]map[string]string{byListedName(theirBrowsers), byListedName(theirSystems)}
 	text, err := os.ReadFile("../../pkg/bot/testdata/browsers-yauaa.tsv")
 	require.NoError(t, err)
-	p := New()
+	p := newAgentParser()
 	var named, right [2]int
 	wrong := map[string]int{}
 	for line := range strings.Lines(string(text)) {
@@ -106,17 +106,17 @@ func TestNamesOfAPublishedList(t *testing.T) {
 // does not match: the names are those of the library itself.
 func TestNamesAreThoseOfTheList(t *testing.T) {
 	t.Parallel()
-	_, err := load()
+	_, err := loadAgentRules()
 	require.NoError(t, err)
 	list, err := uaparser.New(uaparser.WithMode(uaparser.EUserAgentLookUpMode | uaparser.EOsLookUpMode))
 	require.NoError(t, err)
-	p := New()
+	p := newAgentParser()
 	parts := []string{
 		"Mozilla/5.0", "(iPhone; CPU iPhone OS 18_5 like Mac OS X)", "(Windows NT 10.0; Win64; x64)", "(X11; Linux x86_64)", "(compatible; ", ")", "MSIE 6.0", "Bot/1.0",
 		"bot", "CRAWLER", "Spider 2", "Chrome/1.2.3.4", "CriOS/7.0", "Version/4.0", "Safari/5", "Mobile", "UCBrowser/1.2.3", "UCWEB7.0.2", "U3/1.2.3", "iPad", "iPod touch", "SymbOS",
 		"S60/3", "KAIOS/2.5", "Mac OS X 10_15", "; OS X 10.1", "BMP/1.2.3", "Android 14;", "Opera/9.80", "Presto/2", "Edg/1.0", "FBAN/FBIOS", "GSA/1.2", "like Gecko", "cf/1.2.3", "ſK",
 	}
-	tidy := map[string]bool{Other: true}
+	tidy := map[string]bool{otherAgent: true}
 	for _, table := range []map[string]string{browsers, systems} {
 		for _, name := range table {
 			tidy[name] = true
@@ -126,27 +126,27 @@ func TestNamesAreThoseOfTheList(t *testing.T) {
 		userAgent := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 8).Draw(t, "parts"), rapid.SampledFrom([]string{" ", "", "; "}).Draw(t, "between"))
 		got := p.Names(userAgent)
 		require.True(t, tidy[got.Browser] && tidy[got.OS], got)
-		require.Equal(t, Names{tidyBrowser(list.ParseUserAgent(userAgent).Family), tidySystem(list.ParseOs(userAgent).Family)}, got, userAgent)
+		require.Equal(t, agentNames{tidyBrowser(list.ParseUserAgent(userAgent).Family), tidySystem(list.ParseOs(userAgent).Family)}, got, userAgent)
 	})
 }
 
 func TestTheMemoIsBounded(t *testing.T) {
 	t.Parallel()
-	p := New()
+	p := newAgentParser()
 	for i := range memoSize + 100 {
-		p.known.Add(fmt.Sprint(i), Names{})
+		p.known.Add(fmt.Sprint(i), agentNames{})
 	}
 	require.Equal(t, memoSize, p.known.Len())
 }
 
 // BenchmarkNames is of user agents that were not seen lately.
 func BenchmarkNames(b *testing.B) {
-	for userAgent, names := range examples {
+	for userAgent, names := range agentExamples {
 		if userAgent == "" {
 			continue
 		}
 		b.Run(names.Browser+" on "+names.OS, func(b *testing.B) {
-			r := loaded()
+			r := loadedAgentRules()
 			for b.Loop() {
 				r.names(userAgent)
 			}
