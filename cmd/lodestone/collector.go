@@ -7,7 +7,6 @@ import (
 
 	"lodestone/ingest/beacon"
 	"lodestone/ingest/collector"
-	"lodestone/ingest/iphash"
 	"lodestone/ingest/producer"
 	"lodestone/ingest/quota"
 	"lodestone/ingest/spool"
@@ -95,7 +94,7 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 	if err != nil {
 		return err
 	}
-	salts, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: ring, Now: time.Now, Log: p.log, Registerer: p.metrics})
+	salts, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: ring, Now: time.Now, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

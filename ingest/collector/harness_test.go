@@ -24,7 +24,6 @@ import (
 	"go.uber.org/goleak"
 
 	"lodestone/ingest/collector"
-	"lodestone/ingest/iphash"
 	"lodestone/ingest/producer"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/event"
@@ -130,9 +129,9 @@ func (noHasher) Hash(uuid.UUID, netip.Addr, time.Time) (out [16]byte, ok bool) {
 
 // newSalts returns salts that run and have one for the time of the tests: they start without,
 // should Postgres take its time.
-func newSalts(t *testing.T, ring *token.Ring, pool *postgres.Pool) *iphash.Salts {
+func newSalts(t *testing.T, ring *token.Ring, pool *postgres.Pool) *collector.Salts {
 	t.Helper()
-	salts, err := iphash.NewSalts(iphash.Deps{
+	salts, err := collector.NewSalts(collector.SaltsDeps{
 		Postgres: pool, Tokens: ring, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)

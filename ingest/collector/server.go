@@ -60,7 +60,7 @@ type Sink interface {
 	Write(ctx context.Context, records []producer.Record) error
 }
 
-// Hasher turns the address of a client into the hash that is kept. *iphash.Salts is the one in use.
+// Hasher turns the address of a client into the hash that is kept. *Salts is the one in use.
 type Hasher interface {
 	// Hash returns the hash of an address for one account at a time, or false when there is no
 	// salt for that time. It is called from many goroutines and must not block.

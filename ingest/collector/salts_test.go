@@ -1,4 +1,4 @@
-package iphash_test
+package collector_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/ingest/iphash"
+	"lodestone/ingest/collector"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
@@ -44,7 +44,7 @@ var (
 	oneID = uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
 )
 
-func hash(t testing.TB, s *iphash.Salts, account uuid.UUID, addr netip.Addr, at time.Time) [16]byte {
+func hashOf(t testing.TB, s *collector.Salts, account uuid.UUID, addr netip.Addr, at time.Time) [16]byte {
 	t.Helper()
 	h, ok := s.Hash(account, addr, at)
 	require.True(t, ok)
@@ -52,7 +52,7 @@ func hash(t testing.TB, s *iphash.Salts, account uuid.UUID, addr netip.Addr, at 
 	return h
 }
 
-func days(t testing.TB, pool *postgres.Pool) []string {
+func saltDays(t testing.TB, pool *postgres.Pool) []string {
 	t.Helper()
 	rows, err := pool.Unscoped().Query(context.Background(), "SELECT day::text FROM ip_salts ORDER BY day")
 	require.NoError(t, err)
@@ -69,15 +69,15 @@ func days(t testing.TB, pool *postgres.Pool) []string {
 
 func TestHash(t *testing.T) {
 	t.Parallel()
-	s := newSalts(t, enginetest.MigratedPostgres(t), newClock(noon).now)
+	s := newSaltsAt(t, enginetest.MigratedPostgres(t), newClock(noon).now)
 	runSalts(t, s, noon)
-	h := hash(t, s, oneID, anna, noon)
-	require.Equal(t, h, hash(t, s, oneID, anna, noon.Add(11*time.Hour)), "the same within a day")
-	require.Equal(t, h, hash(t, s, oneID, netip.MustParseAddr("::ffff:203.0.113.1"), noon), "the same in IPv6 form")
-	require.Equal(t, h, hash(t, s, oneID, anna, noon.In(time.FixedZone("", 14*3600))), "days are UTC's")
-	require.NotEqual(t, h, hash(t, s, oneID, bert, noon), "another visitor")
-	require.NotEqual(t, h, hash(t, s, uuid.New(), anna, noon), "another account")
-	require.NotEqual(t, h, hash(t, s, oneID, anna, noon.Add(12*time.Hour)), "another day")
+	h := hashOf(t, s, oneID, anna, noon)
+	require.Equal(t, h, hashOf(t, s, oneID, anna, noon.Add(11*time.Hour)), "the same within a day")
+	require.Equal(t, h, hashOf(t, s, oneID, netip.MustParseAddr("::ffff:203.0.113.1"), noon), "the same in IPv6 form")
+	require.Equal(t, h, hashOf(t, s, oneID, anna, noon.In(time.FixedZone("", 14*3600))), "days are UTC's")
+	require.NotEqual(t, h, hashOf(t, s, oneID, bert, noon), "another visitor")
+	require.NotEqual(t, h, hashOf(t, s, uuid.New(), anna, noon), "another account")
+	require.NotEqual(t, h, hashOf(t, s, oneID, anna, noon.Add(12*time.Hour)), "another day")
 	_, ok := s.Hash(oneID, anna, noon.Add(36*time.Hour))
 	require.False(t, ok)
 }
@@ -85,37 +85,37 @@ func TestHash(t *testing.T) {
 func TestCollectorsShareSalts(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.MigratedPostgres(t)
-	a, b := newSalts(t, pool, newClock(noon).now), newSalts(t, pool, newClock(noon).now)
+	a, b := newSaltsAt(t, pool, newClock(noon).now), newSaltsAt(t, pool, newClock(noon).now)
 	runSalts(t, a, noon)
 	runSalts(t, b, noon)
-	require.Equal(t, hash(t, a, oneID, anna, noon), hash(t, b, oneID, anna, noon))
-	other := newSalts(t, enginetest.MigratedPostgres(t), newClock(noon).now)
+	require.Equal(t, hashOf(t, a, oneID, anna, noon), hashOf(t, b, oneID, anna, noon))
+	other := newSaltsAt(t, enginetest.MigratedPostgres(t), newClock(noon).now)
 	runSalts(t, other, noon)
-	require.NotEqual(t, hash(t, a, oneID, anna, noon), hash(t, other, oneID, anna, noon), "salts are random")
+	require.NotEqual(t, hashOf(t, a, oneID, anna, noon), hashOf(t, other, oneID, anna, noon), "salts are random")
 }
 
 func TestSaltsRotateAndAreDestroyed(t *testing.T) {
 	t.Parallel()
 	pool, c := enginetest.MigratedPostgres(t), newClock(noon)
-	s := newSalts(t, pool, c.now)
+	s := newSaltsAt(t, pool, c.now)
 	refresh := func(at time.Time) {
 		c.set(at)
 		require.NoError(t, s.Refresh(context.Background()))
 	}
 	refresh(noon)
-	require.Equal(t, []string{"2026-03-14", "2026-03-15"}, days(t, pool))
-	first := hash(t, s, oneID, anna, noon)
-	second := hash(t, s, oneID, anna, noon.Add(24*time.Hour))
+	require.Equal(t, []string{"2026-03-14", "2026-03-15"}, saltDays(t, pool))
+	first := hashOf(t, s, oneID, anna, noon)
+	second := hashOf(t, s, oneID, anna, noon.Add(24*time.Hour))
 
 	refresh(noon.Add(12 * time.Hour)) // midnight: tomorrow's salt, fetched before, is today's
-	require.Equal(t, []string{"2026-03-14", "2026-03-15", "2026-03-16"}, days(t, pool))
-	require.Equal(t, first, hash(t, s, oneID, anna, noon))
-	require.Equal(t, second, hash(t, s, oneID, anna, noon.Add(24*time.Hour)))
+	require.Equal(t, []string{"2026-03-14", "2026-03-15", "2026-03-16"}, saltDays(t, pool))
+	require.Equal(t, first, hashOf(t, s, oneID, anna, noon))
+	require.Equal(t, second, hashOf(t, s, oneID, anna, noon.Add(24*time.Hour)))
 
 	refresh(noon.Add(36*time.Hour - time.Millisecond)) // just before 48 h after the day began
-	require.Contains(t, days(t, pool), "2026-03-14")
+	require.Contains(t, saltDays(t, pool), "2026-03-14")
 	refresh(noon.Add(36 * time.Hour))
-	require.Equal(t, []string{"2026-03-15", "2026-03-16", "2026-03-17"}, days(t, pool))
+	require.Equal(t, []string{"2026-03-15", "2026-03-16", "2026-03-17"}, saltDays(t, pool))
 	_, ok := s.Hash(oneID, anna, noon)
 	require.False(t, ok, "forgotten in memory, too")
 }
@@ -124,31 +124,31 @@ func TestFastClockDestroysNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.MigratedPostgres(t)
 	real := time.Now()
-	good, fast := newSalts(t, pool, newClock(real).now), newSalts(t, pool, newClock(real.AddDate(1, 0, 0)).now)
+	good, fast := newSaltsAt(t, pool, newClock(real).now), newSaltsAt(t, pool, newClock(real.AddDate(1, 0, 0)).now)
 	require.NoError(t, good.Refresh(context.Background()))
-	h := hash(t, good, oneID, anna, real)
+	h := hashOf(t, good, oneID, anna, real)
 	require.NoError(t, fast.Refresh(context.Background()))
 	require.NoError(t, good.Refresh(context.Background()))
-	require.Equal(t, h, hash(t, good, oneID, anna, real))
+	require.Equal(t, h, hashOf(t, good, oneID, anna, real))
 }
 
 func TestSaltsSurviveThatTheTableIsEmptied(t *testing.T) {
 	t.Parallel()
 	pool, c := enginetest.MigratedPostgres(t), newClock(noon)
-	s := newSalts(t, pool, c.now)
+	s := newSaltsAt(t, pool, c.now)
 	require.NoError(t, s.Refresh(context.Background()))
 	c.set(noon.Add(24 * time.Hour))
 	require.NoError(t, s.Refresh(context.Background()))
-	before := [][16]byte{hash(t, s, oneID, anna, noon), hash(t, s, oneID, anna, noon.Add(24*time.Hour)), hash(t, s, oneID, anna, noon.Add(48*time.Hour))}
+	before := [][16]byte{hashOf(t, s, oneID, anna, noon), hashOf(t, s, oneID, anna, noon.Add(24*time.Hour)), hashOf(t, s, oneID, anna, noon.Add(48*time.Hour))}
 	_, err := pool.Unscoped().Exec(context.Background(), "TRUNCATE ip_salts") // what a crash of Postgres does
 	require.NoError(t, err)
 	require.NoError(t, s.Refresh(context.Background()))
-	other := newSalts(t, pool, c.now)
+	other := newSaltsAt(t, pool, c.now)
 	require.NoError(t, other.Refresh(context.Background()))
 	for i, want := range before {
 		at := noon.Add(time.Duration(i) * 24 * time.Hour)
-		require.Equal(t, want, hash(t, s, oneID, anna, at))
-		require.Equal(t, want, hash(t, other, oneID, anna, at))
+		require.Equal(t, want, hashOf(t, s, oneID, anna, at))
+		require.Equal(t, want, hashOf(t, other, oneID, anna, at))
 	}
 }
 
@@ -161,15 +161,15 @@ func TestSaltsGoOnWithoutPostgres(t *testing.T) {
 	_, err := pool.Migrate(ctx)
 	require.NoError(t, err)
 	c := newClock(noon)
-	s := newSalts(t, pool, c.now)
+	s := newSaltsAt(t, pool, c.now)
 	require.NoError(t, s.Refresh(ctx))
-	first, second := hash(t, s, oneID, anna, noon), hash(t, s, oneID, anna, noon.Add(24*time.Hour))
+	first, second := hashOf(t, s, oneID, anna, noon), hashOf(t, s, oneID, anna, noon.Add(24*time.Hour))
 	stop()
 	require.Error(t, s.Refresh(ctx))
-	require.Equal(t, first, hash(t, s, oneID, anna, noon))
+	require.Equal(t, first, hashOf(t, s, oneID, anna, noon))
 	c.set(noon.Add(24 * time.Hour))
 	require.Error(t, s.Refresh(ctx))
-	require.Equal(t, second, hash(t, s, oneID, anna, noon.Add(24*time.Hour)))
+	require.Equal(t, second, hashOf(t, s, oneID, anna, noon.Add(24*time.Hour)))
 	c.set(noon.Add(48 * time.Hour))
 	require.Error(t, s.Refresh(ctx))
 	_, ok := s.Hash(oneID, anna, noon)
@@ -182,14 +182,14 @@ func TestSaltsStartWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(enginetest.MigratedPostgresURL(t))
 	require.NoError(t, err)
-	network := newLink(t, address.Host)
+	network := newCuttable(t, address.Host)
 	network.set(true)
 	address.Host = network.Addr().String()
 	pool := enginetest.PostgresPool(t, address.String())
 	var log enginetest.Log
 	keys, err := saltKeys()
 	require.NoError(t, err)
-	s, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: keys, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), Registerer: prometheus.NewRegistry()})
+	s, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: keys, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	enginetest.Run(t, s)
 	_, ok := s.Hash(oneID, anna, time.Now())
@@ -205,8 +205,8 @@ func TestSaltsStartWithoutPostgres(t *testing.T) {
 	}, waitLimit, 20*time.Millisecond)
 }
 
-// link is a network between a collector and Postgres that a test can cut.
-type link struct {
+// cuttable is a network between a collector and Postgres that a test can cut.
+type cuttable struct {
 	net.Listener
 	mu    sync.Mutex
 	to    string
@@ -214,11 +214,11 @@ type link struct {
 	conns []net.Conn
 }
 
-func newLink(t *testing.T, to string) *link {
+func newCuttable(t *testing.T, to string) *cuttable {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	n := &link{Listener: l, to: to}
+	n := &cuttable{Listener: l, to: to}
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		for {
@@ -250,7 +250,7 @@ func newLink(t *testing.T, to string) *link {
 	return n
 }
 
-func (n *link) set(cut bool) {
+func (n *cuttable) set(cut bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.cut = cut
@@ -268,33 +268,33 @@ func TestSaltsThroughAnOutageOverMidnight(t *testing.T) {
 	address, err := url.Parse(enginetest.MigratedPostgresURL(t))
 	require.NoError(t, err)
 	direct := enginetest.PostgresPool(t, address.String())
-	network := newLink(t, address.Host)
+	network := newCuttable(t, address.Host)
 	address.Host = network.Addr().String()
 	pool := enginetest.PostgresPool(t, address.String())
 
 	c := newClock(noon)
-	cutOff, other := newSalts(t, pool, c.now), newSalts(t, direct, c.now)
+	cutOff, other := newSaltsAt(t, pool, c.now), newSaltsAt(t, direct, c.now)
 	require.NoError(t, cutOff.Refresh(ctx))
 	require.NoError(t, other.Refresh(ctx))
 	network.set(true)
 	c.set(noon.Add(18 * time.Hour))
 	require.Error(t, cutOff.Refresh(ctx))
 	require.NoError(t, other.Refresh(ctx))
-	require.Equal(t, hash(t, other, oneID, anna, c.now()), hash(t, cutOff, oneID, anna, c.now()), "both knew the salt before midnight")
+	require.Equal(t, hashOf(t, other, oneID, anna, c.now()), hashOf(t, cutOff, oneID, anna, c.now()), "both knew the salt before midnight")
 	network.set(false)
 	require.NoError(t, cutOff.Refresh(ctx))
 	tomorrow := c.now().Add(24 * time.Hour)
-	require.Equal(t, hash(t, other, oneID, anna, tomorrow), hash(t, cutOff, oneID, anna, tomorrow))
+	require.Equal(t, hashOf(t, other, oneID, anna, tomorrow), hashOf(t, cutOff, oneID, anna, tomorrow))
 
 	network.set(true)
 	c.set(noon.Add(36 * time.Hour)) // 48 h after the first day began
 	require.Error(t, cutOff.Refresh(ctx))
 	_, ok := cutOff.Hash(oneID, anna, noon)
 	require.False(t, ok, "destroyed here, with Postgres away")
-	require.Contains(t, days(t, direct), "2026-03-14", "it could not be destroyed there yet")
+	require.Contains(t, saltDays(t, direct), "2026-03-14", "it could not be destroyed there yet")
 	network.set(false)
 	require.NoError(t, cutOff.Refresh(ctx))
-	require.Equal(t, []string{"2026-03-15", "2026-03-16", "2026-03-17"}, days(t, direct))
+	require.Equal(t, []string{"2026-03-15", "2026-03-16", "2026-03-17"}, saltDays(t, direct))
 }
 
 // A new first token key loses no salt, as long as the key before it is kept.
@@ -302,18 +302,18 @@ func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.MigratedPostgres(t)
 	old, fresh := token.NewKeys(1).Keys, token.NewKeys(2).Keys
-	withKeys := func(keys string) (*iphash.Salts, *enginetest.Log) {
+	withKeys := func(keys string) (*collector.Salts, *enginetest.Log) {
 		ring, err := token.Config{Keys: keys}.Ring()
 		require.NoError(t, err)
 		log := &enginetest.Log{}
-		s, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: ring, Now: newClock(noon).now, Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
+		s, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: ring, Now: newClock(noon).now, Log: slog.New(slog.NewTextHandler(log, nil)), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		require.NoError(t, s.Refresh(t.Context()))
 		return s, log
 	}
 	before, _ := withKeys(old)
 	rotated, _ := withKeys(fresh + "," + old)
-	require.Equal(t, hash(t, before, oneID, anna, noon), hash(t, rotated, oneID, anna, noon))
+	require.Equal(t, hashOf(t, before, oneID, anna, noon), hashOf(t, rotated, oneID, anna, noon))
 
 	// Without it the salt cannot be decrypted. It stays for the others, and nothing is hashed under
 	// another one.
@@ -323,14 +323,14 @@ func TestTokenKeysRotateWithoutLosingTheSalt(t *testing.T) {
 	require.NoError(t, without.Refresh(t.Context()))
 	require.Equal(t, 2, strings.Count(log.String(), "cannot be decrypted"), "once for today and once for tomorrow")
 	require.NoError(t, before.Refresh(t.Context()))
-	require.Equal(t, hash(t, before, oneID, anna, noon), hash(t, rotated, oneID, anna, noon))
+	require.Equal(t, hashOf(t, before, oneID, anna, noon), hashOf(t, rotated, oneID, anna, noon))
 
 	// A collector that has the salt in memory goes on with it, whoever wrote the row.
 	_, err := pool.Unscoped().Exec(t.Context(), "TRUNCATE ip_salts") // as after a crash of Postgres
 	require.NoError(t, err)
 	require.NoError(t, rotated.Refresh(t.Context()))
 	require.NoError(t, before.Refresh(t.Context()), "sealed under a key that it does not have")
-	require.Equal(t, hash(t, rotated, oneID, anna, noon), hash(t, before, oneID, anna, noon))
+	require.Equal(t, hashOf(t, rotated, oneID, anna, noon), hashOf(t, before, oneID, anna, noon))
 }
 
 // The upgrade leaves no salt in clear behind.

@@ -1,4 +1,4 @@
-package iphash_test
+package collector_test
 
 import (
 	"log/slog"
@@ -9,20 +9,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/ingest/iphash"
+	"lodestone/ingest/collector"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/pkg/token"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
-
-// waitLimit bounds a wait for what must happen; it is no measure of speed.
-const waitLimit = enginetest.Timeout
-
 // runSalts runs salts until there is one for the time: they start without, should Postgres take its
 // time.
-func runSalts(t *testing.T, s *iphash.Salts, at time.Time) {
+func runSalts(t *testing.T, s *collector.Salts, at time.Time) {
 	t.Helper()
 	enginetest.Run(t, s)
 	require.Eventually(t, func() bool {
@@ -34,16 +29,16 @@ func runSalts(t *testing.T, s *iphash.Salts, at time.Time) {
 // saltKeys are those of all collectors that share a database.
 var saltKeys = sync.OnceValues(token.NewKeys(1).Ring)
 
-func newSalts(t *testing.T, pool *postgres.Pool, clock func() time.Time) *iphash.Salts {
+func newSaltsAt(t *testing.T, pool *postgres.Pool, clock func() time.Time) *collector.Salts {
 	t.Helper()
 	keys, err := saltKeys()
 	require.NoError(t, err)
 	return newSaltsUnder(t, keys, pool, clock)
 }
 
-func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *iphash.Salts {
+func newSaltsUnder(t *testing.T, keys *token.Ring, pool *postgres.Pool, clock func() time.Time) *collector.Salts {
 	t.Helper()
-	salts, err := iphash.NewSalts(iphash.Deps{Postgres: pool, Tokens: keys, Now: clock, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	salts, err := collector.NewSalts(collector.SaltsDeps{Postgres: pool, Tokens: keys, Now: clock, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	return salts
 }

@@ -1,4 +1,4 @@
-package iphash
+package collector
 
 import (
 	"net/netip"

@@ -1,7 +1,4 @@
-// Package iphash turns the addresses of clients into hashes that cannot be reversed once their day
-// is over: the secret of each day is shared by all collectors through Postgres and destroyed after
-// 48 hours.
-package iphash
+package collector
 
 import (
 	"context"
@@ -64,9 +61,9 @@ type salt struct {
 	hashers sync.Pool // of *hasher: building one for each event costs eight times the hash itself
 }
 
-// hasher is a keyed hash with its message and its result, which a Hasher would otherwise move to
+// saltHasher is a keyed hash with its message and its result, which a Hasher would otherwise move to
 // the heap each time.
-type hasher struct {
+type saltHasher struct {
 	keyed   *blake3.Hasher
 	message [32]byte
 	sum     [16]byte
@@ -74,13 +71,13 @@ type hasher struct {
 
 func newSalt(day time.Time, secret []byte) *salt {
 	s := &salt{day: day, secret: [saltBytes]byte(secret)}
-	s.hashers.New = func() any { return &hasher{keyed: blake3.New(len(hasher{}.sum), s.secret[:])} }
+	s.hashers.New = func() any { return &saltHasher{keyed: blake3.New(len(saltHasher{}.sum), s.secret[:])} }
 	return s
 }
 
 // hash is keyed BLAKE3 of a message.
 func (s *salt) hash(message *[32]byte) [16]byte {
-	h, _ := s.hashers.Get().(*hasher) // the pool has no others
+	h, _ := s.hashers.Get().(*saltHasher) // the pool has no others
 	defer s.hashers.Put(h)
 	h.message = *message
 	h.keyed.Reset()                    // keeps the key
@@ -98,8 +95,8 @@ func (s *saltSet) lookup(day time.Time) *salt {
 	return nil
 }
 
-// Deps is what salts work with; all of it is required.
-type Deps struct {
+// SaltsDeps is what salts work with; all of it is required.
+type SaltsDeps struct {
 	Postgres   *postgres.Pool   // migrated
 	Tokens     *token.Ring      // encrypts the salts
 	Now        func() time.Time // time.Now but in tests
@@ -108,7 +105,7 @@ type Deps struct {
 }
 
 // NewSalts returns the salts kept in a database.
-func NewSalts(d Deps) (*Salts, error) {
+func NewSalts(d SaltsDeps) (*Salts, error) {
 	s := &Salts{queries: store.New(d.Postgres.Unscoped()), keys: d.Tokens, now: d.Now, log: d.Log, unreadable: map[string]bool{}, age: prometheus.NewGauge(prometheus.GaugeOpts{ //nolint:promlinter // salts come by the day
 		Name: "lodestone_collector_salt_horizon_days",
 		Help: "Days for which there are salts of the address hash, today included. Below 1, events are kept without the hash.",
