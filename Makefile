@@ -33,7 +33,7 @@ GOTEST := go test -vet=off -ldflags=-w
 
 # The front-ends. Each is TypeScript in PACKAGE/web, whose `npm run build` writes PACKAGE/dist, and
 # there manifest.json last; Go embeds dist.
-WEB := crud/viewer crud/embed crud/dashboard/frame/island ingest/beacon
+WEB := crud/viewer crud/embed crud/dashboard/frame/island ingest/collector
 WEB_BUILT := $(WEB:%=%/dist/manifest.json)
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 

@@ -51,7 +51,7 @@ func (c *bomCommand) Run() error {
 const bundler = "esbuild"
 
 // fronts are the front-ends that the programs embed.
-var fronts = []string{"crud/viewer", "crud/embed", "crud/dashboard/frame/island", "ingest/beacon"}
+var fronts = []string{"crud/viewer", "crud/embed", "crud/dashboard/frame/island", "ingest/collector"}
 
 // npmPackages are those of the front-ends' lock files that become part of scripts and styles.
 func npmPackages() (components []cyclonedx.Component, err error) {

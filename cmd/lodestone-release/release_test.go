@@ -166,7 +166,7 @@ func copyCheckout(ctx context.Context, to string) error {
 		return err
 	}
 	names := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	for _, built := range []string{"crud/viewer/dist", "crud/embed/dist", "crud/dashboard/frame/island/dist", "ingest/beacon/dist"} {
+	for _, built := range []string{"crud/viewer/dist", "crud/embed/dist", "crud/dashboard/frame/island/dist", "ingest/collector/dist"} {
 		err := filepath.WalkDir(filepath.Join(root, built), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

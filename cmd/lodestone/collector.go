@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"lodestone/ingest/beacon"
 	"lodestone/ingest/collector"
 	"lodestone/ingest/producer"
 	"lodestone/ingest/quota"
@@ -133,7 +132,7 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 		return err
 	}
 	p.stack.Add("accounts beyond their plan", quotas)
-	script, err := beacon.Load()
+	script, err := collector.LoadBeacon()
 	if err != nil { // everything else works without
 		p.log.Warn("the collector serves no /v1/beacon.js", "error", err)
 	}

@@ -58,7 +58,7 @@ type saltSet struct {
 type salt struct {
 	day     time.Time // its UTC midnight
 	secret  [saltBytes]byte
-	hashers sync.Pool // of *hasher: building one for each event costs eight times the hash itself
+	hashers sync.Pool // of *saltHasher: building one for each event costs eight times the hash itself
 }
 
 // saltHasher is a keyed hash with its message and its result, which a Hasher would otherwise move to

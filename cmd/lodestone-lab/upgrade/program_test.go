@@ -46,6 +46,9 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// formerly are the directories in which earlier revisions have the scripts of pages.
+var formerly = map[string]string{"ingest/collector": "ingest/beacon", "crud/dashboard/frame/island": "crud/dashboard/island"}
+
 // build builds Lodestone from a revision; "" is this checkout as it is. The pages of a revision are
 // those of this checkout: the test is about what processes store and exchange.
 func build(t *testing.T, revision string) string {
@@ -55,8 +58,13 @@ func build(t *testing.T, revision string) string {
 		tree = filepath.Join(t.TempDir(), "tree")
 		git(t, "worktree", "add", "--detach", "--force", tree, revision)
 		defer git(t, "worktree", "remove", "--force", tree)
-		for _, front := range []string{"crud/viewer", "crud/embed", "crud/dashboard/frame/island", "ingest/beacon"} {
+		for _, front := range []string{"crud/viewer", "crud/embed", "crud/dashboard/frame/island", "ingest/collector"} {
 			dist := filepath.Join(tree, front, "dist")
+			if former := filepath.Join(tree, formerly[front], "dist"); formerly[front] != "" {
+				if _, err := os.Stat(former); err == nil {
+					dist = former
+				}
+			}
 			require.NoError(t, errors.Join(os.RemoveAll(dist), os.CopyFS(dist, os.DirFS(filepath.Join(root, front, "dist")))))
 		}
 	}

@@ -9,7 +9,7 @@ import { newDesktop, newPhone } from './browser.js';
 import { measure } from './measure.js';
 import { collector, eventually, longTest, test } from './suite.js';
 
-const folder = new URL('../../../ingest/beacon/example/', import.meta.url);
+const folder = new URL('../../../ingest/collector/example/', import.meta.url);
 
 // Strict, as a careful site has it.
 const policy = `default-src 'self'; img-src data: ${collector}; script-src 'self' ${collector}; connect-src ${collector}; base-uri 'none'`;

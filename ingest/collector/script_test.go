@@ -1,4 +1,4 @@
-package beacon_test
+package collector_test
 
 import (
 	"bytes"
@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/ingest/beacon"
+	"lodestone/ingest/collector"
 )
 
 // Every visitor of others' pages loads it: it has to fit into one packet.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	script, err := beacon.Load()
+	script, err := collector.LoadBeacon()
 	require.NoError(t, err)
 	plain, coding := script.Encode("")
 	require.Empty(t, coding)
@@ -35,7 +35,7 @@ func TestBudget(t *testing.T) {
 // What it must not use cannot be in it.
 func TestStoresNothing(t *testing.T) {
 	t.Parallel()
-	script, err := beacon.Load()
+	script, err := collector.LoadBeacon()
 	require.NoError(t, err)
 	plain, _ := script.Encode("")
 	for _, word := range []string{"cookie", "localStorage", "sessionStorage", "indexedDB", "caches", "eval", "innerHTML"} {
