@@ -19,7 +19,7 @@ type commands struct {
 	Audit auditCommand `cmd:"" help:"Check the licences of all dependencies, and look up known vulnerabilities where a database answers."`
 }
 
-// release is what is built.
+// release identifies the release that is built.
 type release struct {
 	Version string    `required:"" env:"VERSION" help:"Number of the release, such as 0.1.0."`
 	Commit  string    `required:"" env:"COMMIT" help:"Hash of the commit that is built."`

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// described is what a test needs of the OpenAPI document.
+// described is the part of the OpenAPI document that the tests read.
 type described struct {
 	Paths map[string]map[string]describedOperation
 }

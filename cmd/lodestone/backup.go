@@ -23,7 +23,7 @@ type backupCommand struct {
 	Check  backupCheckCommand  `cmd:"" help:"Read every byte of a backup, and compare it with the checksums."`
 }
 
-// backupStores is what is backed up and restored.
+// backupStores configures the stores that are backed up and restored.
 type backupStores struct {
 	Process    processConfig     `embed:""`
 	Postgres   postgres.Config   `embed:""`

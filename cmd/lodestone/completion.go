@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completions are what shells read: each asks the program that is typed what may follow.
+// completions are the scripts for the shells. Each asks the program for the words that may follow.
 //
 //go:embed completion
 var completions embed.FS

@@ -120,7 +120,7 @@ func (s screen) filled(action string, change url.Values) url.Values {
 	return nil
 }
 
-// fields are what a browser sends of a form that no one changed.
+// fields returns the values that a browser sends for an unchanged form.
 func fields(form *html.Node) url.Values {
 	values := url.Values{}
 	for n := range form.Descendants() {

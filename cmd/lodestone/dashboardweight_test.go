@@ -16,7 +16,7 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// maxScreen is what the HTML of a screen with its styles may weigh, in bytes, as browsers get it.
+// maxScreen bounds the transferred HTML of a screen with its styles, in bytes.
 const maxScreen = 15_000
 
 // Every screen keeps to its budget in every period that the picker offers, and in the longest one

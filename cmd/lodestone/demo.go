@@ -44,7 +44,7 @@ type demoSetting struct {
 	Seed         uint64 `name:"seed" default:"1" help:"Seed for the readers' random behaviour."`
 }
 
-// pastSetting is what days that are over are written with, and is checked only if there are some.
+// pastSetting configures --days, and is checked only with it.
 type pastSetting struct {
 	Account   uuid.UUID        `name:"account" env:"-" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
 	Postgres  optionalPostgres `embed:""`

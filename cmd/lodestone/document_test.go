@@ -72,7 +72,7 @@ var notRun = map[string]string{
 	"docs/tls.md lodestone query":                     "servers; TestServersOfTheTLSDocument runs both",
 }
 
-// prepared is what a page takes for granted: shell that runs before its first block.
+// prepared maps a page to the shell commands that run before its first block.
 var prepared = map[string]string{
 	"docs/beacon.md":  `link=$GENERIC_LINK`,
 	"docs/mcp.md":     `ACCOUNT=$ACCOUNT_ID`,
@@ -87,7 +87,7 @@ var replaced = map[string]map[string]string{
 	"docs/sql.md":       {"0198c0de-…": "$ACCOUNT_ID"},
 }
 
-// printed is what the commands of a page have to print.
+// printed maps a page to the texts that its commands have to print.
 var printed = map[string][]string{
 	"docs/start.md": {
 		`{"accepted":1,"rejected":[]}`, `"event_type":"page_viewed","event_data":{"page":1,"duration_ms":8200}`,

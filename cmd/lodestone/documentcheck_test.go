@@ -215,7 +215,7 @@ func (c *checker) sets(at string, names []string) {
 	}
 }
 
-// known are programs of which there is nothing to check but that a reader has them.
+// known lists programs whose arguments are not checked.
 var known = []string{
 	"source", "set", "echo", "until", "sleep", "grep", "printf", "cut", "openssl", "minisign", "skopeo", "tar", "git", "sha256sum", "cd", "kind",
 	"kafka-configs.sh", "kafka-consumer-groups.sh", "kafka-topics.sh", "rpk", "npm", "pip", "psql", "install", "systemd-sysusers",

@@ -91,7 +91,7 @@ func TestErasingAPerson(t *testing.T) {
 	answer = u.command("verify")
 	require.Zero(t, answer.code, answer.out)
 
-	// An address of which nothing is stored is no error.
+	// An address without stored data is no error.
 	require.Contains(t, owner.must(t, "POST", "/api/v1/people/erase", `{"email":"no.one@example.com"}`), "receipt")
 
 	// A database of before the erasure has neither it nor what it removed.

@@ -109,8 +109,8 @@ func (s stores) marked(row string, value []byte) bool {
 	return false
 }
 
-// postgres returns the columns that have the marker, as table.column, and those of which Postgres'
-// own statistics have it.
+// postgres returns the columns that contain the marker, as table.column, in the tables and in
+// Postgres' statistics.
 func (s stores) postgres(t *testing.T) (found []string) {
 	t.Helper()
 	texts := func(query string, args ...any) []string {

@@ -57,7 +57,7 @@ func (u *up) fill(events int) uuid.UUID {
 	return account.ID
 }
 
-// memory returns a line of the process's status in bytes: VmRSS is what it has now, VmHWM the most
+// memory returns a line of the process's status in bytes: VmRSS is the current size, VmHWM the peak
 // since the start or reset.
 func (p *program) memory(line string) int64 {
 	p.t.Helper()

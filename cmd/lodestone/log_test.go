@@ -41,7 +41,7 @@ func logFields(t *testing.T) map[string]string {
 	return fields
 }
 
-// logSchema is what every line is compared with.
+// logSchema checks each line against the documented fields.
 type logSchema struct {
 	t       *testing.T
 	fields  map[string]string

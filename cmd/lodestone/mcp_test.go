@@ -24,7 +24,7 @@ type agent struct {
 	session *sdk.ClientSession
 }
 
-// answered is what a tool answered.
+// answered is the answer of a tool.
 type answered struct {
 	AsOf    string `json:"as_of"`
 	LeftOut *struct {

@@ -24,8 +24,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// finer is what must be nowhere: the address, the place of it in the database, and the rest of the
-// Accept-Language header.
+// finer lists texts that must be stored nowhere: the address, its place in the database, and the
+// rest of the Accept-Language header.
 var finer = []string{"203.0.113", "Heidelberg", "69117", "Germany", "49.4", "de-AT", "tlh", "\xcb\x00\x71\x4d"}
 
 // changing are ids, times and durations: by chance they have digits of a latitude or of a postcode.

@@ -29,7 +29,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-// secrets are what `up` gave out under its first token key.
+// secrets are the tokens and links that `up` issued under its first token key.
 type secrets struct {
 	t       *testing.T
 	u       *up

@@ -138,7 +138,7 @@ func copyRows(t *testing.T, shards *enginetest.Shards, to driver.Conn) {
 	}
 }
 
-// untilNow is what answers say of the time of the question.
+// untilNow matches the fields of answers that depend on the time of the request.
 var untilNow = regexp.MustCompile(`"(as_of|next_cursor|next_received_after)":"[^"]*"`)
 
 // requireSameAnswers asks two services everything, and fails where they differ.

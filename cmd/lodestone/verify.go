@@ -51,8 +51,7 @@ func (c *verifyCommand) check() error {
 	return err
 }
 
-// copies returns the settings of the copies of the events, the first of which is that of the
-// ClickHouse URL.
+// copies returns the settings of all copies of the events, that of the ClickHouse URL first.
 func (c *verifyCommand) copies() ([]clickhouse.Config, error) {
 	return clickhouse.CopiesConfig{Others: c.Others}.Copies(c.ClickHouse)
 }

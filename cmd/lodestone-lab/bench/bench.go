@@ -163,7 +163,7 @@ type Side struct {
 	Run func(ctx context.Context) (Sample, error)
 }
 
-// Sample is what one run found: values by their names, which have the unit in them.
+// Sample holds the values that one run measured, by names that include the unit.
 type Sample map[string]float64
 
 // Rate is the name of a throughput.

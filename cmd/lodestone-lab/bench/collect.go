@@ -141,7 +141,7 @@ func (c *collectBench) single(ctx context.Context) error {
 	})
 }
 
-// batches is what servers send for their visitors.
+// batches measures requests with 100 events, as servers send them for their visitors.
 func (c *collectBench) batches(ctx context.Context) error {
 	long, runs := c.often()
 	batches := func() load {

@@ -27,7 +27,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Engines are what a suite runs on, started for it. The schemas are up to date and the topics
+// Engines are the engines that a suite starts and uses. The schemas are up to date and the topics
 // exist: with four partitions on the embedded Kafka, as `lodestone up` makes them, else with as
 // many as `lodestone migrate` makes.
 type Engines struct {

@@ -167,7 +167,7 @@ func (x *exportRun) bare(ctx context.Context, f fileFormat) (*http.Request, erro
 // magic ends a Parquet file.
 const magic = "PAR1"
 
-// file is what was read of one.
+// file is the size and the end of an exported file.
 type file struct {
 	bytes, lines int64
 	end          []byte // its last bytes

@@ -22,8 +22,7 @@ import (
 	"lodestone/pkg/service"
 )
 
-// load is what a server is put under: keep-alive connections, each of which sends one request again
-// and again, with other event ids.
+// load is a set of keep-alive connections. Each repeats one request, with new event ids.
 type load struct {
 	address     string
 	connections int
@@ -42,7 +41,7 @@ type request struct {
 	events int
 }
 
-// measured is what a load found.
+// measured is the result of a load.
 type measured struct {
 	events    int64
 	took      time.Duration

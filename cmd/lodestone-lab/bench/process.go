@@ -136,7 +136,7 @@ type Metered struct {
 // Client is this process, which makes the load.
 func Client() Metered { return Metered{Name: "client", PID: os.Getpid(), Alone: true} }
 
-// Use is what a process used while it was watched.
+// Use is the CPU time and memory of a watched process.
 type Use struct {
 	CPU  time.Duration // user and system, with its child processes, to 10 ms
 	Peak uint64        // largest resident memory, bytes, with its child processes

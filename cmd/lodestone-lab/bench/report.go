@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Result is what a case found.
+// Result is the result of a case.
 type Result struct {
 	Name, Title string
 	Sides       []*SideResult

@@ -40,7 +40,7 @@ type timedReport struct {
 
 func (r timedReport) caseOf(rows int64) string { return fmt.Sprintf("report/%d/%s", rows, r.name) }
 
-// reports are those of docs/performance.md. The overview is what the dashboard shows first.
+// reports returns the reports of docs/performance.md. The overview is the dashboard's first screen.
 func reports() []timedReport {
 	type query = map[string]any
 	of := func(metrics ...string) query { return query{"metrics": metrics} }

@@ -34,7 +34,7 @@ const (
 // The addresses whose summaries are asked for, and the access links of each.
 const addresses, linksOfAddress = 10, 1_000
 
-// sqlBench is what the cases share.
+// sqlBench is the state that the cases share.
 type sqlBench struct {
 	*Bench
 	*queried

@@ -8,8 +8,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// TestBench runs each suite from its start to its end, with little data. What it finds there says
-// nothing about speed; that it finds something, and says so in full, is what is tested.
+// TestBench runs each suite from its start to its end, with little data. The test checks that each
+// case measures and reports; the values say nothing about speed.
 func TestBench(t *testing.T) { //nolint:tparallel // beside other tests, but its suites one by one: each starts all engines
 	t.Parallel()
 	for _, suite := range []struct {

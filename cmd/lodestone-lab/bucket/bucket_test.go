@@ -55,7 +55,7 @@ func serve(t *testing.T, name string) (address, dir string, stop func()) {
 	return serveAccounts(t, name, region, nil)
 }
 
-// newAccounts returns the keys of a server, of which the root's is one.
+// newAccounts returns the keys of a server, including the root's.
 func newAccounts(t *testing.T) *auth.IAMServiceInternal {
 	t.Helper()
 	accounts, err := auth.NewInternal(auth.Account{Access: accessKey, Secret: secretKey, Role: auth.RoleAdmin}, t.TempDir())

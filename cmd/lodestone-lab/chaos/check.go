@@ -20,7 +20,7 @@ import (
 	"lodestone/pkg/event"
 )
 
-// findings is what the check at the end found.
+// findings are the results of the check at the end.
 type findings struct {
 	Made        uint64   // events and link views that the senders made
 	Acked       int64    // acknowledged

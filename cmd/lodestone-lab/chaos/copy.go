@@ -283,7 +283,7 @@ func loseCopy(ctx context.Context, s *scene) error {
 	return errors.Join(p.Start(), s.ready(ctx, p))
 }
 
-// asked is what came of asking the query process for reports all the time.
+// asked sums up the reports that were requested from the query process throughout the run.
 type asked struct {
 	answered int
 	silence  time.Duration // the longest without an answer
@@ -296,8 +296,8 @@ const (
 	// maxSilence is how long no report may be answered while a copy is whole: one that hangs is passed
 	// over within seconds, and the query process is started again once.
 	maxSilence = 15 * time.Second
-	// maxBehind is what an answer may be behind then: the lag, what is taken off for clocks, and the
-	// age of what was found out.
+	// maxBehind bounds the age of an answer's as_of then: the allowed lag, the margin for clocks,
+	// and the age of the last measurement of the lag.
 	maxBehind = allowedLag + 15*time.Second
 	// settling is how long copies may take to be current again after faults that may hit all of them.
 	settling = 15 * time.Second

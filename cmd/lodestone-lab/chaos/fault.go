@@ -12,8 +12,8 @@ import (
 	"lodestone/cmd/lodestone-lab/chaos/machine"
 )
 
-// scene is what a fault works on: the world, the load, and random numbers of its own, which depend
-// on the seed and the step alone.
+// scene is the environment of a fault: the world, the load, and a random source that depends on the
+// seed and the step alone.
 type scene struct {
 	*world
 	load   *load
@@ -39,7 +39,7 @@ type fault struct {
 	// everywhere: it may hit all copies of the events, or who reads them. After others, a copy that
 	// is whole has to answer.
 	everywhere bool
-	// operation is what an operator does. It is no fault, and only a soak has it.
+	// operation marks an operator's procedure. It is no fault, and only a soak runs it.
 	operation bool
 }
 

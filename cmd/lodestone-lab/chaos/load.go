@@ -298,7 +298,7 @@ func (l *load) appendEvent(b []byte, n uint64, sent string) []byte {
 		l.links[l.linkOf(n)].token, kind, l.ids.Event(n), l.ids.Session(l.sessionOf(n)), sent, sent, data)
 }
 
-// emailOf is the address of the reader of a link, whom no other link has.
+// emailOf returns the address of a link's reader. Each link has its own.
 func emailOf(account, reader int) string {
 	return fmt.Sprintf("reader%d@account%d.example", reader, account+1)
 }

@@ -85,8 +85,8 @@ func (s *scene) numberOf(r *kgo.Record) (uint64, bool) {
 	return s.load.ids.Number(e.EventID)
 }
 
-// lose puts on record that Kafka has a range of the log no longer. Events of which another copy is
-// left in the rest are not lost.
+// lose records that Kafka no longer has a range of the log. Events that occur again in the rest are
+// not lost.
 func (s *scene) lose(ctx context.Context, lost, rest place) error {
 	numbers, err := s.numbers(ctx, lost)
 	if err != nil {

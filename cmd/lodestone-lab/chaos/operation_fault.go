@@ -44,7 +44,7 @@ func operationFaults() []fault {
 // allFaults returns every fault and operation, in the order of the report.
 func allFaults() []fault { return slices.Concat(faults(), operationFaults()) }
 
-// operations is what the operations of a soak leave for each other and for the check.
+// operations is the state that the operations of a soak share with each other and the check.
 type operations struct {
 	gone    *link  // of the person who was erased
 	address string // theirs

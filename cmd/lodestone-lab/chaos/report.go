@@ -12,7 +12,7 @@ import (
 // maxMemory bounds the memory of each of our processes, at any time.
 const maxMemory = 1 << 30
 
-// report is what a run has to say.
+// report is the outcome of a run.
 type report struct {
 	options
 	Duration time.Duration // of all of it, with start and check

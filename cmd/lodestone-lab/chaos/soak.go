@@ -33,10 +33,10 @@ type SoakCommand struct {
 	Out      string        `name:"out" default:"." help:"Directory for the samples, as soak.csv."`
 }
 
-// killed are what is killed, in turn.
+// killed lists the processes to kill, in order.
 var killed = []string{"collector", "consumer", "clickhouse", "postgres", "broker", "query", "crud"}
 
-// plan returns what happens, and when. Long times without a restart come after the first kills,
+// plan returns the steps and their times. Long times without a restart come after the first kills,
 // after the restore, and at the end.
 func plan(duration time.Duration) (steps []string, times []time.Duration) {
 	at := func(share float64, name string) {
@@ -73,12 +73,12 @@ func (c *SoakCommand) Run(ctx context.Context) error {
 	})
 }
 
-// soaked is what a soak has to say.
+// soaked is the outcome of a soak.
 type soaked struct {
 	*report
 	samples samples
 	calms   []calm
-	growing []string // a sentence for each thing that is not flat, or of which nothing is known
+	growing []string // a sentence for each value that is not flat, or that was not measured
 }
 
 // judge looks for growth in the samples.

@@ -12,7 +12,7 @@ import (
 	"lodestone/cmd/lodestone-lab/probe"
 )
 
-// sample is what a process used at a time.
+// sample is a process's use of resources at a time.
 type sample struct {
 	at          time.Duration // since the begin
 	step        string        // the operation or fault meanwhile; "": none
@@ -24,7 +24,7 @@ type sample struct {
 	descriptors int
 }
 
-// samples is what all processes used in a run.
+// samples are those of all processes in a run.
 type samples struct{ all []sample }
 
 // watch samples the processes of a world until ctx ends.

@@ -48,8 +48,8 @@ func usage(process string, pid int, from, long time.Duration, memory func(age ti
 	return all
 }
 
-// Memory that rises and falls is flat, and what happens in a recovery counts for nothing. Memory
-// that rises in a calm time is not flat, nor is what rises from one to the next.
+// Memory that rises and falls is flat; recoveries are ignored. Memory that rises within a calm
+// time, or from one calm time to the next, is not flat.
 func TestFlat(t *testing.T) {
 	t.Parallel()
 	const warmUp = time.Minute

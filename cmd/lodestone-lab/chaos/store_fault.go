@@ -32,10 +32,10 @@ func refusePartition(ctx context.Context, s *scene) error {
 	return errors.Join(err, change(context.WithoutCancel(ctx), "DROP CONSTRAINT IF EXISTS chaos"))
 }
 
-// underTheGuard is what is left of ClickHouse's disk when it is full: less than its configuration
-// keeps free (keep_free_space_bytes), so that it begins nothing more. What runs by then goes to its
-// end: with no byte left, ClickHouse 26.7 keeps parts with empty files and says that they are
-// stored, which no user of it can fix.
+// underTheGuard is the number of bytes left on a full disk of ClickHouse. It is less than the
+// configuration keeps free (keep_free_space_bytes), so that ClickHouse starts no new write but
+// finishes those under way: with no byte left, ClickHouse 26.7 acknowledges parts with empty files,
+// which no user of it can fix.
 const underTheGuard = 896 << 20
 
 func fillClickHouse(ctx context.Context, s *scene) error {

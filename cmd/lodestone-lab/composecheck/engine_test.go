@@ -27,7 +27,7 @@ type engine struct {
 
 type object = map[string]any
 
-// container is what the engine keeps of one. HostConfig is a part of what Compose asked for.
+// container is the engine's record of a container. HostConfig is a part of what Compose asked for.
 type container struct {
 	Config  object
 	Host    hostConfig

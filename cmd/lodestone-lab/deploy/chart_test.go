@@ -19,7 +19,7 @@ import (
 // with the chart.
 const rendering = root + "/deploy/helm/test/testdata/default.golden.yaml"
 
-// manifest is what this test needs of a Deployment, a StatefulSet or a Job.
+// manifest is the part of a Deployment, StatefulSet or Job that this test reads.
 type manifest struct {
 	Kind string
 	Spec struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// view is what a person looks at: a time, and values of variables. A variable without values has
-// all of them.
+// view is the selection on a dashboard: a time range and values of variables. A variable without
+// values has all of them.
 type view struct {
 	from, to time.Time
 	interval time.Duration

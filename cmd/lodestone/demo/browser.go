@@ -116,7 +116,7 @@ func (d *Demo) newBrowser(site *url.URL, v *visitor) *browser {
 	return b
 }
 
-// answer is what the demo reads of an answer beside its body.
+// answer is the status of an HTTP answer and the headers that the demo reads.
 type answer struct {
 	status     int    // 0 if there was none
 	retryAfter string // header

@@ -156,7 +156,7 @@ func numbersOf(row map[string]any) numbers {
 	return n
 }
 
-// botRows is what SQL has of programs: events and views.
+// botRows names the number of events and views of programs in SQL.
 const botRows = "events and views of bots"
 
 // askSQL asks the views of the database analytics the same, as far as they have it.
@@ -193,7 +193,7 @@ func (d *Demo) askSQL(ctx context.Context) (numbers, error) {
 	return all, nil
 }
 
-// answers is what the API and SQL say.
+// answers are the numbers of the API and of SQL.
 type answers struct {
 	api tally
 	sql numbers // nil: SQL was not asked

@@ -63,7 +63,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Deps is what a demo works with. API and Out are required.
+// Deps are the dependencies of a demo. API and Out are required.
 type Deps struct {
 	API    *client.Client
 	Stores *Stores // that the past is written to; nil: there are no days

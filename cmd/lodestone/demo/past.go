@@ -37,7 +37,7 @@ type Writer interface {
 	Write(ctx context.Context, records []producer.Record) error
 }
 
-// Stores is what the past is written with, all of one installation.
+// Stores are the stores that the past is written to, all of one installation.
 type Stores struct {
 	Account  uuid.UUID // that of the API's key
 	Postgres *postgres.Pool
@@ -151,7 +151,7 @@ func idAt(at time.Time) uuid.UUID {
 	return id
 }
 
-// rows are what Postgres has of the past.
+// rows are the rows of the past in Postgres.
 type rows struct {
 	submissions store.AddPastSubmissionsParams
 	links       store.AddPastAccessLinksParams

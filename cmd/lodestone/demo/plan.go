@@ -13,7 +13,7 @@ import (
 	"lodestone/pkg/timezone"
 )
 
-// plan is what happens.
+// plan lists the visits of a period.
 type plan struct {
 	from, until time.Time
 	second      time.Time // when the second version comes out

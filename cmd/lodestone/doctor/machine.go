@@ -28,7 +28,7 @@ const (
 	synchronise = "let chrony, systemd-timesyncd or another client of NTP run on every machine"
 )
 
-// Machine is what is examined of this machine. What is empty is not.
+// Machine names the parts of this machine to examine. Empty fields are skipped.
 type Machine struct {
 	Spool      string   // directory
 	Data       string   // of a `lodestone up`

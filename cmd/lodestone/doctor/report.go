@@ -28,7 +28,7 @@ type Finding struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// Report is what was found.
+// Report lists the findings.
 type Report struct {
 	Findings []Finding `json:"findings"`
 }

@@ -22,7 +22,7 @@ const (
 	callTimeout = 50 * time.Second // with the waits for limits; clients give up after a minute
 )
 
-// answer is what an agent gets.
+// answer is the result of a tool call.
 type answer struct {
 	Query   query    `json:"query"`
 	AsOf    string   `json:"as_of"`
@@ -43,7 +43,7 @@ type data struct {
 	Value     json.RawMessage `json:"value"`
 }
 
-// leftOut is what an answer does not have.
+// leftOut says what an answer omits.
 type leftOut struct {
 	Further *int64         `json:"further_items,omitempty"` // of the list; nil: not known
 	Next    map[string]any `json:"next,omitempty"`          // the arguments that ask for them
@@ -51,7 +51,7 @@ type leftOut struct {
 	Older   bool           `json:"older_details,omitempty"` // the API's answer says that it is truncated
 }
 
-// failure is what an agent gets instead of an answer.
+// failure is the result of a tool call that failed.
 type failure struct {
 	Query query       `json:"query"`
 	Error description `json:"error"`
@@ -144,7 +144,7 @@ func (s *Server) call(ctx context.Context, r *sdk.CallToolRequest, q query) (out
 	return newAnswer(q, body), http.StatusOK, nil
 }
 
-// reported is what answers of the API say about themselves.
+// reported is the envelope of an answer of the API.
 type reported struct {
 	AsOf       string          `json:"as_of"`
 	Bots       int64           `json:"excluded_bots"`

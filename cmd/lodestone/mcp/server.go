@@ -21,7 +21,7 @@ const Path = "/mcp"
 
 const forwardedFor = "X-Forwarded-For"
 
-// instructions are what every agent is given first.
+// instructions are sent to every agent when it connects.
 const instructions = `Lodestone records how people read the documents that an account offers. Each tool is one operation of its API.
 
 An answer is an object. "query" is the request that was sent. "as_of" is the time up to which the answer has everything. "left_out" is what the answer does not have: "next" are the arguments that ask for further items; null means that nothing was left out. "data" has the answer itself in "value".
@@ -42,7 +42,7 @@ type Config struct {
 	Write bool   // offer tools that change things as well
 }
 
-// Deps is what a server works with; all of it is required.
+// Deps are the dependencies of a server; all are required.
 type Deps struct {
 	HTTP *http.Client // for requests to the API
 	Log  *slog.Logger

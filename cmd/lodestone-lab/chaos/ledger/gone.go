@@ -2,8 +2,8 @@ package ledger
 
 import "sync"
 
-// Gone keeps account of what Kafka lost or deleted before it was stored: the numbers of events and
-// link views of which no copy was left in the log.
+// Gone records the numbers of events and link views that Kafka lost or deleted before they were
+// stored, without another copy in the log.
 type Gone struct {
 	mu      sync.Mutex
 	numbers map[uint64]struct{}

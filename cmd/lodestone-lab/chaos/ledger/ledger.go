@@ -96,7 +96,7 @@ func (l *Ledger) Counts() (acked, maybe int64) {
 // Close closes the file.
 func (l *Ledger) Close() error { return l.file.Close() }
 
-// Promise is what the sender of an event knows.
+// Promise is the sender's knowledge of an event.
 type Promise struct {
 	Step   int16
 	Acked  bool
@@ -105,7 +105,7 @@ type Promise struct {
 	Stored uint8 // rows found
 }
 
-// Read returns the promises by the events' numbers, of which there are count.
+// Read returns the promises of count events, by the events' numbers.
 func Read(path string, count uint64) ([]Promise, error) {
 	file, err := os.Open(path)
 	if err != nil {

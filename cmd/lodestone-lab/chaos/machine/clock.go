@@ -11,7 +11,7 @@ import (
 	"lodestone/cmd/lodestone-lab/clock"
 )
 
-// Clocks are those of the processes, each of which can be moved alone.
+// Clocks are the clocks of the processes. Each can be moved alone.
 type Clocks struct {
 	dir   string
 	files map[string]*clock.File // by the process's name

@@ -65,7 +65,7 @@ func (d *Disks) Fill(at string, leave int64) error {
 		return run("fallocate", "-l", strconv.FormatInt(free-leave, 10), filler)
 	}
 	_ = run("fallocate", "-l", strconv.FormatInt(free*99/100, 10), filler) // the rest does without it
-	// It ends with an error when the disk is full, which is what is wanted.
+	// It fails when the disk is full, as intended.
 	_ = run("dd", "if=/dev/zero", "of="+filler, "oflag=append", "conv=notrunc", "bs=4k", "status=none")
 	info, err := os.Stat(filler)
 	if err != nil {

@@ -30,7 +30,7 @@ type Mutant struct {
 	Test    string // pattern of those tests' names
 }
 
-// Sign is what a run finds.
+// Sign is the kind of failure that a run finds.
 type Sign string
 
 // The signs.
