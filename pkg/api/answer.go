@@ -147,8 +147,8 @@ type place struct {
 	ID   uuid.UUID `json:"i"`
 }
 
-// NextPlace returns the cursor that goes on after a row of a list by time. The list is what tells
-// it from others: the filters, and what has it.
+// NextPlace returns the cursor that continues a list by time after a row. The list is identified by
+// its filters and its owner.
 func NextPlace(at time.Time, id uuid.UUID, list ...any) (string, error) {
 	name, err := digest(list)
 	if err != nil {

@@ -43,7 +43,7 @@ type Sessions interface {
 	VerifyCookie(ctx context.Context, secret string) (auth.Identity, error)
 }
 
-// Deps is what an API works with.
+// Deps are the dependencies of an API.
 type Deps struct {
 	Verifier Verifier              // required
 	Sessions Sessions              // nil: cookies stand for nothing

@@ -14,7 +14,7 @@ import (
 	"lodestone/pkg/auth"
 )
 
-// discard is an answer of which nothing is kept.
+// discard is a response writer that keeps only the status and size.
 type discard struct {
 	header http.Header
 	status int

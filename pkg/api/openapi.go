@@ -70,13 +70,13 @@ type Parameter struct {
 	Schema      *jsonschema.Schema `json:"schema"`
 }
 
-// RequestBody is what an operation takes, by content type.
+// RequestBody describes the bodies that an operation accepts, by content type.
 type RequestBody struct {
 	Required bool                  `json:"required"`
 	Content  map[string]*MediaType `json:"content"`
 }
 
-// MediaType is what a body of one content type is like.
+// MediaType describes a body of one content type.
 type MediaType struct {
 	Schema   *jsonschema.Schema `json:"schema"`
 	Example  any                `json:"example,omitzero"`

@@ -66,15 +66,15 @@ const (
 	defaultTimeout = 30 * time.Second
 )
 
-// Answer is what a typed operation answers with.
+// Answer is the answer of a typed operation.
 type Answer[T any] struct {
 	Status int // 0: the operation's
 	Header http.Header
 	Body   T
 	// Revision, of an operation that is Tagged, counts the changes of what the body shows, from 1.
 	Revision int64
-	// Shown, of an operation that is Tagged, is what reading the thing answers with, if that is more
-	// or less than Body: the ETag is of that.
+	// Shown, of an operation that is Tagged, is the body that reading the thing would answer, if it
+	// differs from Body. The ETag is computed from it.
 	Shown any
 }
 

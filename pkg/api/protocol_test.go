@@ -255,7 +255,7 @@ func TestDocs(t *testing.T) {
 	}
 	require.NotRegexp(t, `(src|href)="(https?:)?//`, string(body))
 	require.NotContains(t, string(body), "ZgotmplZ", "the template refused a value")
-	// What the policy allows is what the page has.
+	// The policy allows exactly the styles of the page.
 	_, after, found := strings.Cut(string(body), "<style>")
 	require.True(t, found)
 	style, _, _ := strings.Cut(after, "</style>")

@@ -24,7 +24,7 @@ const RequestIDHeader = requestid.Header
 
 type requestKey struct{}
 
-// request is what is known about a request while it is answered. It belongs to one goroutine.
+// request is the context of a request while it is answered. It belongs to one goroutine.
 type request struct {
 	id      string
 	route   string

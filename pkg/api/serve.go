@@ -126,7 +126,7 @@ func endSpan(span trace.Span, method string, q *request, status int) {
 	span.End()
 }
 
-// everyMethod is what the answer to OPTIONS * allows.
+// everyMethod is the Allow header of the answer to OPTIONS *.
 const everyMethod = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 // route finds the handler of a request, or the problem that there is none.

@@ -31,7 +31,7 @@ const (
 	streamEnd   = time.Second
 )
 
-// Source is what a stream of server-sent events sends.
+// Source supplies the messages of a stream of server-sent events.
 type Source interface {
 	// Next waits for messages, and returns the text of at least one, with the empty line behind it. An
 	// error ends the stream.

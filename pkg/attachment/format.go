@@ -14,7 +14,7 @@ const (
 	Parquet Format = "parquet"
 )
 
-// Choice is what a request chooses of a file: parameters of each operation that answers with one.
+// Choice holds the parameters of operations that answer with a file.
 type Choice struct {
 	Format Format `query:"format" default:"csv" doc:"Format of the file."`
 	BOM    bool   `query:"bom" default:"false" doc:"Whether a CSV file begins with a byte order mark, without which Excel shows letters that are not ASCII wrong."`

@@ -15,7 +15,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Action is what was done: the id of an operation of the API, or one of these.
+// Action is the recorded action: the id of an operation of the API, or one of these.
 type Action string
 
 // What is done outside the API.

@@ -16,7 +16,7 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Scope is what a key allows.
+// Scope is a permission of a key.
 type Scope string
 
 // The scopes. A key has one or more of them; none includes another.

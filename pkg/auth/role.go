@@ -2,7 +2,7 @@ package auth
 
 import "lodestone/pkg/jsonschema"
 
-// Role is what a user is in an account.
+// Role is the role of a user in an account.
 type Role string
 
 // The roles.

@@ -39,8 +39,8 @@ type Bucket struct {
 	At     objectstore.Location
 }
 
-// Deps is what backups work with. Files and Progress may be nil; all else is required, but for
-// lists and checks.
+// Deps are the dependencies of backups. Files and Progress may be nil; all else is required, but
+// for lists and checks.
 type Deps struct {
 	Postgres   *postgres.Pool
 	ClickHouse clickhouse.Config

@@ -18,8 +18,7 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// Manifest is what a backup says about itself. It is written last: a directory without one is a
-// backup that did not end.
+// Manifest describes a backup. It is written last: a directory without one is an unfinished backup.
 type Manifest struct {
 	Version int    `json:"version"` // 3
 	Name    string `json:"name"`
@@ -40,8 +39,8 @@ type Manifest struct {
 	Gone []Gone `json:"gone,omitempty"`
 }
 
-// Offset is what the consumer group had committed before ClickHouse was backed up: every row below
-// it is in the backup.
+// Offset is the offset that the consumer group had committed before ClickHouse was backed up: every
+// row below it is in the backup.
 type Offset struct {
 	Group       string    `json:"group"`
 	Topic       string    `json:"topic"`

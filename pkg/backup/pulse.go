@@ -56,7 +56,7 @@ func (a *Apart) String() string {
 	}
 }
 
-// beat is what a store has of the number that they have in common.
+// beat is a store's copy of the number that all stores share.
 type beat struct {
 	installation uuid.UUID
 	number       uint64
@@ -220,7 +220,7 @@ const (
 	beatLock = 0x6c6f6465_62650000 // "lodebe"
 )
 
-// PulseDeps is what a Pulse works with; all of it is required.
+// PulseDeps are the dependencies of a Pulse; all are required.
 type PulseDeps struct {
 	Postgres   *postgres.Pool
 	ClickHouse clickhouse.Config

@@ -11,7 +11,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Waiting is what a backup brought that was about to leave the installation when it was made.
+// Waiting counts the restored mails, messages and webhooks that were not yet sent at the backup.
 type Waiting struct {
 	Restored store.Restored
 	Jobs     int64 // mails and messages

@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// Request is what a classification looks at. The bytes are headers of the request, nil where it
-// has none.
+// Request is the input of a classification. The byte slices are headers of the request, nil if
+// absent.
 type Request struct {
 	UserAgent  []byte
 	Head       bool   // the method is HEAD: no one looked at anything
@@ -17,7 +17,7 @@ type Request struct {
 	XMoz       []byte // X-Moz: the same from older Firefox
 }
 
-// RequestOf returns what a classification looks at in a request.
+// RequestOf returns the input of a classification from an HTTP request.
 func RequestOf(r *http.Request) Request {
 	purpose := r.Header.Get("Purpose")
 	if purpose == "" {
@@ -99,7 +99,7 @@ func (r *Rules) hasWord(agent []byte) bool {
 	return false
 }
 
-// maxScanned bounds the part of a user agent that is looked at; it is what is kept of one.
+// maxScanned bounds the part of a user agent that is classified. As much of one is stored.
 const maxScanned = 512
 
 // mailScanners are words in the user agents of programs that open what is in a mail before, or in

@@ -168,7 +168,7 @@ func hasTag(tags, tag string) bool {
 	return false
 }
 
-// compile returns a pattern and the literals of which at least one is in everything it matches.
+// compile returns a pattern and its literals: every text that it matches contains at least one.
 func compile(text string) (pattern, []string, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {

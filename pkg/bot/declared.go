@@ -5,7 +5,7 @@ import "bytes"
 // declaredPrefix begins the names of this file's rules.
 const declaredPrefix = "self-declared:"
 
-// A sense is what a word must be to say that a program is one.
+// A sense says in which use a word declares a program.
 type sense int
 
 const (

@@ -110,7 +110,7 @@ func IsExplained(err error) bool {
 	return yes
 }
 
-// TrustBySystem is what lets a process trust one more authority.
+// TrustBySystem says how to make a process trust one more authority.
 const TrustBySystem = "name a file with that authority's certificate in the environment variable SSL_CERT_FILE"
 
 // Explain returns an error of a connection to an address so that it says what is wrong with a

@@ -107,7 +107,7 @@ func validatePair(prefix, cert, key string) error {
 	return nil
 }
 
-// Deps is what a Listener works with.
+// Deps are the dependencies of a Listener.
 type Deps struct {
 	Name       string // of the listener, in metrics and the log
 	Log        *slog.Logger

@@ -52,7 +52,7 @@ func FigureIn(c Chart, w Words) template.HTML {
 }
 
 // Picture returns the picture alone, for a place whose numbers stand beside it.
-func Picture(c Chart) template.HTML { return template.HTML(c.SVG()) } //nolint:gosec // as above
+func Picture(c Chart) template.HTML { return template.HTML(c.SVG()) } //nolint:gosec // text in it is escaped
 
 // Gap is a value that does not exist, such as a rate of nothing.
 func Gap() float64 { return math.NaN() }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what a line stands for.
+// Kind is the role of a line in a chart.
 type Kind int
 
 // The kinds of lines.

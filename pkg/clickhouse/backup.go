@@ -34,7 +34,7 @@ func (p BackupPlace) String() string {
 	}
 }
 
-// BackupSize is what a backup came to.
+// BackupSize is the size of a backup.
 type BackupSize struct {
 	Files      uint64 `json:"files"`
 	Bytes      uint64 `json:"bytes"`        // of the tables
@@ -152,7 +152,7 @@ func HasRows(ctx context.Context, server Config) (yes bool, err error) {
 	return yes, nil
 }
 
-// ServerState is what a backup says about a server.
+// ServerState is a backup's record of a server.
 type ServerState struct {
 	Shard          uint16
 	Version        string

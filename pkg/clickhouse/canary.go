@@ -39,7 +39,7 @@ type CanaryConfig struct {
 	Wait time.Duration
 }
 
-// CanaryDeps is what a Canary works with.
+// CanaryDeps are the dependencies of a Canary.
 type CanaryDeps struct {
 	Log        *slog.Logger
 	Registerer prometheus.Registerer

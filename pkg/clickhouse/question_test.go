@@ -82,7 +82,7 @@ newsletter viewed 1 0`,
 
 var question = regexp.MustCompile("(?s)\n### ([^\n]+\\?)\n.*?```sql\n(.*?)```")
 
-// The queries of docs/sql.md answer its questions, asked by the user whom it tells about.
+// The queries of docs/sql.md answer its questions when run as the user that it describes.
 func TestQuestionsOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/sql.md")

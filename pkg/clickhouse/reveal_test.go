@@ -45,7 +45,7 @@ func moverFiles(t *testing.T, a *analytics) map[string]string {
 	return files
 }
 
-// revealing are statements with conditions, each of which reveals in another way.
+// revealing is a form of statement whose condition reveals rows.
 type revealing struct {
 	statement string // has the view and the conditions
 	condition string // has one of them
@@ -59,7 +59,7 @@ var revealingForms = []revealing{
 	{"SELECT account_id, count() FROM %s GROUP BY account_id HAVING %s FORMAT Null", "max(%s) = 1", false},
 }
 
-// reveals tries a statement with conditions on columns of a view, all of which the server may move.
+// reveals tries a statement with conditions on columns of a view. The server may move any of them.
 func (a *analytics) reveals(user string, form revealing, view string, columns ...string) {
 	a.t.Helper()
 	conditions := make([]string, len(columns))
@@ -211,8 +211,8 @@ func TestAUserOfSeveralAccounts(t *testing.T) {
 	require.Equal(t, "1", a.must(a.scoped, "SELECT uniqExact(account_id) FROM events"))
 }
 
-// A client of the native protocol says by itself for whom it asks. The accounts are those of the
-// user who logged in.
+// A client of the native protocol names the user of a query itself. The accounts are those of the
+// authenticated user.
 func TestAClientForgesNoUser(t *testing.T) {
 	t.Parallel()
 	a := shareAnalytics(t)

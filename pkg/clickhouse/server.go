@@ -10,7 +10,7 @@ import (
 	"lodestone/pkg/schema"
 )
 
-// Server is what a program may ask about a ClickHouse that it uses, without a schema.
+// Server is the state of a ClickHouse server that can be read without a schema.
 type Server struct {
 	Address string
 	Now     time.Time

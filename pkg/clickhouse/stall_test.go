@@ -15,8 +15,8 @@ import (
 	"lodestone/pkg/clickhouse"
 )
 
-// stalls are kinds of statements of which ClickHouse runs parts in threads or pipelines of their
-// own, or evaluates parts before the rest.
+// stalls are statements with parts that ClickHouse runs in separate threads or pipelines, or
+// evaluates before the rest.
 var stalls = map[string]string{
 	"recursive":                     "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM t",
 	"recursive, twice":              "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3), u AS (SELECT count() AS n FROM t UNION ALL SELECT n + 1 FROM u WHERE n < (SELECT max(n) + 3 FROM t)) SELECT count() FROM u",

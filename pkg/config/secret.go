@@ -127,7 +127,7 @@ func (s *Secret) report(text string) bool {
 // lookEvery is how often the file of a secret is read: a few bytes, which the system has in memory.
 const lookEvery = time.Second
 
-// WatchDeps is what a watch works with. All of it is required.
+// WatchDeps are the dependencies of a watch. All are required.
 type WatchDeps struct {
 	Log        *slog.Logger
 	Registerer prometheus.Registerer

@@ -42,8 +42,7 @@ func visible(text string) string {
 // isFiller reports whether a letter or sign is drawn as nothing.
 func isFiller(r rune) bool { return strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r) }
 
-// asciiOf returns the ASCII character of which a character is a wide or small form, or the
-// character.
+// asciiOf returns the ASCII character for a wide or small form, or the character itself.
 func asciiOf(r rune) rune {
 	switch {
 	case r >= '！' && r <= '～':

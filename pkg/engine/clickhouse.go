@@ -22,7 +22,7 @@ import (
 const (
 	clickhouseUser    = "lodestone"
 	clickhouseAnalyst = "analyst"
-	// AnalyticsDatabase is what the analyst may read. The migrations make it.
+	// AnalyticsDatabase is the database that the analyst may read. The migrations create it.
 	AnalyticsDatabase = "analytics"
 )
 

@@ -119,8 +119,8 @@ func holder(path string) string {
 // childEnvironment is the environment of the engine's child processes.
 func (r Runtime) childEnvironment() []string { return append(childEnvironment(), r.Environment...) }
 
-// childEnvironment returns the environment that engines inherit: without our own settings, some of
-// which are secret, without variables that would change an engine's behaviour, and without a home
+// childEnvironment returns the environment that engines inherit: without our own settings, which
+// include secrets, without variables that would change an engine's behaviour, and without a home
 // directory with settings in it. Hashes of passwords stay, which files of ClickHouse's directory
 // users.d may take from the environment.
 func childEnvironment() []string {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Probe is what is done every few seconds to see whether the server serves.
+// Probe checks once whether the server serves, as is done every few seconds.
 func (c *ClickHouse) Probe(ctx context.Context) error { return c.probe(ctx) }
 
 // SetHangAfter lowers how long the server may go without an answer until it is restarted.

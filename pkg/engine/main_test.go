@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	enginetest.Main(m)
 }
 
-// running is what the played `lodestone up` prints.
+// running is the output of the simulated `lodestone up`.
 type running struct {
 	Postgres   string
 	Kafka      kafka.Config

@@ -33,7 +33,7 @@ type Set struct {
 	postgres   *Postgres
 }
 
-// Deps is what a set of engines works with.
+// Deps are the dependencies of a set of engines.
 type Deps struct {
 	Runtime
 	// Progress is called with a line for a person about every slow step, from several goroutines. It

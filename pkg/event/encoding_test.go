@@ -201,7 +201,7 @@ func decodeFixed(e *event.Event, b []byte) error {
 	return check(e)
 }
 
-// check is what Decode checks beyond the form.
+// check makes the checks of Decode beyond the encoding.
 func check(e *event.Event) error {
 	if err := e.Validate(); err != nil {
 		return err

@@ -22,7 +22,7 @@ const (
 	twoBytes    = 0x80 // set in the first byte of a number that has another one
 )
 
-// plain is what is left of a record.
+// plain is the unread rest of a record.
 type plain []byte
 
 // decodePlain fills an event that is zero but for its data, and reports whether it recognised the

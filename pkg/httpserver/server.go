@@ -64,7 +64,7 @@ type Config struct {
 	OptionalClients bool
 }
 
-// Deps is what a server works with; Handler and Log are required.
+// Deps are the dependencies of a server; Handler and Log are required.
 type Deps struct {
 	Handler    http.Handler
 	Log        *slog.Logger

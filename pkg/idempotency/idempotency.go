@@ -50,7 +50,7 @@ type Store struct {
 	log     *slog.Logger
 }
 
-// Deps is what a store works with; all of it is required.
+// Deps are the dependencies of a store; all are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Tokens   *token.Ring // seals answers

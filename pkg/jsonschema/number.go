@@ -81,7 +81,7 @@ func (n number) integer() (int64, error) {
 	if exponent != "" {
 		e, err := strconv.ParseInt(exponent, 10, 64)
 		if err != nil || e > 1<<40 || e < -1<<40 {
-			// So far out that the digits, of which a body has few, do not matter.
+			// The exponent is so far out that the few digits of a body do not matter.
 			if strings.HasPrefix(exponent, "-") {
 				return 0, errNotInteger
 			}

@@ -1,9 +1,9 @@
 // Package jsonschema derives JSON Schemas from Go types, as OpenAPI 3.1 has them, and checks values
 // against them.
 //
-// One Schema both describes and checks, so that what the description of the API promises is what is
-// enforced. Values that are checked are strict: a number keeps its digits, a text has no control
-// characters, and each refusal says what is allowed instead.
+// One Schema both describes and checks, so that the API enforces exactly its description. Values
+// that are checked are strict: a number keeps its digits, a text has no control characters, and
+// each refusal says what is allowed instead.
 //
 // No library is used. Huma, which comes closest, checks numbers as float64, takes a parameter that
 // is sent twice or empty, has no optional parameters by pointer, and lets control characters pass:
@@ -224,7 +224,7 @@ func (set *Set) reference(t reflect.Type, hint string) *Schema {
 		set.addFields(s, t)
 		s.names = slices.Sorted(maps.Keys(s.Properties))
 	} else if known != t {
-		panic(fmt.Sprintf("jsonschema: %s and %s are both named %s", known, t, name)) //nolint:forbidigo // as above
+		panic(fmt.Sprintf("jsonschema: %s and %s are both named %s", known, t, name)) //nolint:forbidigo // a mistake in the program, found when it starts
 	}
 	return &Schema{Ref: refPrefix + name, target: set.Named[name]}
 }

@@ -147,10 +147,10 @@ func (c *checker) fatal(where, setting, wrong, remedy string) {
 	_ = c.add(true, where, setting, wrong, remedy) // nothing to add to it
 }
 func (c *checker) warn(where, setting, wrong, remedy string) {
-	_ = c.add(false, where, setting, wrong, remedy) // as above
+	_ = c.add(false, where, setting, wrong, remedy) // nothing to add to it
 }
 
-// copies adds a finding about a topic of which an acknowledged record may be on one broker only.
+// copies adds a finding about a topic whose acknowledged records may be on one broker only.
 func (c *checker) copies(where, setting, wrong, remedy string) {
 	c.add(true, where, setting, wrong, remedy+"; or accept the loss with --kafka-accept-fewer-copies").Copies = true
 }
@@ -192,11 +192,11 @@ func alter(topic, setting string) string {
 // milliseconds is a time as topics' settings have it.
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// endless is what is wrong with a topic that no time bounds.
+// endless is the finding about a topic without a retention time.
 const endless = "is -1: records of erased people never leave Kafka, and no receipt of an erasure has a records_until"
 
-// topic judges the settings of one topic. Those that are not there, because they could not be
-// read or the broker has no such setting, are not judged.
+// topic judges the settings of one topic. Settings that could not be read, or that the broker does
+// not have, are skipped.
 func (c *checker) topic(name string, copies int, values map[string]string) { //nolint:cyclop // a list of settings
 	where := "topic " + name
 	number := func(key string) (int64, bool) {

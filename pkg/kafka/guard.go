@@ -55,7 +55,7 @@ type GuardConfig struct {
 	AllowMissing bool
 }
 
-// GuardDeps is what a guard works with.
+// GuardDeps are the dependencies of a guard.
 type GuardDeps struct {
 	Ledger     PartitionLedger // nil: the number of partitions is not checked
 	Log        *slog.Logger

@@ -19,7 +19,7 @@ import (
 	"lodestone/pkg/config"
 )
 
-// Login is how to connect to Kafka, and as whom.
+// Login configures the connection to Kafka and its credentials.
 type Login struct {
 	TLS       bool   `name:"kafka-tls" default:"false" help:"Connect to Kafka over TLS."`
 	Mechanism string `name:"kafka-sasl-mechanism" default:"none" enum:"none,plain,scram-sha-256,scram-sha-512,aws-msk-iam" help:"How to log in to Kafka: none, plain, scram-sha-256, scram-sha-512 or aws-msk-iam."`

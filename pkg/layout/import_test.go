@@ -1,5 +1,5 @@
-// Package layout holds the rules that keep the repository in shape, as tests: who may import whom,
-// what lies where, and under which licences we build. It has no code of its own.
+// Package layout holds the rules that keep the repository in shape, as tests: imports between
+// packages, the place of files, and the licences of dependencies. It has no code of its own.
 package layout_test
 
 import (
@@ -83,7 +83,7 @@ var rules = []rule{
 	},
 }
 
-// listed is what `go list` tells about a package.
+// listed is the entry of a package in `go list`.
 type listed struct {
 	Dir, Export                                  string // of the sources, of what the compiler made
 	GoFiles                                      []string

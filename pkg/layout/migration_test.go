@@ -53,8 +53,8 @@ var (
 	unlocking = regexp.MustCompile(`(?i)^(?:(?:CREATE (?:UNIQUE )?|DROP )INDEX CONCURRENTLY|ALTER TABLE \w+ (?:SET \(|VALIDATE CONSTRAINT))`)
 	created   = regexp.MustCompile(`(?i)CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)`)
 
-	// breaking is what a program of the release before, which runs while the migration is applied and
-	// after it, cannot work with.
+	// breaking matches statements that break the previous release, which runs during the migration
+	// and after it.
 	breaking = regexp.MustCompile(`(?i)\b(?:DROP TABLE|ALTER TABLE [^;]*(?:\bDROP COLUMN\b|\bSET NOT NULL\b)|ALTER (?:TABLE|VIEW|TYPE) [^;]*\bRENAME (?:COLUMN\b|TO\b|VALUE\b|\w+ TO\b))[^;]*;`)
 
 	rewriting = regexp.MustCompile(`(?is)ALTER TABLE [^;]*\b(?:UPDATE|DELETE|MATERIALI[Z]E|CLEAR|DROP PROJECTION|DROP COLUMN|MODIFY COLUMN)\b[^;]*;`)

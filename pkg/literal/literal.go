@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Required returns texts of which at least one is in everything that the expression matches, or
-// nothing if there are no such texts.
+// Required returns a set of texts: every match of the expression contains at least one. It is empty
+// if there is no such set.
 func Required(re *syntax.Regexp) []string { return required(re, false) }
 
 // RequiredInLower does so for everything that the expression matches in lower case. It finds texts

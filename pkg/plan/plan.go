@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// Limits are what an account of a plan may have; 0 stands for any number.
+// Limits are the limits of an account on a plan; 0 means unlimited.
 type Limits struct {
 	LeadMagnets    int64 `json:"lead_magnets"`
 	StoredBytes    int64 `json:"stored_bytes"` // of files

@@ -18,7 +18,7 @@ const ContentType = "application/problem+json"
 // TypePath begins the URI reference in a problem's type; the code ends it.
 const TypePath = "/api/v1/problems/"
 
-// Field is what is wrong with one parameter or one field of a body.
+// Field is the error of one parameter or one field of a body.
 type Field struct {
 	Field   string `json:"field" doc:"Name of the parameter, or path of the field in the body, such as emails[3]."`
 	Message string `json:"message" doc:"What is wrong, and what is allowed."`

@@ -23,7 +23,7 @@ func (Format) EnumValues() []string { return jsonschema.Values([]Format{SVG, PNG
 // contentTypes are those of the formats.
 var contentTypes = map[Format]string{SVG: "image/svg+xml", PNG: "image/png"}
 
-// Input is what an operation asks for a code. Operations embed it.
+// Input holds the parameters of a code. Operations embed it.
 type Input struct {
 	Format Format `query:"format" default:"svg" doc:"Format of the picture. SVG scales without loss, for print."`
 	Size   int    `query:"size" default:"1024" minimum:"256" maximum:"4096" doc:"Width and height in pixels, with the quiet zone. An SVG scales from there."`

@@ -12,8 +12,7 @@ import (
 	"lodestone/pkg/ratelimit"
 )
 
-// BenchmarkTake counts requests of one key and of many, which is what each answer of the API waits
-// for.
+// BenchmarkTake counts requests of one key and of many. Each answer of the API waits for this.
 func BenchmarkTake(b *testing.B) {
 	url, _ := database(b)
 	pool, err := postgres.Open(b.Context(), postgres.Config{URL: url, MaxConns: 8})

@@ -22,7 +22,7 @@ type Budget struct {
 	spent map[uuid.UUID]spent // by this process
 }
 
-// spent is what an account used since its last window began in this process.
+// spent is an account's use in its current window, in this process.
 type spent struct {
 	ends   time.Time
 	amount int

@@ -21,7 +21,7 @@ import (
 // Window is the length of a window. It begins with the first request that it counts.
 const Window = 60 * time.Second
 
-// Name names a limit: it is what clients see in the headers.
+// Name names a limit, as in the headers that clients get.
 type Name string
 
 // The limits.
@@ -72,7 +72,7 @@ type subject struct {
 	id   uuid.UUID
 }
 
-// Deps is what a limiter works with.
+// Deps are the dependencies of a limiter.
 type Deps struct {
 	// Postgres is a pool that nothing else uses: a request that waits for a connection is soon not
 	// counted.
@@ -141,7 +141,7 @@ func (l *Limiter) Take(ctx context.Context, name Name, caller auth.Identity) Sta
 	return l.done(State{Name: name, Quota: quota, Reset: reset, Refused: true}, shared)
 }
 
-// tally is what a process knows of a subject's window.
+// tally is a process's count of a subject's window.
 type tally struct {
 	ends   time.Time
 	shared int // the highest count that Postgres gave

@@ -11,7 +11,7 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// migrateFirst is what a person does about a schema that is absent or too old.
+// migrateFirst is the remedy for a schema that is absent or too old.
 const migrateFirst = "run `lodestone migrate` of this version"
 
 // Error says that a program and the schema of a store do not fit each other, and what to do.

@@ -24,8 +24,8 @@ type Slots[K comparable] struct {
 	by   map[K]int64
 }
 
-// New returns slots of which there are so many in all, and so many for each owner. The zero owner
-// stands for those who are not known, or are many: for it there is no bound but the one for all.
+// New returns slots, bounded in all and for each owner. The zero owner stands for unknown or many
+// owners: only the bound in all applies to it.
 func New[K comparable](all, each int64) *Slots[K] {
 	return &Slots[K]{all: all, each: each, by: map[K]int64{}}
 }

@@ -66,8 +66,7 @@ type key struct {
 	pool   sync.Pool // of *maker: making one costs more than the MAC
 }
 
-// maker makes MACs. Its buffers are what the hasher sees, so that the caller's can stay on the
-// stack.
+// maker makes MACs. The hasher reads its buffers only, so that the caller's stay on the stack.
 type maker struct {
 	hasher *blake3.Hasher
 	body   [maxBodyBytes]byte

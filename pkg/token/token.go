@@ -32,7 +32,7 @@ const (
 	maxTokenLength = (maxTokenBytes*8 + 5) / 6
 )
 
-// Claims is what a token says. A zero UUID means that there is none.
+// Claims are the contents of a token. A zero UUID means that there is none.
 type Claims struct {
 	AccountID     uuid.UUID
 	LeadMagnetID  uuid.UUID

@@ -32,7 +32,7 @@ type Tracer struct {
 
 const name = "lodestone" // of what makes the spans
 
-// Deps is what a Tracer works with.
+// Deps are the dependencies of a Tracer.
 type Deps struct {
 	Service string // the process' name in traces
 	// Internal is for a process whose requests come from other processes of the installation: their

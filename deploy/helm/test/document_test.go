@@ -84,7 +84,7 @@ func table(t *testing.T) string {
 	return out.String()
 }
 
-// The table of values in docs/kubernetes.md is what values.yaml says.
+// The table of values in docs/kubernetes.md agrees with values.yaml.
 func TestTableOfValues(t *testing.T) {
 	const begin, end = "<!-- values: a test of deploy/helm/test writes this table from values.yaml -->\n", "<!-- end of values -->"
 	file := filepath.Join(root, "docs/kubernetes.md")

@@ -91,7 +91,7 @@ func (c custom) check(t *testing.T, doc []byte) bool {
 	return ok
 }
 
-// The custom resources beside each file of values are what their operators accept.
+// The operators accept the custom resources beside each file of values.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../examples/*.yaml")

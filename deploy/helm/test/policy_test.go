@@ -24,7 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// workload is what creates pods.
+// workload is an object that creates pods.
 type workload struct {
 	kind, name string
 	replicas   *int32
@@ -52,7 +52,7 @@ func workloads(objects []runtime.Object) []workload {
 	return all
 }
 
-// release is what the rules look at.
+// release is a rendered release, as the rules read it.
 type release struct {
 	objects     []runtime.Object
 	workloads   []workload
@@ -71,7 +71,7 @@ func newRelease(t *testing.T, objects []runtime.Object) release {
 	return release{objects, workloads(objects), settings(t), stop}
 }
 
-// rules are what every release keeps, whatever its values. Each returns what is wrong.
+// rules hold for every release, whatever its values. Each returns the violations.
 var rules = map[string]func(r release) []string{
 	"pods are not root and have nothing of the node": each(func(_ release, w workload) (wrong []string) {
 		s := w.pod.Spec.SecurityContext

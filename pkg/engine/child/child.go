@@ -64,7 +64,7 @@ type Spec struct {
 	// Passing reports whether a child that ended at its first start with this output may start on the
 	// next attempt. Nil means that the first failure is final.
 	Passing func(output string) bool
-	// DeathSignal is what the kernel sends the child when its parent ends (Linux).
+	// DeathSignal is the signal that the kernel sends the child when its parent ends (Linux).
 	DeathSignal syscall.Signal
 	// Stop lists the steps that ask the child to end.
 	Stop []Step

@@ -14,8 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// BenchmarkFlush is a round in which so many of a log's 24 partitions have grown, on the machine's
-// own disk. With none it is what looking at the files takes.
+// BenchmarkFlush measures a round after some of a log's 24 partitions have grown, on the machine's
+// own disk. With none it measures the look at the files alone.
 func BenchmarkFlush(b *testing.B) {
 	const partitions = 24
 	for _, grown := range []int{0, 1, 6, partitions} {

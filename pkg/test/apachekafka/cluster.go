@@ -57,8 +57,7 @@ type Listener struct {
 }
 
 // Cluster is an Apache Kafka of one or three nodes; it implements service.Service. With three
-// nodes, topics have three replicas of which two must acknowledge. A node that dies is started
-// again.
+// nodes, topics have three replicas, and two must acknowledge. A node that dies is started again.
 type Cluster struct {
 	config   Config
 	programs install.ApacheKafka

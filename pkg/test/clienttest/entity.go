@@ -13,7 +13,7 @@ func (c Client) LeadMagnet(ctx context.Context, id string) (client.LeadMagnet, e
 	return client.Get[client.LeadMagnet](ctx, c.Client, magnetsPath+"/"+url.PathEscape(id), nil)
 }
 
-// LeadMagnetChanges is what to change of a lead magnet; what is nil or zero stays.
+// LeadMagnetChanges are the changes of a lead magnet; nil or zero fields stay unchanged.
 type LeadMagnetChanges struct {
 	Title       *string        `json:"title,omitzero"`
 	Description Change[string] `json:"description,omitzero"`
@@ -36,7 +36,7 @@ func (c Client) DeleteLeadMagnet(ctx context.Context, id string, cascade bool, i
 	return c.remove(ctx, path, ifMatch)
 }
 
-// GenericLinkChanges is what to change of a generic link; what is nil or zero stays.
+// GenericLinkChanges are the changes of a generic link; nil or zero fields stay unchanged.
 type GenericLinkChanges struct {
 	Slug                *string        `json:"slug,omitzero"`
 	Title               Change[string] `json:"title,omitzero"`
@@ -93,7 +93,7 @@ func (c Client) CreateAccessLinks(ctx context.Context, leadMagnetID string, n Ne
 	return out.Data, err
 }
 
-// AccessLinkChanges is what to change of an access link; what is nil or zero stays.
+// AccessLinkChanges are the changes of an access link; nil or zero fields stay unchanged.
 type AccessLinkChanges struct {
 	MaxViews  Change[int]       `json:"max_views,omitzero"`
 	ExpiresAt Change[time.Time] `json:"expires_at,omitzero"`

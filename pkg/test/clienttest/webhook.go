@@ -54,7 +54,7 @@ func (c Client) Webhooks(ctx context.Context, p client.Paging) (client.Page[Webh
 	return client.Get[client.Page[Webhook]](ctx, c.Client, webhooksPath, p.Query())
 }
 
-// WebhookChanges is what becomes of a webhook; nil leaves a field as it is.
+// WebhookChanges are the changes of a webhook; nil fields stay unchanged.
 type WebhookChanges struct {
 	URL         *string        `json:"url,omitzero"`
 	Description Change[string] `json:"description,omitzero"`

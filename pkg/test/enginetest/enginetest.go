@@ -76,7 +76,7 @@ func (r runner) Run() int {
 	return code
 }
 
-// atEnd is what remains to be done when the tests of the process have run.
+// atEnd holds the functions to run after the tests of the process.
 var atEnd ending
 
 type ending struct {

@@ -23,8 +23,8 @@ import (
 	"lodestone/pkg/postgres"
 )
 
-// Stack is what ingestion runs on: a broker with Lodestone's topics and a Postgres database, both
-// of the test's own, and the ClickHouse that the tests of a package share. All of them have the
+// Stack holds the engines of ingestion: a broker with Lodestone's topics and a Postgres database,
+// both of the test's own, and the ClickHouse that the tests of a package share. All have the
 // current schema.
 type Stack struct {
 	Kafka      kafka.Config
