@@ -36,7 +36,7 @@ func presentAnswer(id *string, a *report.Answer, asOf time.Time) QuestionAnswer 
 	return shown
 }
 
-// reportRow is a row whose fields are what the question asks for.
+// reportRow is a row whose fields depend on the question.
 type reportRow struct {
 	answer *report.Answer
 	row    *report.Row

@@ -86,8 +86,8 @@ func (p place) MarshalJSON() ([]byte, error) {
 	return []byte(t.Format(`"2006-01-02T15:04:05.000000Z"`)), nil
 }
 
-// events is what is read for a page: its events and one more, if there is one, how many the list
-// has, and up to when nothing can be missing from it.
+// events is the result of reading a page: its events and one more, if there is one, the length of
+// the list, and the time up to which it is complete.
 type events struct {
 	list    []eventlist.Event
 	total   int64

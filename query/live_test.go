@@ -76,7 +76,7 @@ func (s site) refused(account uuid.UUID, id string, params url.Values) (status i
 	return res.StatusCode, res.Header
 }
 
-// beat is what a stream sends between messages, every 15 seconds.
+// beat is the comment that a stream sends every 15 seconds between messages.
 const beat = ": alive\n\n"
 
 // read reads up to an empty line. The message counts only then, as the specification of server-sent

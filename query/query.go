@@ -24,7 +24,7 @@ import (
 	"lodestone/query/summary"
 )
 
-// Deps is what the query service needs.
+// Deps are the dependencies of the query service.
 type Deps struct {
 	Copies         *scope.Copies  // of the events; stays the caller's, who runs it
 	ClickHouseHTTP string         // addresses for exports, one of each copy, with commas; "": there are none

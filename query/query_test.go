@@ -58,7 +58,7 @@ func (k keys) Verify(ctx context.Context, key string) (auth.Identity, error) {
 	if err != nil {
 		return auth.Identity{}, fmt.Errorf("not a key of this test: %w", err)
 	}
-	// Where a test takes Postgres away, the request is what fails.
+	// Where a test takes Postgres away, the request fails instead.
 	_, _ = k.db.Unscoped().Exec(ctx, "INSERT INTO accounts (id, name, plan) VALUES ($1, 'x', 'free') ON CONFLICT DO NOTHING", id)
 	identity := auth.Identity{AccountID: id}
 	for s := range strings.SplitSeq(scopes, ",") {
@@ -96,7 +96,7 @@ func serveWith(t *testing.T, c query.Config, d query.Deps) (site, *query.Query) 
 	return site{t, server.URL}, service
 }
 
-// answer is what came back.
+// answer is an HTTP answer.
 type answer struct {
 	status int
 	header http.Header

@@ -38,7 +38,7 @@ func (q *Query) registerReaders(a *api.API) {
 // fewerReaders says how to ask for fewer people.
 var fewerReaders = askFor("from", "less time, or for one lead magnet")
 
-// readerOrder is what a list of readers is ordered by.
+// readerOrder is the sort key of a list of readers.
 type readerOrder string
 
 // EnumValues implements jsonschema.Enum.
@@ -100,7 +100,7 @@ type ReaderSource struct {
 	ReferrerHost *string `json:"referrer_host" doc:"Host of the page before the landing page."`
 }
 
-// ReaderTotals are what a person did.
+// ReaderTotals are the totals of a person's activity.
 type ReaderTotals struct {
 	Magnets     []uuid.UUID `json:"magnets" nullable:"false" doc:"Lead magnets of the events; labels has their titles."`
 	Sessions    int64       `json:"sessions" doc:"Openings with a page view."`

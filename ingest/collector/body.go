@@ -182,8 +182,8 @@ func (s *scratch) unpack(h *fasthttp.RequestHeader, sent []byte, limit int) ([]b
 	return nil, &requestProblem{fasthttp.StatusUnsupportedMediaType, codeMediaType, "The Content-Encoding is not supported; send gzip or none."}
 }
 
-// isJSON allows application/json and text/plain, which is what a browser's sendBeacon can send
-// without asking first. The only charset of JSON is UTF-8, of which ASCII is a part.
+// isJSON allows application/json and text/plain, which a browser's sendBeacon can send without a
+// preflight. The only charset of JSON is UTF-8, which includes ASCII.
 func isJSON(contentType []byte) bool {
 	switch string(contentType) {
 	case "application/json", "text/plain;charset=UTF-8": // as nearly all send it

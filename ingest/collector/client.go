@@ -17,8 +17,8 @@ import (
 	"lodestone/pkg/token"
 )
 
-// sender is what the events of one request have in common: the server's time, and what is stored
-// about the client.
+// sender holds the common fields of one request's events: the server's time, and the stored
+// attributes of the client.
 type sender struct {
 	receivedAt time.Time
 	userAgent  []byte

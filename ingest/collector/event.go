@@ -153,8 +153,8 @@ func (c *Collector) hash(s *scratch, account uuid.UUID, from *sender) [16]byte {
 	return hash
 }
 
-// noneAccepted is the problem of a request of which every element was rejected. If all were for the
-// same limit, it is about that.
+// noneAccepted returns the problem of a request whose elements were all rejected. If one limit
+// rejected them all, the problem names it.
 func (s *scratch) noneAccepted(e *endpoint) *requestProblem {
 	same := s.rejected[0]
 	for _, r := range s.rejected {

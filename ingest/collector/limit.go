@@ -16,7 +16,7 @@ type admission struct {
 	requests, bytes       atomic.Int64
 }
 
-// permit is what one request holds of it.
+// permit is the share of an admission that one request holds.
 type permit struct {
 	admission *admission
 	bytes     int64
@@ -51,7 +51,7 @@ func (p *permit) release() {
 	p.admission.bytes.Add(-p.bytes)
 }
 
-// requestOverhead is what a request takes beside its body, roughly.
+// requestOverhead is the approximate memory of a request beside its body.
 const requestOverhead = 4 << 10
 
 // admit lets a request with a body of so many bytes in, until its scratch is released. It looks at

@@ -215,9 +215,9 @@ func drain(c net.Conn) {
 	}
 }
 
-// lazyDeadline is a deadline of a connection that is moved only when something is about to wait for
-// it, and not for the sake of a fraction of a second: the server sets three for each request, most
-// of which nothing ever waits for.
+// lazyDeadline is a deadline of a connection that is moved only before a wait, and not for a
+// fraction of a second: the server sets three for each request, and nothing ever waits for most of
+// them.
 type lazyDeadline struct{ wanted, set time.Time }
 
 // due returns the deadline to set, if it has to be: what is set ends at the wanted time or up to

@@ -95,7 +95,7 @@ func (s *saltSet) lookup(day time.Time) *salt {
 	return nil
 }
 
-// SaltsDeps is what salts work with; all of it is required.
+// SaltsDeps are the dependencies of salts; all are required.
 type SaltsDeps struct {
 	Postgres   *postgres.Pool   // migrated
 	Tokens     *token.Ring      // encrypts the salts

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The hash is what the library's hasher says, so that collectors of all versions agree.
+// The hash agrees with the library's hasher, so that collectors of all versions agree.
 func TestHashIsKeyedBLAKE3(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

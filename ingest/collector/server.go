@@ -34,8 +34,8 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// Deps are what a collector works with. All but Countries, Quotas, Beacon, Trace and Now are
-// needed.
+// Deps are the dependencies of a collector. All but Countries, Quotas, Beacon, Trace and Now are
+// required.
 type Deps struct {
 	Tokens     *token.Ring
 	Sink       Sink

@@ -46,8 +46,8 @@ type span struct {
 	strays  []stray      // records that are another partition's
 }
 
-// spooled is a row of which only ClickHouse knows whether it repeats an event: it waited in a
-// spool, or the log no longer holds all of the window before it.
+// spooled is a row that must be checked for repeats in ClickHouse: it waited in a spool, or the log
+// no longer holds all of the window before it.
 type spooled struct {
 	stream.Record
 	offset  int64

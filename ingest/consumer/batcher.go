@@ -215,7 +215,7 @@ func (b *batcher) commitDone(ctx context.Context) {
 	}
 }
 
-// settle gives partitions back of which nothing is under way any more.
+// settle gives back partitions that have nothing under way any more.
 func (b *batcher) settle(ctx context.Context, partitions []*partition) {
 	b.commitDone(ctx)
 	for _, p := range partitions {

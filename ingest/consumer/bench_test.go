@@ -31,8 +31,8 @@ func benchRecords(n int) []*kgo.Record {
 
 const benchRows = 10_000
 
-// BenchmarkFill is what becomes of one record until it is a row of a batch: decoded, looked for in
-// the window, and added to the columns.
+// BenchmarkFill makes a record a row of a batch: it decodes it, looks it up in the window, and adds
+// it to the columns.
 func BenchmarkFill(b *testing.B) {
 	records := benchRecords(benchRows)
 	p := plannedPartition(0, 0, stream.RepeatWindow)

@@ -65,7 +65,7 @@ type assignment struct {
 	partition int32
 }
 
-// Deps is what the service works with; all of it is required, but for what may be nil.
+// Deps are the dependencies of the service; all are required, but for those that may be nil.
 type Deps struct {
 	Kafka      kafka.Config
 	Hooks      []kgo.Hook      // see what the client of the consumer group does; nil: none

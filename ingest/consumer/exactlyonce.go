@@ -33,7 +33,7 @@ import (
 // Only the server's own clock counts. If it is set back while an insert is under way whose consumer
 // is stopped at that moment, the insert may come after the last look, and its rows be stored twice.
 
-// group is what keeps commits.
+// group stores commits.
 type group interface {
 	// commit returns when the group has all of the commits, or with the reason why it may not have
 	// some of them. Commits of partitions that were given back are left out.
@@ -63,7 +63,7 @@ type table interface {
 	Close()
 }
 
-// doubt is what is not known of the rows of a batch: whether an insert stored them.
+// doubt says whether it is unknown that an insert stored the rows of a batch.
 type doubt struct {
 	exists bool
 	until  time.Time // by the server's clock, until when the insert may begin; zero: it has ended
@@ -129,7 +129,7 @@ func (b *batcher) try(ctx context.Context, batch *batch, d *doubt) error {
 	return err
 }
 
-// resolve takes the rows out of the batch that an insert stored of which no answer came.
+// resolve removes the rows from the batch that an unanswered insert stored.
 func (b *batcher) resolve(ctx context.Context, batch *batch, until time.Time) error {
 	var partitions []int32
 	spans := make([]stream.Span, len(batch.spans))

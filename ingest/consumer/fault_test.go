@@ -83,7 +83,7 @@ func TestAPartitionWhoseRowsAreRefusedStandsStillUntilTheCauseIsFixed(t *testing
 	for i := range large {
 		large[i].Data = fmt.Appendf(nil, `{"filler":%q}`, strings.Repeat("x", 2_400))
 	}
-	for range 6 { // 30 MB, of which the partition that stands still must not hold much
+	for range 6 { // 30 MB; the halted partition must hold little of it
 		r.produce(0, large...)
 	}
 	r.produce(1, r.events(500)...)

@@ -29,7 +29,7 @@ type gate struct {
 	shut  bool
 	ended int           // connections that came while it was shut
 	held  chan struct{} // closed: bytes pass; nil: likewise
-	user  *url.URL      // whom connections log in as instead; nil: as they ask
+	user  *url.URL      // user that connections log in as instead; nil: their own
 	hangs []*hang
 	conns map[net.Conn]struct{}
 	done  sync.WaitGroup

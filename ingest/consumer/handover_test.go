@@ -12,8 +12,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// longSession is longer than a test waits: a member of which the group has to find out that it is
-// gone would fail it.
+// longSession is longer than a test waits: a test fails if the group notices the end of a member
+// only by the time-out.
 const longSession = waitLimit + time.Minute
 
 // steady is config for members that stay in their group until they leave it, though the machine may

@@ -185,11 +185,11 @@ func (r *rig) requireStored(want int) {
 	require.Equal(r.t, uint64(want), offsets, "offsets")
 }
 
-// done is what a commit says that announces nothing.
+// done returns the metadata of a commit that announces nothing.
 func (r *rig) done() string { return announced(r.TopicID, stream.NoIntent) }
 
-// announced is what a commit says that announces offsets up to last, for an insert whose time is
-// over.
+// announced returns the metadata of a commit that announces offsets up to last, for an insert whose
+// time is over.
 func announced(topicID uuid.UUID, last int64) string {
 	return stream.Announcement{Rules: stream.BlockRules, TopicID: topicID, Last: last, Before: time.Now().Add(-time.Second)}.String()
 }

@@ -19,7 +19,7 @@ type buffer struct {
 	queued atomic.Int64 // of that, by what no batch has taken yet
 }
 
-// minShare is what a batch may have in any case.
+// minShare is the memory that a batch may always have.
 const minShare = 1 << 20
 
 // queuedCost returns roughly what a record takes that waits for a block: itself, and the client's
@@ -60,10 +60,10 @@ func (b *buffer) full() bool { return b != nil && b.used.Load() > b.max*3/4 }
 // uses.
 const eagerCollection = 25
 
-// besideBuffer is what such a process takes besides the buffer, where twelve partitions are behind:
-// their windows, what was fetched, and the garbage that may be left. Two topics have that many
-// each, of which that of link views is a quiet one. Each partition beyond has a window of repeats,
-// which takes windowBytes once it is full, and the garbage that it leaves while it grows.
+// besideBuffer is the memory of such a process besides the buffer, when twelve partitions are
+// behind: their windows, fetched records, and the garbage that may be left. Two topics have that
+// many each; that of link views is quiet. Each partition beyond has a window of repeats, which
+// takes windowBytes once it is full, and the garbage that it leaves while it grows.
 const (
 	besideBuffer     = 112 << 20
 	countedBeside    = 24
@@ -125,7 +125,7 @@ func newQueue(limit int, b *buffer, pause, resume func()) *queue {
 	return &queue{limit: limit, buffer: b, pause: pause, resume: resume}
 }
 
-// attach tells the queue whom to wake.
+// attach sets the channel that the queue wakes.
 func (q *queue) attach(ready chan<- struct{}) {
 	q.mu.Lock()
 	q.ready = ready
@@ -203,8 +203,8 @@ func (q *queue) close() {
 }
 
 // recordPool has the memory of batches used again: their records, and what they were decompressed
-// to. It is given back with the last record of a batch that is recycled; a batch of which a record
-// is held, or dropped, is left to the collector of garbage.
+// to. It is given back with the last record of a batch that is recycled; a batch with a record that
+// is held or dropped is left to the garbage collector.
 type recordPool struct{ records, bytes sync.Pool }
 
 // GetRecords implements kgo.PoolRecords.

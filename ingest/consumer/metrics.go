@@ -79,7 +79,7 @@ func newMetrics(r prometheus.Registerer, state func() status) *metrics {
 	return m
 }
 
-// status is what a consumer works on at a moment.
+// status is the state of a consumer at a moment.
 type status struct {
 	partitions int
 	blocked    int

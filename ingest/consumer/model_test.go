@@ -25,8 +25,8 @@ import (
 	"lodestone/pkg/kafka"
 )
 
-// model is a Kafka, a ClickHouse and some consumers, of which the consumers are the real code. Both
-// engines do what they may do at the worst moment, by the clock of the test.
+// model is a Kafka, a ClickHouse and some consumers. Only the consumers are the real code. Both
+// engines do the worst that they may, by the clock of the test.
 type model struct {
 	mu      sync.Mutex
 	rnd     *rand.Rand
@@ -355,7 +355,7 @@ func (c *modelMember) goOn() {
 	}
 }
 
-// assign gives a partition to a consumer, of which no other can commit it any more.
+// assign gives a partition to a consumer. No other can commit it any more.
 func (c *modelMember) assign(number int32) {
 	m := c.m
 	m.mu.Lock()
@@ -413,7 +413,7 @@ func (c *modelMember) giveBack(number int32, inOrder bool) {
 	c.batcher.leave(p)
 }
 
-// modelStep is what happens to the consumers at a time.
+// modelStep is an event in the consumers' life.
 type modelStep struct {
 	kind      string
 	partition int32

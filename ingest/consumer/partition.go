@@ -40,7 +40,7 @@ type partition struct {
 	storing
 }
 
-// filled is what whoever fills batches knows of a partition.
+// filled is the state of a partition that belongs to the filling of batches.
 type filled struct {
 	window  *stream.Window
 	decoder stream.Decoder
@@ -64,13 +64,13 @@ type filled struct {
 	done map[int64]stream.Identity // the last rows stored before started, by offset
 }
 
-// storing is what whoever stores batches knows of a partition.
+// storing is the state of a partition that belongs to the storing of batches.
 type storing struct {
 	next       int64           // every offset below is stored
 	epoch      int32           // of the leader that wrote the last record below next, or noEpoch
 	lastStored int64           // the last row that earlier assignments stored: they store no more
-	stored     *stream.Offsets // what a look found of the offsets up to lastStored
-	aside      []*batch        // its rows, the first of which ClickHouse refuses
+	stored     *stream.Offsets // the offsets up to lastStored that a look found stored
+	aside      []*batch        // its rows; ClickHouse refuses the first of them
 	deadCount  int             // dead letters since the last line about them in the log
 	deadLogged time.Time       // when that was
 }

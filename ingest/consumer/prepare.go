@@ -57,8 +57,8 @@ func (b *batcher) writeDeadLetters(ctx context.Context, batch *batch) bool {
 }
 
 // produce returns when the records are durable, or when ctx ends: then they may still be written,
-// and have to be ones of which another copy does no harm. The client itself waits for the answer to
-// a batch that it has sent, whatever becomes of ctx, and gives it up only when it is closed.
+// so a second copy of them must do no harm. The client itself waits for the answer to a batch that
+// it has sent, even after ctx has ended, and gives up only when it is closed.
 func produce(ctx context.Context, cl *kgo.Client, records ...*kgo.Record) error {
 	done := make(chan error, 1)
 	go func() { done <- cl.ProduceSync(ctx, records...).FirstErr() }()

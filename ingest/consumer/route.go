@@ -9,7 +9,7 @@ import (
 	"lodestone/ingest/stream"
 )
 
-// batcherKey is what the partitions of a batcher have in common.
+// batcherKey is the common topic and shard of a batcher's partitions.
 type batcherKey struct {
 	topicID uuid.UUID
 	shard   uint16

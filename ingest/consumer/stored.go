@@ -215,10 +215,10 @@ func (b *batcher) dropFound(ctx context.Context, batch *batch, found func(*span)
 	return nil
 }
 
-// differing returns the spans of which a row that was found stored is not of the event that the
-// batch has at its offset, with the first such offset. The last rows tell: from where the log lost
-// its end, every record is another one. All rows of a batch take long to compare, since those of
-// all other partitions lie between them.
+// differing returns the spans with a stored row whose event is not that of the batch at its offset,
+// with the first such offset. The last rows tell: from where the log lost its end, every record is
+// another one. All rows of a batch take long to compare, since those of all other partitions lie
+// between them.
 func (b *batcher) differing(ctx context.Context, batch *batch, stored map[*span][]int) (map[*span]int64, error) {
 	var last []int
 	for _, rows := range stored {

@@ -55,8 +55,8 @@ func (c *Consumer) takeOver(ctx context.Context, cl *kgo.Client, taken map[*part
 	})
 }
 
-// run takes the partitions over, those first of which nothing is in doubt. Those whose range is
-// announced wait until no insert of it may begin any more.
+// run takes the partitions over, first those without a doubt. Those whose range is announced wait
+// until no insert of it may begin any more.
 func (t *takeover) run(ctx context.Context) {
 	var settled, announced []*partition
 	for p, at := range t.partitions {

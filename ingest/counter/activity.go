@@ -10,7 +10,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// activity is what was read in a session.
+// activity is the reading in a session.
 type activity struct {
 	session, link uuid.UUID
 	last          time.Time

@@ -38,8 +38,8 @@ const (
 	benchStep     = 20_000
 )
 
-// benchHistory fills the tables with sessions of a year, all of which are counted:
-// COUNTER_BENCH_EVENTS events on COUNTER_BENCH_LINKS links of 200 accounts.
+// benchHistory fills the tables with a year of counted sessions: COUNTER_BENCH_EVENTS events on
+// COUNTER_BENCH_LINKS links of 200 accounts.
 type benchHistory struct {
 	pool          *postgres.Pool
 	conn          driver.Conn
@@ -141,8 +141,8 @@ func (h *benchHistory) insertStep(b *testing.B, first int) {
 	h.next += benchStep
 }
 
-// BenchmarkHistory sets the counters of 500 links by everything that is stored of them, which is
-// what lodestone recount does.
+// BenchmarkHistory sets the counters of 500 links from all their stored rows, as lodestone recount
+// does.
 func BenchmarkHistory(b *testing.B) {
 	h := newBenchHistory(b)
 	k := kinds()[0]

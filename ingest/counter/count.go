@@ -18,7 +18,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// kind is what is counted from one topic.
+// kind describes the counting of one topic.
 type kind struct {
 	topic string
 	table string // ClickHouse: that of the rows
@@ -39,7 +39,7 @@ func kinds() []kind {
 	}
 }
 
-// addition is what the rows of spans add.
+// addition is the increment of counters by the rows of spans.
 type addition interface {
 	links() []uuid.UUID
 	// store adds to the counters in Postgres. What is added twice counts once, except for the activity

@@ -71,7 +71,7 @@ type Counter struct {
 	behind prometheus.Gauge
 }
 
-// Deps is what the service works with; all of it is required.
+// Deps are the dependencies of the service; all are required.
 type Deps struct {
 	Group      string // the consumer group whose rows it reads
 	Kafka      kafka.Config
@@ -221,9 +221,9 @@ func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetRe
 	return committed, nil
 }
 
-// waiting returns how many records wait in Kafka in partitions of which some were stored since the
-// last look. Others have no inserts that a pass could slow down: a partition that waits for an
-// operator may have any number.
+// waiting returns how many records wait in Kafka, in partitions that stored some since the last
+// look. Others have no inserts that a pass could slow down: a partition that waits for an operator
+// may have any number.
 func (c *Counter) waiting(ctx context.Context, client *kgo.Client, committed kadm.OffsetResponses) (records int64, err error) {
 	var topics []string
 	for _, k := range kinds() {

@@ -49,7 +49,7 @@ func sessionTimes() []string {
 // sessionKey is a session of a link.
 type sessionKey struct{ link, session uuid.UUID }
 
-// sessionAddition is what the rows of spans tell of one session.
+// sessionAddition is the increment of one session by the rows of spans.
 type sessionAddition struct {
 	own         bool // the session is one event without a session
 	views       uint64

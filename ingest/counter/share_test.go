@@ -261,8 +261,8 @@ func TestRowsOfATopicThatIsGoneAreCounted(t *testing.T) {
 	r.await("access_links", link, 1, 1, 1)
 }
 
-// So is what a counter that runs had not counted yet when its topic was replaced, with no wait for
-// the hourly look.
+// Rows that a running counter had not counted when its topic was replaced are counted without
+// waiting for the hourly look.
 func TestRowsOfATopicThatIsReplacedAreCountedAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -43,7 +43,7 @@ type spans []span
 // sinceApart is how far apart the rows of spans may have been stored that are read together.
 const sinceApart = 10 * time.Second
 
-// together returns the spans in groups, each of which is read by one statement.
+// together groups the spans. One statement reads each group.
 func together(all []span) (groups []spans) {
 	slices.SortFunc(all, func(a, b span) int { return a.rowsSince.Compare(b.rowsSince) })
 	offsets := int64(0)

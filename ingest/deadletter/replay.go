@@ -39,7 +39,7 @@ type Result struct {
 	Unknown   int // come from a topic that this build does not store: stay open
 }
 
-// batch is what is written at once.
+// batch is the letters that are written at once.
 type batch struct {
 	letters []Letter
 	records []producer.Record

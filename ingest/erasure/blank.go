@@ -48,7 +48,7 @@ var (
 	copiesOfOwners = []string{"lead_magnets", "generic_links"}
 )
 
-// link is an access link, a submission, or an account whole, of which it has the id twice.
+// link is an access link, a submission, or a whole account, with the account's id in both fields.
 type link struct{ id, account uuid.UUID }
 
 func (l link) whole() bool { return l.id == l.account }

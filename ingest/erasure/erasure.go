@@ -4,9 +4,8 @@
 // already: it changes rows in place, while consumers go on, so that a row keeps its place in the
 // log and everything that is counted. It also removes the copies that SQL users see.
 //
-// The service is what guarantees it. It looks again every interval, since a consumer may have
-// stored an event before it knew of the erasure, and spools, dead letters and repairs bring back
-// what was sent long ago.
+// The service guarantees it. It looks again every interval, since a consumer may have stored an
+// event before it knew of the erasure, and spools, dead letters and repairs bring back old events.
 package erasure
 
 import (
@@ -54,9 +53,9 @@ const (
 	erasuresAtOnce  = 1000
 	erasedLinksPage = 10_000
 
-	// lookBack is what a process looks back when it begins, and lookOverlap later: rows have the time
-	// at which their insert began. Events are stored by processes that have this service, so what is
-	// older was blank or has been found.
+	// lookBack is the time that the first look of a process goes back, and lookOverlap that of
+	// later ones: rows have the time at which their insert began. The processes that store events
+	// run this service, so older rows were blank or have been found.
 	lookBack    = 7 * 24 * time.Hour
 	lookOverlap = time.Hour
 
@@ -82,7 +81,7 @@ type Job struct {
 	pending prometheus.Gauge
 }
 
-// Deps is what the service works with; all of it is required.
+// Deps are the dependencies of the service; all are required.
 type Deps struct {
 	Set        *Set
 	Kafka      kafka.Config
@@ -362,10 +361,9 @@ func (j *Job) withClickHouse(fn func(conn driver.Conn) error) (err error) {
 	return fn(conn)
 }
 
-// dateRecords records when spools and Kafka have dropped every record of before the end of an
-// erasure, for those of which that is not known. It stays unknown where one of them keeps records
-// forever. A Kafka that does not answer is asked again at the next look: the events are blank all
-// the same.
+// dateRecords records when spools and Kafka have dropped every record from before the end of an
+// erasure, where that is not known. It stays unknown where one of them keeps records forever. A
+// Kafka that does not answer is asked again at the next look: the events are blank all the same.
 func (j *Job) dateRecords(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, kafkaTimeout)
 	defer cancel()

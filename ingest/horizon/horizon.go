@@ -34,7 +34,7 @@ const (
 	timeout = 10 * time.Second // of one look
 )
 
-// Deps is what the service works with; all of it is required.
+// Deps are the dependencies of the service; all are required.
 type Deps struct {
 	Group      string // the consumer group that fills the copy
 	Copy       int32

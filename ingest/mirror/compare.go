@@ -22,8 +22,8 @@ const (
 	compareTimeout = 5 * time.Minute  // of one comparison
 )
 
-// content is what is compared of the rows in a bucket, by the last three digits of their ids: the
-// number of rows, and the sum of the hashes of all their columns.
+// content is a digest of the rows in a bucket, by the last three digits of their ids: the number of
+// rows, and the sum of the hashes of all their columns.
 type content struct {
 	rows int64
 	sum  string
@@ -93,7 +93,7 @@ func (e entity) differing(ctx context.Context, pool *postgres.Pool, number int32
 		}
 		delete(is, r.Bucket)
 	}
-	for bucket := range is { // of which Postgres has nothing
+	for bucket := range is { // those without rows in Postgres
 		buckets = append(buckets, bucket)
 	}
 	return buckets, nil

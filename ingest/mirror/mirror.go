@@ -74,7 +74,7 @@ type Mirror struct {
 	differences prometheus.Counter
 }
 
-// Deps is what the service works with; all of it is required.
+// Deps are the dependencies of the service; all are required.
 type Deps struct {
 	ClickHouse clickhouse.Config
 	Postgres   *postgres.Pool
@@ -153,7 +153,7 @@ func (m *Mirror) round(ctx context.Context, conn driver.Conn, prepared *bool) er
 	return m.purge(ctx, conn)
 }
 
-// prepare notes every id of an entity of which ClickHouse has no copy at all, for example a new
+// prepare notes every id of an entity without any copy in ClickHouse, for example in a new
 // ClickHouse, and the access links if the setting of their addresses changed.
 func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err error) {
 	return m.locked(ctx, copyTimeout, func(ctx context.Context, tx pgx.Tx) error {

@@ -183,7 +183,7 @@ func TestAnEmptyClickHouseIsFilled(t *testing.T) {
 	r.await("Guide/0/0", magnets)
 }
 
-// Two mirrors copy what many transactions change at once, and the last state is what counts.
+// Two mirrors copy what many transactions change at once, and end with the last state.
 func TestTheLastStateCounts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

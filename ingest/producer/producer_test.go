@@ -272,8 +272,8 @@ func TestWhatIsNeverAnsweredHoldsNoOneUp(t *testing.T) {
 	fault.Remove()
 }
 
-// BenchmarkWrite is what the linger was chosen by: calls of one record of 288 bytes, 64 at a time
-// on two cores, to the broker in process.
+// BenchmarkWrite determines the linger: calls of one record of 288 bytes, 64 at a time on two
+// cores, to the broker in process.
 func BenchmarkWrite(b *testing.B) {
 	for _, linger := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
 		b.Run(fmt.Sprintf("linger=%v", linger), func(b *testing.B) {

@@ -35,7 +35,7 @@ type Meter struct {
 	errors prometheus.Counter
 }
 
-// Deps is what the service works with; all of it is required.
+// Deps are the dependencies of the service; all are required.
 type Deps struct {
 	ClickHouse clickhouse.Config
 	Postgres   *postgres.Pool

@@ -75,7 +75,7 @@ type Job struct {
 	beforeDrop func() // nil but in tests: called when nothing but dropping is left of a step
 }
 
-// Deps is what the service works with; all of it is required.
+// Deps are the dependencies of the service; all are required.
 type Deps struct {
 	Kafka      kafka.Config
 	ClickHouse clickhouse.Config

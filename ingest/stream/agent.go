@@ -20,8 +20,7 @@ import (
 // stored. A record has the user agent alone: collectors of any release write the same record, and
 // what becomes a row depends on the log and on the release of the consumer. A block that is built
 // again by another release may have other names. That doubles and loses nothing: an insert is
-// recognised by its token and a stored row by its offset, neither of which depends on what else is
-// in a row.
+// recognised by its token and a stored row by its offset, and neither depends on the names.
 type agentNames struct {
 	Browser, OS string
 }
@@ -66,15 +65,15 @@ func (p *agentParser) Names(userAgent string) agentNames {
 // agentRules are the expressions of the list that is part of the program.
 type agentRules struct {
 	list uaparser.RegexDefinitions
-	// Texts in lower case of which at least one is in each user agent that the expression of the same
-	// index matches. The list has hundreds of expressions, of which a few are worth trying: it takes
-	// 0.1 ms instead of 2, for each user agent that was not seen lately, and clients make up any
+	// Texts in lower case: each user agent that the expression of the same index matches contains
+	// at least one. Of the list's hundreds of expressions, only a few are tried then: that takes
+	// 0.1 ms instead of 2 for each user agent that was not seen lately, and clients make up any
 	// number of them.
 	browsers, systems [][]string
 }
 
-// loadedAgentRules returns the rules, of which one copy is enough for a process: they take some megabytes,
-// and 0.1 s to read.
+// loadedAgentRules returns the one copy of the rules in the process: they take some megabytes, and
+// 0.1 s to read.
 var loadedAgentRules = sync.OnceValue(func() *agentRules {
 	r, err := loadAgentRules()
 	if err != nil { // the list is part of the program, and a test reads it

@@ -2,8 +2,8 @@ package stream
 
 import "strings"
 
-// otherAgent is the name of everything that is not in the tables below. The list's own names may repeat
-// any text of a user agent, of which clients can make up any number.
+// otherAgent is the name of everything that is not in the tables below. The list's own names may
+// repeat any text of a user agent, and clients can make up any number of those.
 const otherAgent = "Other"
 
 // browsers has the names of the list, by the tidy name: one for the forms of a browser on phones,
@@ -83,7 +83,7 @@ func byListedName(lists map[string][]string) map[string]string {
 	return tidy
 }
 
-// tokens are what browsers say that the list takes for the browser they are made from.
+// tokens are the words of browsers that the list takes for the browser they are derived from.
 var tokens = []struct{ text, name string }{
 	{"YaBrowser/", "Yandex Browser"}, {"YaSearchBrowser/", "Yandex Browser"}, {"YandexSearch/", "Yandex Browser"}, {"Quark/", "Quark"},
 }

@@ -21,8 +21,8 @@ const NoIntent = -1
 // left to a newer consumer.
 const BlockRules = 3
 
-// Announcement is what the metadata of a commit says besides the offset: from the offset up to
-// Last, an insert may begin until the server's clock shows Before.
+// Announcement is the metadata of a commit: from its offset up to Last, an insert may begin until
+// the server's clock shows Before.
 type Announcement struct {
 	Rules   int
 	TopicID uuid.UUID // of the log; a deleted topic may have had the same name

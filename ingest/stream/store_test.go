@@ -50,8 +50,7 @@ func TestARowIsTheSameWithOtherNames(t *testing.T) {
 	require.Equal(t, map[int]struct{}{0: {}, 1: {}}, same)
 }
 
-// A full batch of what collectors held for a while is looked for in parts, none of which is passed
-// over.
+// A full batch from spools is looked up in parts. No part is skipped.
 func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -1,10 +1,10 @@
-// Package stream is what every program that stores, checks or repairs events shares: how the
+// Package stream is the common ground of programs that store, check or repair events: how the
 // records of a topic are decoded and become rows of a ClickHouse table, which records repeat an
 // event, what a commit of the consumer group says, and how the rows of one partition are inserted
 // and looked up.
 //
-// It also has what these programs agree on: the names of browsers and operating systems, what counts
-// as a view of a landing page, and the shard on which the rows of a partition are.
+// It also holds what these programs agree on: the names of browsers and operating systems, what
+// counts as a view of a landing page, and the shard on which the rows of a partition are.
 //
 // The consumer stores with it; the tools of operators decide with it about the consumer's work.
 package stream
@@ -32,7 +32,7 @@ type Identity struct {
 	Event uuid.UUID
 }
 
-// Record is what the consumer needs to know of a record, whatever it is a record of.
+// Record holds the fields that the consumer needs of any kind of record.
 type Record struct {
 	Identity
 	Account    uuid.UUID

@@ -28,7 +28,7 @@ type eventCopy struct {
 // those of sums that differ are read.
 const bucketOffsets = 1_000_000
 
-// bucket is what is summed up: some offsets of a partition, by the month of the events.
+// bucket is a range of offsets of a partition within a month of the events.
 type bucket struct {
 	topicID   uuid.UUID
 	partition int32
@@ -36,7 +36,7 @@ type bucket struct {
 	number    int64
 }
 
-// sum is what a copy has of a bucket.
+// sum is the digest of a bucket in a copy.
 type sum struct{ rows, hash uint64 }
 
 // CompareCopies compares what the verifier's copy of the events has with what others have, by

@@ -18,7 +18,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// state is what one round passes to the next, which another process may run.
+// state is passed from one round to the next, which another process may run.
 type state struct {
 	Next   map[string]int64       // by partition: the offset to go on with
 	Newest map[string]tally       // by partition: of the newest offsets that are compared

@@ -65,7 +65,7 @@ type Watch struct {
 	success     prometheus.Gauge
 }
 
-// Deps is what the service works with; all of it is required.
+// Deps are the dependencies of the service; all are required.
 type Deps struct {
 	Group      string // the consumer group whose rows it reads
 	Kafka      kafka.Config

@@ -4,7 +4,7 @@ package chart
 type Step struct {
 	Name   string
 	Metric string
-	URL    string  // of the people whom it counts
+	URL    string  // of the list of the counted people
 	Count  float64 // people or forms that came this far
 	Rate   float64 // of the step before; a gap: none. One above 1 is not shown
 	Before float64 // Count of the time that it is compared with; a gap: none

@@ -27,7 +27,7 @@ import (
 	"lodestone/query/scope"
 )
 
-// Deps is what an Archive works with; all of it is required.
+// Deps are the dependencies of an Archive; all are required.
 type Deps struct {
 	ClickHouse clickhouse.Config
 	HTTP       string         // HTTP address of the same ClickHouse

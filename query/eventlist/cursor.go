@@ -26,7 +26,7 @@ type Cursor struct {
 	TopicID   uuid.UUID `json:"t"`
 	Partition int32     `json:"p"`
 	Offset    int64     `json:"o"`
-	// Settled is what Lister.Settled returned for the first page of the walk, in Unix microseconds.
+	// Settled is the result of Lister.Settled for the first page of the walk, in Unix microseconds.
 	Settled int64 `json:"s"`
 }
 

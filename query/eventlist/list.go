@@ -145,7 +145,7 @@ func (l *Lister) skip(ctx context.Context, account uuid.UUID, f Filter, offset, 
 	return found, total, err
 }
 
-// daysBefore returns the days, of which the newest is the first, that are over at a time.
+// daysBefore returns the days, newest first, that are over at a time.
 func daysBefore(days []day, t time.Time) []day {
 	for len(days) > 0 && !days[0].start.Before(t) {
 		days = days[1:]
@@ -153,7 +153,7 @@ func daysBefore(days []day, t time.Time) []day {
 	return days
 }
 
-// choose returns as many of the days, of which the newest is the first, as have enough events.
+// choose returns as many of the days, newest first, as have enough events.
 func choose(days []day, enough int64) []day {
 	for i, d := range days {
 		if enough -= d.events; enough <= 0 {
@@ -195,7 +195,7 @@ type span struct {
 	days    []day // created on one of them, at its times if they are known; nil: on any
 }
 
-// on returns the span of some days, of which the newest is the first.
+// on returns the span of some days, newest first.
 func on(days []day, after *Position) span {
 	end := days[0].end()
 	return span{after, period{&days[len(days)-1].start, &end}, days}

@@ -24,7 +24,7 @@ type Config struct {
 	MemoryBytes int64         // of one export on the server
 }
 
-// Deps is what an Exporter needs.
+// Deps are the dependencies of an Exporter.
 type Deps struct {
 	Copies *scope.Copies // of the events
 	HTTP   string        // HTTP address of each of them, with commas; "": every export fails with ErrNoAddress

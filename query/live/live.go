@@ -49,7 +49,7 @@ type Config struct {
 	StreamsPerAccount int
 }
 
-// Deps is what live streams work with; all of it is required.
+// Deps are the dependencies of live streams; all are required.
 type Deps struct {
 	ClickHouse *scope.ClickHouse
 	Log        *slog.Logger

@@ -13,8 +13,7 @@ import (
 	"lodestone/query/report"
 )
 
-// A number of people of a report is the number of those whom the list has with the filter that
-// belongs to it.
+// A report's number of people is the length of the list with the corresponding filter.
 func TestReportsCountWhomTheListHas(t *testing.T) {
 	t.Parallel()
 	pool, reports := enginetest.SharedPostgres(t), report.New(querytest.Scoped(t))

@@ -38,7 +38,7 @@ type Filter struct {
 	Order         Order // default: LastSeen, descending
 }
 
-// Order is what a list is ordered by, in the names of the API; "-" before it is descending.
+// Order is the sort key of a list, in the names of the API; "-" before it is descending.
 type Order string
 
 // Orders lists all orders; the first is the default.

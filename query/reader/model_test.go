@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// model is an account whose links and submissions are in Postgres and copied to ClickHouse, whose
-// events are in ClickHouse, and all of which is in memory.
+// model is an account with its links and submissions in Postgres and copied to ClickHouse, its
+// events in ClickHouse, and all of them in memory.
 type model struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -132,8 +132,8 @@ func (m *model) addRandomLink() {
 	m.addLink(l, m.generics[n], referrer)
 }
 
-// submit adds the submission that a link is created for, some of which are deleted; one address
-// submits a form once.
+// submit adds the submission that a link is created for. Some are deleted. An address submits a
+// form once.
 func (m *model) submit(l link, n int, referrer string) uuid.UUID {
 	s := submission{
 		id: querytest.ID(m.t), person: l.person, generic: m.generics[n], source: l.source, deleted: m.random.IntN(3) == 0,

@@ -37,7 +37,7 @@ type Person struct {
 	Activity
 }
 
-// Activity is what someone did, without bots.
+// Activity is someone's activity, without bots.
 type Activity struct {
 	Magnets             []uuid.UUID
 	Sessions            int64 // with a page view

@@ -157,7 +157,7 @@ func (m *model) source(person uuid.UUID) (source reader.Source) {
 	return source
 }
 
-// activity is what people did in some events.
+// activity returns the activity of people in some events.
 func (m *model) activity(events []querytest.Stored, asOf time.Time) (a reader.Activity) {
 	type page struct {
 		magnet        uuid.UUID

@@ -69,8 +69,8 @@ func (m *model) sessions(links []uuid.UUID) (list []reader.Session) {
 	return list
 }
 
-// The story of each access link is that of the reference, for two accounts beside each other, of
-// which neither knows the other's access links.
+// The story of each access link is that of the reference, for two accounts beside each other.
+// Neither sees the other's access links.
 func TestStoriesAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	pool := enginetest.SharedPostgres(t)

@@ -123,7 +123,7 @@ type cellKey struct {
 	texts string // of the values, joined
 }
 
-// cell is what was counted of a row, in the time asked for and in the one before.
+// cell holds the counts of a row, in the requested period and in the previous one.
 type cell struct {
 	texts    []string
 	now      []float64 // of the parts; nil: nothing

@@ -501,8 +501,8 @@ func shown(q report.Question, a report.Answer) reference {
 }
 
 // Every answer is that of the reference, in zones with days of 23, 25 and 23.5 hours, days that do
-// not begin at midnight, and a leap day; for two accounts beside each other, of which neither sees
-// the other.
+// not begin at midnight, and a leap day; for two accounts beside each other. Neither sees the
+// other.
 func TestAnswersAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	places := []struct {

@@ -29,7 +29,7 @@ type campaign struct {
 	stored  []querytest.Stored
 }
 
-// form is a generic link, some of which were deleted.
+// form is a generic link, possibly deleted.
 type form struct {
 	id, magnet uuid.UUID
 	deleted    bool

@@ -21,7 +21,7 @@ const (
 	boolKind
 )
 
-// dimension is what numbers can be divided and filtered by.
+// dimension is an attribute to group and filter metrics by.
 type dimension struct {
 	name string
 	kind kind
@@ -74,7 +74,7 @@ func (d *dimension) value(text string) any {
 	return text
 }
 
-// texts returns the type and the text of a parameter of values, in which null is what stands for
+// texts returns the type and the text of a parameter of values. Null becomes the value that means
 // none.
 func (d *dimension) texts(values []any) (kind, text string) {
 	switch d.kind {

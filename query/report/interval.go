@@ -117,7 +117,7 @@ func utcDate(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// offset is what a zone adds to UTC from a moment on.
+// offset is the UTC offset of a zone from a moment on.
 type offset struct {
 	since time.Time
 	add   time.Duration

@@ -28,8 +28,8 @@ func (w *writer) led(rows string) string {
 	return fmt.Sprintf("SELECT *, toUInt8(%s) AS led%s FROM (%s)", is, taken.String(), rows)
 }
 
-// leading finds the values that lead by the metric of the order, among those of which anything was
-// counted in the time that is asked for.
+// leading finds the top values by the metric of the order, among those with a count in the
+// requested period.
 func (w *writer) leading(values []string) string {
 	all := w.parts()
 	number := func(name string) string {
@@ -84,13 +84,13 @@ func (w *writer) deciding() []part {
 	return list
 }
 
-// impliedBy names parts of which something is counted wherever something is counted of others.
+// impliedBy maps a part to another one that is non-zero wherever the part is.
 var impliedBy = map[string]string{
 	"finished": "readers", "downloaders": "readers", "opened": "submissions",
 	"people_finished": "people", "people_downloaded": "people", "people_without_form": "people", "confirmations": "verified",
 }
 
-// anything takes the place of aggregates of which it matters only whether anything was counted.
+// anything replaces aggregates where only zero or non-zero matters.
 var anything = strings.NewReplacer("uniqExactIf(", "uniqUpToIf(1)(", "quantileExactInclusiveIf(0.5)(", "maxIf(", "quantileExactInclusiveIf(0.9)(", "maxIf(")
 
 // bounded is how many values some dimensions have at most.

@@ -187,8 +187,7 @@ func (m metric) can(d *dimension) bool {
 	return true
 }
 
-// Combines reports whether metrics, all of which there are, can be divided and filtered by a
-// dimension.
+// Combines reports whether metrics, which must exist, can be grouped and filtered by a dimension.
 func Combines(names []string, dimension string) bool {
 	d, ok := dimensions[dimension]
 	return ok && !slices.ContainsFunc(names, func(name string) bool { return !metrics[name].can(d) })

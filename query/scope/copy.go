@@ -45,7 +45,7 @@ type Copies struct {
 	chosen int // index of the copy that is read
 }
 
-// copyState is what is known of a copy.
+// copyState is the known state of a copy.
 type copyState struct {
 	away     bool
 	horizons []horizon // the newest last
@@ -60,7 +60,8 @@ type CopiesConfig struct {
 	MaxLag time.Duration       // by which a copy that is read may be behind
 }
 
-// CopiesDeps is what Copies work with. Registerer may be nil; all else is required for several.
+// CopiesDeps are the dependencies of Copies. Registerer may be nil; all others are required for
+// several copies.
 type CopiesDeps struct {
 	Postgres   *postgres.Pool
 	Log        *slog.Logger

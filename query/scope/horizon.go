@@ -26,7 +26,7 @@ WHERE query_kind = 'Insert' AND match(query, '(?i)^\\s*insert\\s+into\\s+\\S*eve
 // Horizon returns a time, by the clock of ClickHouse in whole milliseconds: each event whose
 // stored_at is not after it is seen by a query that begins after this call, unless that clock is
 // set back. It is milliseconds in the past, or as far as the longest insert of events that runs.
-// now is what that clock says during the call.
+// now is the time of that clock during the call.
 func (c *ClickHouse) Horizon(ctx context.Context) (horizon, now time.Time, err error) {
 	oldest, clock, err := c.earliest(ctx, "running inserts", runningInserts)
 	return oldest.Add(-time.Millisecond), clock, err

@@ -4,7 +4,7 @@
 // Two things hold that. ClickHouse itself adds the comparison with the account to every read of a
 // table that has accounts (setting additional_table_filters), also below views, in subqueries and
 // in projections; and the query runs with readonly=1, in which it can neither write nor change a
-// setting. Statements compare account_id as well: it is what the primary key begins with, and a
+// setting. Statements compare account_id as well: the primary key begins with it, and it is a
 // second lock. The connection never leaves the package.
 package scope
 
@@ -234,8 +234,8 @@ func (s Statement) Settings() native.Settings {
 		// It remembers which granules a condition leaves out: what one account's query
 		// left out must never be taken for what another's would.
 		"use_query_condition_cache": 0,
-		// Statistics of columns choose between plans, of which our statements have one: they need not be
-		// looked up.
+		// Statistics of columns choose between plans. Our statements have one plan, so the look-up
+		// is skipped.
 		"use_statistics": 0,
 		// The server compiles an expression when it meets it the third time, which takes it 12 to 54 ms.
 		// The statements of lists are no faster with those that are compiled.

@@ -36,7 +36,7 @@ type streams struct {
 	client  *http.Client
 	limits  Limits
 	store   clickhouse.Config
-	shards  int // of which each answer has to be
+	shards  int // that each answer must come from
 }
 
 // Format is a format that ClickHouse writes, with its settings.

@@ -8,7 +8,7 @@ import (
 	native "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Use is what queries took of the server. It is safe for concurrent use.
+// Use is the processor time that queries took on the server. It is safe for concurrent use.
 type Use struct{ scheduled, ticked atomic.Int64 } // microseconds
 
 // Processor returns the processor time of the queries that have ended.

@@ -90,7 +90,7 @@ func viewsOf(s Summary) Summary {
 	return s
 }
 
-// Whatever events come or go, late or of others, a summary is what plain SQL counts.
+// Whatever events come or go, late or of others, a summary agrees with plain SQL.
 func TestSummaryAgreesWithPlainSQL(t *testing.T) {
 	t.Parallel()
 	ctx, pool, conn := context.Background(), enginetest.SharedPostgres(t), querytest.Conn(t)

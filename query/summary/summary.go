@@ -17,7 +17,7 @@ import (
 	"lodestone/query/scope"
 )
 
-// Summary is what is known of one email address. Times are nil where nothing happened.
+// Summary is the summary of one email address. Times are nil where nothing happened.
 type Summary struct {
 	TotalLinks        int64
 	TotalViews        int64 // sessions that saw at least one page, without those of bots

@@ -257,8 +257,8 @@ func TestPlan(t *testing.T) {
 	require.NoError(t, conn.Exec(forced, views.SQL), "a query that uses no projection is refused here")
 	whole := explain(t, account, views)
 	require.Regexp(t, `PrimaryKey\n[^:]*Keys:\s+account_id\s+access_link_id`, whole)
-	// Three links, each of which may begin in one granule and end in the next, and one granule of each
-	// part that other tests made.
+	// Three links, which may each span two granules, and one granule of each part that other tests
+	// made.
 	parts, granules := partsRead(t, whole)
 	require.LessOrEqual(t, granules, parts+6, "the account has some fifteen: %s", whole)
 	require.Positive(t, parts)

@@ -91,7 +91,7 @@ func (o reportOptions) measure(ctx context.Context, b *Bench, e *Engines) error 
 
 func (o reportOptions) measureRows(ctx context.Context, b *Bench, e *Engines, rows int64) (err error) {
 	events := traffic.New(traffic.Config{
-		Seed: b.Seed, Events: rows, Largest: min(largeAccount/float64(rows), 0.4), Magnets: 16, // the first of which has a quarter
+		Seed: b.Seed, Events: rows, Largest: min(largeAccount/float64(rows), 0.4), Magnets: 16, // the first one has a quarter
 		Begin: time.Now().AddDate(-1, 0, 0), Span: 350 * 24 * time.Hour,
 	})
 	q, err := b.startQueried(ctx, e, events, rows, 1, 1)
