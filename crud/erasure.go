@@ -82,8 +82,8 @@ func (s *Service) prune(ctx context.Context) error {
 
 const replayPause = 5 * time.Second // after a failure
 
-// Erasures returns what erases again those whom the log of erasures has and a restored database has
-// not, for the process to start before it serves requests: it is started when that is done.
+// Erasures returns the service that repeats erasures which the log has and a restored database has
+// not. The process starts it before it serves requests: it is ready when all are repeated.
 func (s *Service) Erasures() service.Service {
 	return service.NewLoop("erasures", func(ctx context.Context, ready func()) error {
 		err := service.Retry(ctx, replayPause, replayPause, func() error { return s.replay(ctx) }, func(err error) (time.Duration, bool) {

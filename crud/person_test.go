@@ -164,7 +164,7 @@ func TestErasingIsRefused(t *testing.T) {
 	require.Error(t, logged.service.Erasures().Start(ctx))
 }
 
-// erased erases someone of whom nothing is stored, and returns the id of the erasure.
+// erased erases someone without stored data, and returns the id of the erasure.
 func (u *user) erased(t *testing.T) string {
 	t.Helper()
 	done := u.post(t, erasePath, `{"email":"gone@example.com"}`)

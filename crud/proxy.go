@@ -13,7 +13,7 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// analyticsPath is what the query process serves.
+// analyticsPath is the path that the query process serves.
 const analyticsPath = "/api/v1/analytics"
 
 // stallTimeout is how long a part of an answer may be missing, or not be taken by the client,

@@ -20,7 +20,7 @@ import (
 	"lodestone/pkg/tracing"
 )
 
-// traced is what an OpenTelemetry collector got: the spans of each process.
+// traced is an OpenTelemetry collector that keeps the spans of each process.
 type traced struct {
 	mu    sync.Mutex
 	spans map[string][]*otlp.Span

@@ -31,7 +31,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-// report is what the collector was sent.
+// reported is a request that the collector received.
 type reported struct {
 	header http.Header
 	event  map[string]any

@@ -154,8 +154,8 @@ func TestErasedLinksAreOnRecordWithoutTheirRows(t *testing.T) {
 	require.Len(t, noted(), 6)
 }
 
-// Crud reads the entries of which Postgres has no erasure, and no others. One that it cannot read
-// keeps it from serving, and is named; the others are repeated all the same.
+// Crud reads only the entries without an erasure in Postgres. An unreadable one keeps it from
+// serving, and is named; the others are repeated all the same.
 func TestAnEntryThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

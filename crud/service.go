@@ -94,7 +94,7 @@ func baseURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// Deps is what the service works with. All of it but Mailbox and Collector is required.
+// Deps are the dependencies of the service. All but Mailbox and Collector are required.
 type Deps struct {
 	Postgres   *postgres.Pool
 	Tokens     *token.Ring

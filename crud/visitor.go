@@ -14,7 +14,7 @@ import (
 	"lodestone/pkg/ratelimit"
 )
 
-// visitor is what all pages for visitors work with.
+// visitor holds the shared dependencies of all pages for visitors.
 type visitor struct {
 	addresses *clientaddr.Finder
 	limiter   *ratelimit.Visitors

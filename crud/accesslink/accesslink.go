@@ -44,7 +44,7 @@ type AccessLink struct {
 // Source is how the URL of an access link was handed out.
 type Source string
 
-// Deps is what access links work with. All of it is required.
+// Deps are the dependencies of access links. All are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Site     string      // public URL of the viewer, without a slash at the end

@@ -19,7 +19,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Plan is what an account has paid for.
+// Plan is the paid plan of an account.
 type Plan string
 
 // The plans.
@@ -111,7 +111,7 @@ func (a *Accounts) NotifyAt(ctx context.Context, account uuid.UUID, address stri
 	return nil
 }
 
-// Info is what is known about an account.
+// Info describes an account.
 type Info struct {
 	ID        uuid.UUID
 	Name      string

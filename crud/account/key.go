@@ -48,7 +48,7 @@ type NewAPIKey struct {
 // maxKeys bounds the working keys of an account, so that a stolen key cannot make keys without end.
 const maxKeys = 100
 
-// Deps is what an account's operations on itself work with. All of it is required.
+// Deps are the dependencies of an account's operations on itself. All are required.
 type Deps struct {
 	Postgres  *postgres.Pool
 	Confirmer Confirmer
@@ -288,7 +288,7 @@ func revoke(ctx context.Context, tx pgx.Tx, key uuid.UUID) (worked bool, err err
 	return held.Works, nil
 }
 
-// KeyInfo is what is known about a key besides its text.
+// KeyInfo describes a key, without its text.
 type KeyInfo struct {
 	ID         uuid.UUID
 	Name       string

@@ -11,7 +11,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Resource is what a plan limits, in words that follow a number.
+// Resource is a resource that a plan limits, in words that follow a number.
 type Resource string
 
 // The resources.

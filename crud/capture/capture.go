@@ -45,7 +45,7 @@ type Notifier interface {
 	NewLead(ctx context.Context, tx pgx.Tx, submission uuid.UUID) error
 }
 
-// Deps is what capture works with. Notices and Now may be nil; all else is required.
+// Deps are the dependencies of capture. Notices and Now may be nil; all others are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Limiter  *ratelimit.Visitors

@@ -32,7 +32,7 @@ const (
 	maxForm     = 64 << 10 // of a form, which is never longer
 )
 
-// Form is what a visitor sent.
+// Form is the input of a visitor.
 type Form struct {
 	Email, Name string
 	Agreed      bool

@@ -43,7 +43,7 @@ const (
 	Guessed              // too many codes were tried; the link in the mail still works
 )
 
-// Verification is what a page shows of one.
+// Verification is the state of a verification, as its page shows it.
 type Verification struct {
 	State     State
 	Email     string    // as typed by who has the page

@@ -1,7 +1,7 @@
-// Package dashboard is the screens for people who publish: what is read, by whom, and what to do
-// about it. They are drawn on the server and work without scripts. Everything that they show and
-// change goes through the API, with the key of the session: what the API refuses, a screen cannot
-// do.
+// Package dashboard serves the screens for publishers: their readers, the reading, and the next
+// steps. The screens are rendered on the server and work without scripts. Everything that they show
+// and change goes through the API, with the key of the session: what the API refuses, a screen
+// cannot do.
 //
 // A screen is a file here and its HTML in web, which defines "screen":
 //
@@ -38,7 +38,7 @@ import (
 //go:embed web
 var webFiles embed.FS
 
-// Deps is what the dashboard works with. All of it is required.
+// Deps are the dependencies of the dashboard. All are required.
 type Deps struct {
 	Pages    *web.Site
 	Sessions frame.Sessions

@@ -39,7 +39,7 @@ func erasurePath(v *frame.Visit) string {
 	return "/api/v1/erasures/" + url.PathEscape(v.R.PathValue("id"))
 }
 
-// erasure is what an erasure came to.
+// erasure shows the result of an erasure.
 func (d *Dashboard) erasure(v *frame.Visit) error {
 	e, err := frame.Get[person.PersonErasure](v, erasurePath(v), nil)
 	if err != nil {

@@ -194,7 +194,7 @@ func only(v *frame.Visit, asked url.Values) string {
 	return strings.Join(list, ", ")
 }
 
-// linkTitle is what people call a landing page; "" if there is none.
+// linkTitle returns the title of a landing page; "" if there is none.
 func linkTitle(v *frame.Visit, id string) string {
 	l, err := frame.Get[client.GenericLink](v, linksPath+"/"+url.PathEscape(id), nil)
 	if err != nil {

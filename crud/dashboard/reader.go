@@ -88,7 +88,7 @@ type readerData struct {
 	Forms     []ownForm
 	Known     bool   // the address is
 	Export    string // action
-	Erase     string // likewise
+	Erase     string // action
 	Erasing   frame.Form
 	Truncated bool
 	Form      frame.Form
@@ -197,7 +197,7 @@ func (p scoreOf) reasons(v *frame.Visit) (list []reason) {
 	return list
 }
 
-// story is what the person did over all lead magnets, newest first.
+// story returns the person's actions over all lead magnets, newest first.
 func (s *readerStory) story(v *frame.Visit, pages map[string]int) (list []moment) {
 	type dated struct {
 		at time.Time

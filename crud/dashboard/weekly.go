@@ -36,14 +36,14 @@ const (
 // Site gives the addresses of the installation's pages.
 type Site interface{ URL(path string) string }
 
-// WeeklyDeps is what reports work with. All of it is required.
+// WeeklyDeps are the dependencies of reports. All are required.
 type WeeklyDeps struct {
 	Postgres *postgres.Pool
 	Pages    Site
 }
 
-// WeeklyReports writes the weekly report of an account: what the overview of the dashboard says, for
-// a mail. It is safe for concurrent use once Serve was called.
+// WeeklyReports writes the weekly report of an account: the overview of the dashboard, for a mail.
+// It is safe for concurrent use once Serve was called.
 type WeeklyReports struct {
 	deps    WeeklyDeps
 	texts   *web.Catalogue

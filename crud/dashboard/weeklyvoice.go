@@ -41,7 +41,7 @@ func plainText(s frame.Sentence) string {
 	return b.String()
 }
 
-// label is what people call a metric.
+// label returns the displayed name of a metric.
 func (v mailVoice) label(metric string) string { return v.texts.Say("mail.weekly." + metric) }
 
 // number writes a number with its unit, and a count as the language writes it.

@@ -27,8 +27,8 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Deps is what forms on other pages work with. Now may be nil, and Collector empty: then views are
-// not counted. All else is required.
+// Deps are the dependencies of forms on other pages. Now may be nil, and Collector empty: then
+// views are not counted. All others are required.
 type Deps struct {
 	Postgres  *postgres.Pool
 	Capture   *capture.Capture

@@ -24,7 +24,7 @@ const (
 	fieldToken = "token"
 )
 
-// form is what the script shows.
+// form is the content of the form that the script shows.
 type form struct {
 	Token          string            `json:"token"` // of the visit, for the form
 	Visit          uuid.UUID         `json:"visit"` // id of the view
@@ -49,7 +49,7 @@ var scriptWords = []string{
 	"embed.lost", "embed.verify", "embed.code", "embed.ready", "landing.read",
 }
 
-// subject is what the grant of a visit is bound to.
+// subject returns the bytes that the grant of a visit is bound to.
 func subject(link uuid.UUID, origin string) []byte { return append(link[:], origin...) }
 
 // load answers with the form of a link and a new visit.
@@ -96,7 +96,7 @@ func words(o offer) (button, note string) {
 	return button, note + " " + t.Say("landing.sees", "account", o.AccountName)
 }
 
-// outcome is what follows a form.
+// outcome is the next step after a form.
 type outcome struct {
 	State string `json:"state"` // verify: a mail comes first; redirect: to a page of the owner's; ready: the document
 	URL   string `json:"url"`

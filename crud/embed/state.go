@@ -18,7 +18,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// State is what an owner needs to put the form on a page, and whether it works there.
+// State holds the HTML for an owner's page, and the use of the form there.
 type State struct {
 	Script            string    `json:"script" doc:"HTML for your own page, which shows the form."`
 	AllowedOrigins    []string  `json:"allowed_origins" nullable:"false" doc:"Origins of pages that may show the form: change them with PATCH of the link."`

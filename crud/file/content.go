@@ -34,7 +34,7 @@ type Content struct {
 	failed error
 }
 
-// Open returns the content of a file, of which nothing has been read yet.
+// Open returns the content of a file. It reads nothing yet.
 func (f *Files) Open(ctx context.Context, file store.LeadMagnetFile) *Content {
 	return &Content{ctx: ctx, files: f, file: file, piece: -1}
 }

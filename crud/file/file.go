@@ -41,7 +41,7 @@ const (
 	removalBatch = 100
 )
 
-// Deps is what files work with. All of it is required.
+// Deps are the dependencies of files. All are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Log      *slog.Logger

@@ -31,7 +31,7 @@ const (
 	formRoom = 1 << 20 // what a form around a file may take
 )
 
-// UploadRules is what a request may carry.
+// UploadRules limit the contents of an upload.
 type UploadRules struct {
 	What     string        // such as "the PDF"
 	Types    []string      // content types of the body itself

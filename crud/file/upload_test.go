@@ -15,8 +15,7 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// An upload of which nothing more arrives is ended long before the time for uploads is over, and
-// gives its place back.
+// A stalled upload is ended long before the time for uploads is over, and gives its place back.
 func TestStalledUploadEnds(t *testing.T) {
 	t.Parallel()
 	const form = "multipart/form-data; boundary=b"

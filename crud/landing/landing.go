@@ -23,8 +23,8 @@ import (
 //go:embed web
 var webFiles embed.FS
 
-// Deps is what the pages work with. Now may be nil, and Collector empty: then views are not
-// counted. All else is required.
+// Deps are the dependencies of the pages. Now may be nil, and Collector empty: then views are not
+// counted. All others are required.
 type Deps struct {
 	Postgres  *postgres.Pool
 	Pages     *web.Site

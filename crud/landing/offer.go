@@ -17,7 +17,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// offer is a link and its document, as visitors see them. pictures and reach are what withPage adds.
+// offer is a link and its document, as visitors see them. withPage adds pictures and reach.
 type offer struct {
 	store.LandingPageRow
 	path     string // of the page

@@ -290,7 +290,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	require.NotContains(t, log, "jo@example.com")
 }
 
-// What a link asks for is what it asks for now.
+// A form follows the current setting of its link.
 func TestVerificationIsSwitched(t *testing.T) {
 	t.Parallel()
 	f := start(t)

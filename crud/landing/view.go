@@ -12,7 +12,7 @@ import (
 	"lodestone/crud/web"
 )
 
-// offerData is what the template of the page shows.
+// offerData is the data of the page's template.
 type offerData struct {
 	Title, Action string
 	Long          bool     // the title takes smaller letters
@@ -160,7 +160,7 @@ func paragraphs(text string) (list []string) {
 	return list
 }
 
-// maxSummary is what search engines and previews show of a description, in characters.
+// maxSummary bounds the description for search engines and previews, in characters.
 const maxSummary = 200
 
 func summary(text string) string {

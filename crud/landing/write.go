@@ -69,7 +69,7 @@ func (l *Landing) countedPage(slug string, utm map[string]string) string {
 	return address
 }
 
-// sentData is what the page shows that waits for the verification.
+// sentData is the data of the page that waits for the verification.
 type sentData struct {
 	capture.Verification
 	Back     string // the landing page

@@ -62,7 +62,7 @@ type notices string
 // EnumValues implements jsonschema.Enum.
 func (notices) EnumValues() []string { return []string{"each", "daily", "none"} }
 
-// Deps is what generic links work with. Collector may be empty; all else is required.
+// Deps are the dependencies of generic links. Collector may be empty; all others are required.
 type Deps struct {
 	Postgres    *postgres.Pool
 	Site        string      // public URL of the landing pages, without a slash at the end

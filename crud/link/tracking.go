@@ -15,7 +15,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Tracking is what a page elsewhere needs so that its views count as those of a generic link.
+// Tracking lets a page elsewhere count its views as those of a generic link.
 type Tracking struct {
 	TrackingToken string  `json:"tracking_token" doc:"Token with which views of the link's page are sent to the collector. It never changes and is not secret, because pages contain it."`
 	Script        *string `json:"script" doc:"HTML for your own page, which counts the page's views as the link's. null if the collector's address is not configured."`

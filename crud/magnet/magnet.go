@@ -48,7 +48,7 @@ type LeadMagnet struct {
 	UpdatedAt        api.Time  `json:"updated_at" doc:"When it or its file was last changed."`
 }
 
-// Deps is what lead magnets work with. All of it is required.
+// Deps are the dependencies of lead magnets. All are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Files    *file.Files

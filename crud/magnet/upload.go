@@ -113,11 +113,11 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 	return api.WriteJSON(w, http.StatusOK, nil, stored)
 }
 
-// content is what is known of a PDF.
+// content is the extracted content of a PDF.
 type content struct {
 	pages    int
 	outline  []byte      // JSON; nil: there is no table of contents
-	author   *string     // whom the file names; nil: no one
+	author   *string     // that the file names; nil: none
 	pictures picture.Set // none if its first page cannot be rendered
 }
 

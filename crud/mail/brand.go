@@ -32,7 +32,7 @@ type Picture struct {
 	Bytes         []byte
 }
 
-// CID is what the HTML names the picture by.
+// CID returns the content id of the picture, by which the HTML refers to it.
 func (p Picture) CID() string { return p.ID + "@mail" }
 
 const (

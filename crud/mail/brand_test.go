@@ -14,8 +14,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// A visitor gets a mail from whom they asked, in the colour of the page, with the title of what
-// they asked for.
+// A visitor gets a mail in the name and colour of the account, with the title of the requested
+// document.
 func TestMailsToVisitorsCarryTheAccount(t *testing.T) {
 	t.Parallel()
 	w := writer(t)

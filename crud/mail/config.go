@@ -56,7 +56,7 @@ const (
 	tlsOptional = "optional"
 )
 
-// server is what --smtp-url says.
+// server is the parsed --smtp-url.
 type server struct {
 	host     string
 	port     string
@@ -118,7 +118,7 @@ func parseSender(text string) (*mail.Address, error) {
 // localSender is the sender of mails that are not sent.
 const localSender = "Lodestone <lodestone@localhost>"
 
-// senders returns whom mails come from, and where replies go, which may be nil.
+// senders returns the From and Reply-To addresses of mails. Reply-To may be nil.
 func (c Config) senders() (from, replyTo *mail.Address, err error) {
 	if from, err = parseSender(cmp.Or(c.From, localSender)); err != nil {
 		return nil, nil, fmt.Errorf("read sender of mails: %w", err)

@@ -75,13 +75,13 @@ type Message struct {
 	Kind      Kind      `json:"kind"`
 	AccountID uuid.UUID `json:"account_id"`
 	To        string    `json:"to"` // address alone, without a name
-	// URL is what the mail's button opens; a secret if it is for the receiver only.
+	// URL is the target of the mail's button; a secret if it is for the receiver only.
 	URL string `json:"url,omitempty"`
 	// Code is the six digits that confirm the address in place of the URL; a secret.
 	Code string `json:"code,omitempty"`
 	// ExpiresAt is when URL and Code become worthless; the mail is not sent after it. Zero: never.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
-	// Title is what a visitor asked for.
+	// Title is the title of the document that a visitor asked for.
 	Title string `json:"title,omitempty"`
 	// Language is that of the form for a visitor, and that of the account for its owner; "": English.
 	Language locale.Language `json:"language,omitempty"`
@@ -89,11 +89,11 @@ type Message struct {
 	LeadMagnetID uuid.UUID `json:"lead_magnet_id,omitzero"`
 	// Timezone is that of the owner's account, an IANA name; "": UTC.
 	Timezone string `json:"timezone,omitempty"`
-	// Leads is what a notice tells.
+	// Leads are the leads of a notice.
 	Leads *Leads `json:"leads,omitempty"`
-	// Readings is what a notice tells of readers.
+	// Readings are the readings of a notice.
 	Readings *Readings `json:"readings,omitempty"`
-	// Weekly is what a week came to.
+	// Weekly is the report of a week.
 	Weekly *Weekly `json:"weekly,omitempty"`
 	// Webhook is one that was disabled.
 	Webhook *Webhook `json:"webhook,omitempty"`
@@ -130,7 +130,7 @@ type Lead struct {
 // Webhook is one that was disabled. Its texts are as they were typed: mails show them cleaned.
 type Webhook struct {
 	ID          uuid.UUID `json:"id"`
-	Host        string    `json:"host"` // of its address, the rest of which may hold secrets
+	Host        string    `json:"host"` // of its address; the rest may hold secrets
 	Description string    `json:"description,omitempty"`
 	DisabledAt  time.Time `json:"disabled_at"`
 
@@ -158,7 +158,7 @@ type Readings struct {
 	Last  bool      `json:"last,omitempty"` // no more mails about single readers follow within the hour
 }
 
-// Reading is what a reader did in one visit, or in those of a day.
+// Reading is a reader's activity in one visit, or in those of a day.
 type Reading struct {
 	Email     string        `json:"email"` // of the reader
 	Title     string        `json:"title"` // of the document
@@ -169,13 +169,13 @@ type Reading struct {
 	StartedAt time.Time     `json:"started_at"`
 }
 
-// Receiver is whom a mail about an account is for.
+// Receiver is the recipient of a mail about an account.
 type Receiver struct {
 	AccountID uuid.UUID
 	Language  locale.Language // "": English
 }
 
-// Weekly is what a week came to, in the words of the account's language.
+// Weekly is the report of a week, in the account's language.
 type Weekly struct {
 	Week    string         `json:"week"`    // such as Monday, 2 November to Sunday, 8 November 2026
 	Readers int            `json:"readers"` // of the week

@@ -15,7 +15,7 @@ type mailView struct {
 	ID         string        `json:"id"`
 	ReceivedAt time.Time     `json:"received_at"`
 	From       string        `json:"from"`
-	To         string        `json:"to"` // whom it was delivered to
+	To         string        `json:"to"` // the receiver's address
 	Subject    string        `json:"subject"`
 	MessageID  string        `json:"message_id"`
 	Text       string        `json:"text"`

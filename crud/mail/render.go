@@ -86,7 +86,7 @@ func newRenderer() (*renderer, error) {
 		Line: web.Token("line"), OnAccent: web.Token("on-accent"),
 		// Single quotes: the fonts stand in attributes.
 		Sans: template.CSS(strings.ReplaceAll(web.Token("sans").Light, `"`, "'")), //nolint:gosec // from our own style sheet
-		Mono: template.CSS(strings.ReplaceAll(web.Token("mono").Light, `"`, "'")), //nolint:gosec // as above
+		Mono: template.CSS(strings.ReplaceAll(web.Token("mono").Light, `"`, "'")), //nolint:gosec // from our own style sheet
 
 		OutlookBegin: `<!--[if mso]><table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->`,
 		OutlookEnd:   `<!--[if mso]></td></tr></table><![endif]-->`,

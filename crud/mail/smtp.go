@@ -102,8 +102,8 @@ func (w *watched) release() {
 	}
 }
 
-// send hands over one mail. An error says nothing about what is in it, nor to whom it goes, and is
-// a *replyError if the server answered.
+// send hands over one mail. An error reveals neither its contents nor its recipient, and is a
+// *replyError if the server answered.
 func (s *smtpSender) send(ctx context.Context, _ Kind, m *gomail.Msg) error {
 	err := s.connect(ctx, func(conn *smtp.Client, client *gomail.Client) error { return send(conn, client, m) })
 	if err != nil && m.IsDelivered() { // the server took it, and only the QUIT failed

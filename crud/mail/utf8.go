@@ -10,7 +10,7 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// offer is what the server was found to offer.
+// offer is the detected support of the server for UTF-8 addresses.
 type offer struct {
 	mu    sync.Mutex
 	utf8  bool

@@ -7,8 +7,8 @@ import (
 	"lodestone/pkg/locale"
 )
 
-// Words are what a mail says, for those who tell it by another way. Texts that visitors typed are
-// cleaned, and escaped for nothing.
+// Words are the texts of a mail, for other channels. Texts that visitors typed are cleaned, but not
+// escaped.
 type Words struct {
 	Language    locale.Language
 	Subject     string
@@ -21,7 +21,7 @@ type Words struct {
 // Fact is a line of a table.
 type Fact struct{ Name, Value string }
 
-// Words returns what a mail says.
+// Words returns the texts of a mail.
 func (q *Queue) Words(m Message) (Words, error) {
 	t := q.texts.In(m.Language)
 	l, err := write(m, t, Brand{Accent: web.Token("accent")}, q.site, time.Now())

@@ -35,7 +35,7 @@ const (
 	attemptTimeout = 50 * time.Second
 )
 
-// Deps is what mails work with. Mailbox and Roots may be nil; everything else is required.
+// Deps are the dependencies of mails. Mailbox and Roots may be nil; all others are required.
 type Deps struct {
 	Queue      *queue.Queue
 	Tokens     *token.Ring // seals mails in the queue

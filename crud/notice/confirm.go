@@ -61,7 +61,7 @@ func (n *Notices) Ask(ctx context.Context, tx pgx.Tx, account uuid.UUID, to stri
 	})
 }
 
-// confirmState is what the page says.
+// confirmState is the data of the page.
 type confirmState struct {
 	To       string
 	Done     bool    // it is confirmed

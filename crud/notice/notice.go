@@ -39,7 +39,7 @@ const (
 // last of them says that there are no more until then: the leads themselves are all there.
 const HourlyNotices = 60
 
-// Deps is what notices work with. Now may be nil; all else is required.
+// Deps are the dependencies of notices. Now may be nil; all others are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Queue    *queue.Queue

@@ -27,14 +27,14 @@ type readings struct {
 // Kind implements river.JobArgs.
 func (readings) Kind() string { return "reading-notices" }
 
-// past is what was read through an access link until now.
+// past is the earlier reading through an access link.
 type past struct {
 	lastActive           time.Time // zero: nothing
 	finished, downloaded bool
 }
 
-// newsOf returns what is new about a session that follows a past, the most important first, and the
-// past with it.
+// newsOf returns the news of a session that follows a past, the most important first, and the past
+// including it.
 func newsOf(before past, s store.EndedReadingsRow) (news []string, after past) {
 	if s.Finished && !before.finished {
 		news = append(news, string(mail.Finished))

@@ -84,8 +84,7 @@ func (f *fixture) end(killed bool, visits ...visit) {
 	require.NoError(f.t, err)
 }
 
-// expected is what is new about the last of the visits of a link, written down as the documentation
-// says it.
+// expected returns the news of the last visit of a link, by the rules of the documentation.
 func expected(ended []visit) (news []string) {
 	of := func(v visit) (read, finished, downloaded bool) {
 		read = v.pages > 0 || v.downloads > 0

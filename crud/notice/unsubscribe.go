@@ -38,7 +38,7 @@ const aboutReaders = "?about=readers"
 // aboutWeeks is likewise that of the weekly report.
 const aboutWeeks = "?about=week"
 
-// state is what the page says.
+// state is the data of the page.
 type state struct {
 	To       string
 	Notify   string  // when mails about leads are sent
@@ -48,7 +48,7 @@ type state struct {
 	Language *string // of the account
 }
 
-// choice is what to set; "" leaves a setting as it is.
+// choice holds the settings to change; "" leaves a setting as it is.
 type choice struct{ notify, readings, weekly string }
 
 // chosen returns a value of a setting, None for what is no value.

@@ -39,7 +39,7 @@ var organisations = []string{
 // firms are forms of companies that are surnames too where they are not in capitals.
 var firms = []string{"AB", "AG", "AS", "ASA", "BV", "CO", "EV", "KG", "LLP", "NV", "OY", "SA", "SE", "SPA"}
 
-// particles are what begins with a small letter in names of persons.
+// particles are words in names of persons that begin with a small letter.
 var particles = []string{
 	"af", "al", "av", "bin", "da", "das", "de", "del", "della", "den", "der", "di", "do", "dos", "du", "e", "el", "ibn", "la", "le", "op", "ten", "ter", "van",
 	"von", "y", "zu", "zum", "zur",

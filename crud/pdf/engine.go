@@ -63,13 +63,13 @@ func (e *engine) close() error {
 	return nil
 }
 
-// content is what a file has.
+// content is the readable content of a file.
 type content interface {
 	io.ReadSeeker
 	io.ReaderAt
 }
 
-// count opens a file of so many bytes and returns what it is.
+// count opens a file of size bytes and returns its verdict.
 func (e *engine) count(file content, size int64) verdict {
 	opened, err := e.pdfium.OpenDocument(&requests.OpenDocument{FileReader: file, FileReaderSize: size})
 	if err == nil {

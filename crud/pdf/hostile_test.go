@@ -72,7 +72,7 @@ func TestPagesThatTakeTooMuch(t *testing.T) {
 	}
 }
 
-// doubling returns forms, each of which shows the next one twice.
+// doubling returns forms. Each shows the next one twice.
 func doubling(depth int) []string {
 	var forms []string
 	for i := range depth {

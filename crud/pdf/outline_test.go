@@ -12,8 +12,8 @@ import (
 	"lodestone/crud/pdf/pdftest"
 )
 
-// outlined is a PDF of pages with a table of contents: entries as they stand in the file, the first
-// of which is object 4 + 2·pages.
+// outlined is a PDF of pages with a table of contents: entries as they stand in the file. The first
+// is object 4 + 2·pages.
 func outlined(pages int, first, last string, entries ...string) []byte {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R /Outlines 3 0 R >>", "", ""}
 	var kids strings.Builder

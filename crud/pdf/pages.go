@@ -21,7 +21,7 @@ const (
 	pagesSeconds = 10                    // processor time
 )
 
-// pageRange is what the process that renders is asked for.
+// pageRange is the request to the rendering process.
 type pageRange struct {
 	First int `json:"first"` // index, from 0
 	Count int `json:"count"`

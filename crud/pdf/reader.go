@@ -85,7 +85,7 @@ func IsInvalid(err error) (reason string, yes bool) {
 	return "", false
 }
 
-// Document is what is known of a file.
+// Document is the extracted content of a file.
 type Document struct {
 	Pages int // at least 1
 	// Cover is the first page, opaque. It is nil if the page cannot be rendered, or takes too much.

@@ -19,7 +19,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-// EraserDeps is what an eraser works with. All of it but Log is required.
+// EraserDeps are the dependencies of an eraser. All but Log are required.
 type EraserDeps struct {
 	Postgres *postgres.Pool
 	Tokens   *token.Ring // sign receipts

@@ -14,7 +14,7 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Deps is what persons work with. All of it is required.
+// Deps are the dependencies of persons. All are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Eraser   *Eraser

@@ -47,7 +47,7 @@ func (e *Eraser) Replay(ctx context.Context) (n int, err error) {
 	return n, unread
 }
 
-// unknown returns the ids of entries of the log of which Postgres has no erasure.
+// unknown returns the ids of the log's entries without an erasure in Postgres.
 func (e *Eraser) unknown(ctx context.Context) (ids []uuid.UUID, err error) {
 	all, err := e.deps.Log.IDs(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // ReceiveTimeout bounds a request that uploads a picture.
 const ReceiveTimeout = time.Minute
 
-// Rules is what a request that uploads a picture may carry.
+// Rules returns the limits of an uploaded picture.
 func Rules() file.UploadRules {
 	return file.UploadRules{
 		What: "the picture", Types: []string{"image/png", "image/jpeg", "image/webp", "image/gif"},

@@ -21,7 +21,7 @@ type ImageStore struct {
 	deps StoreDeps
 }
 
-// StoreDeps is what an image store works with; all of it is required.
+// StoreDeps are the dependencies of an image store; all are required.
 type StoreDeps struct {
 	Postgres    *postgres.Pool
 	Thumbnailer *Thumbnailer

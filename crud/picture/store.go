@@ -10,8 +10,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// StoreForFile stores the pictures of a version of a lead magnet's file, of which there may be
-// none, and its table of contents, as JSON. They take the place of those that were stored before.
+// StoreForFile stores the pictures of a version of a lead magnet's file, if any, and its table of
+// contents, as JSON. They replace those stored before.
 func (s Set) StoreForFile(ctx context.Context, tx pgx.Tx, account, magnet uuid.UUID, version int32, outline []byte) error {
 	if len(s) > 0 {
 		if err := store.New(tx).DeletePicturesOfFile(ctx, store.DeletePicturesOfFileParams{LeadMagnetID: magnet, Version: version}); err != nil {

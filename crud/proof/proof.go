@@ -63,14 +63,14 @@ func keyed(key [token.KeyBytes]byte, purpose, text string) (out [32]byte) {
 	return out
 }
 
-// Hash is what is stored of a secret of 130 bits or more.
+// Hash returns the stored hash of a secret of 130 bits or more.
 func Hash(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
 }
 
-// CodeHash is what is stored of a code: with the page's secret in it, since a million codes are
-// soon tried.
+// CodeHash returns the stored hash of a code. It includes the page's secret, since a million codes
+// are soon tried.
 func CodeHash(page, code string) []byte { return Hash(page + "\x00" + code) }
 
 // IsCode reports whether a text can be a code, as people type it.

@@ -1,7 +1,7 @@
-// Package queue does work in the background that a transaction asked for: the job is a row of
-// Postgres that is inserted in that transaction, so there is a job if and only if there is what it
-// tells of. Jobs are tried again until they succeed or their attempts are used up, by any of the
-// processes that share the database.
+// Package queue does background work that a transaction asked for: the job is a row of Postgres
+// that is inserted in that transaction, so the job exists if and only if the transaction commits.
+// Jobs are tried again until they succeed or their attempts are used up, by any of the processes
+// that share the database.
 //
 // A job runs at least once: a process that is killed after the work and before the job is marked as
 // completed leaves it to be rescued and run again.
@@ -53,18 +53,18 @@ const (
 	PruneAt = Keep - 3*time.Hour
 )
 
-// Config is what a process decides.
+// Config is the configuration of a process.
 type Config struct {
 	// Grace is the time that jobs in flight get to end when the queue is stopped; after it their
 	// contexts are cancelled, and they are run again by whoever works next, without losing an attempt.
 	Grace time.Duration
 	// Poll is how often each queue looks for jobs. Postgres notifies of new ones at once; looking
-	// finds those of which no process was notified, because its connection was down. Zero: 5 s, or 1 s
-	// where a pooler stands before Postgres, over which nothing is notified; at least 100 ms.
+	// finds those whose notification was missed, because a connection was down. Zero: 5 s, or 1 s
+	// behind a pooler, which passes on no notifications; at least 100 ms.
 	Poll time.Duration
 }
 
-// Deps is what a queue works with. All of it is required.
+// Deps are the dependencies of a queue. All are required.
 type Deps struct {
 	Postgres   *postgres.Pool
 	Log        *slog.Logger // takes warnings and errors, and at the level DEBUG what River does routinely

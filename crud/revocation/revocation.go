@@ -60,8 +60,8 @@ func OpenPlace(log string, s3 objectstore.Config) (objectstore.Folder, error) {
 	return place, nil
 }
 
-// Deps is what the record works with. Place may be nil: nothing is on record then. All else is
-// required.
+// Deps are the dependencies of the record. Place may be nil: nothing is recorded then. All others
+// are required.
 type Deps struct {
 	Postgres   *postgres.Pool
 	Place      objectstore.Folder

@@ -32,8 +32,8 @@ const (
 type Task struct {
 	Name       string // of the process's one argument; unlike any subcommand
 	CPUSeconds uint64 // processor time that it may use
-	// Run does the work: the file is the one to read, and what it writes is what Run of the Runner
-	// returns. It may loop, swell or crash. An error is the same as a crash.
+	// Run does the work: it reads the file, and Run of the Runner returns its output. It may loop,
+	// swell or crash. An error is the same as a crash.
 	Run func(file *os.File, out io.Writer) error
 }
 

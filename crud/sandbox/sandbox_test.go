@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	leaktest.Main(m)
 }
 
-// tasks are what the tests' processes do.
+// tasks are the tasks of the tests' processes.
 var tasks = []sandbox.Task{
 	{Name: "__echo", CPUSeconds: 10, Run: func(file *os.File, out io.Writer) error {
 		_, err := io.Copy(out, file)

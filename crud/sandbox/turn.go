@@ -33,7 +33,7 @@ type waiter struct {
 	ready chan struct{} // closed when it may run
 }
 
-// NewTurns returns turns of which so many run at a time.
+// NewTurns returns turns with a number of places that run at a time.
 func NewTurns(places int) *Turns {
 	return &Turns{each: max(1, places-1), free: places, owners: map[uuid.UUID]*turn{}}
 }

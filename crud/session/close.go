@@ -35,7 +35,8 @@ type Notifier interface {
 	SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID) error
 }
 
-// CloserDeps is what a Closer works with. Notifier and Now may be nil; all else is required.
+// CloserDeps are the dependencies of a Closer. Notifier and Now may be nil; all others are
+// required.
 type CloserDeps struct {
 	Postgres   *postgres.Pool
 	Tokens     *token.Ring // seals the messages to webhooks

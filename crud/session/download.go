@@ -26,7 +26,7 @@ type Jobs interface {
 // mostDownloads bounds what one session can have recorded.
 const mostDownloads = 100
 
-// Visitor is what is known of who downloads. The address is not: it is in no table, so an event
+// Visitor describes the client of a download. It has no address: no table stores one, so an event
 // that the server reports has none.
 type Visitor struct {
 	UserAgent string

@@ -13,7 +13,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// A pass is what the URLs of a session's file carry: a grant for the link that holds the session's
+// A pass is a part of the URLs of a session's file: a grant for the link that holds the session's
 // id (16 bytes) and the file's version (4). Ids of sessions are given to others (in events and
 // webhooks), so an id alone opens nothing. A preview is a grant that holds nothing.
 const (
@@ -21,8 +21,8 @@ const (
 	passBody    = 16 + 4
 )
 
-// Pass returns what opens the file of the session, for as long as a session lasts at most. It is
-// the same each time, so that a page that is loaded again finds what it had in the browser's cache.
+// Pass returns the pass of the session's file, valid for the longest session. It is the same each
+// time, so that a reloaded page finds the file in the browser's cache.
 func (s Session) Pass() string {
 	body := binary.BigEndian.AppendUint32(s.ID[:], uint32(s.File.Version))
 	return s.tokens.Grant(passPurpose, s.Link.ID[:], body, s.StartedAt.Add(Longest))

@@ -69,7 +69,7 @@ type Reporter struct {
 	client *http.Client
 }
 
-// ReportDeps is what a Reporter works with.
+// ReportDeps are the dependencies of a Reporter.
 type ReportDeps struct {
 	Tokens *token.Ring
 	Dialer *certificate.Dialer // connects to a URL of https

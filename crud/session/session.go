@@ -53,7 +53,7 @@ func (r *Refusal) Error() string {
 // Link names an access link and whose it is.
 type Link struct{ ID, Account uuid.UUID }
 
-// Deps is what sessions work with. All of it is required.
+// Deps are the dependencies of sessions. All are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Site     string      // public URL without a slash at the end
@@ -79,21 +79,21 @@ func (s *Sessions) Find(ctx context.Context, secret string) (Link, error) {
 	return Link{row.ID, row.AccountID}, nil
 }
 
-// Document is what a link leads to, and whose it is.
+// Document is the document behind a link, with its owner's brand.
 type Document struct {
 	LeadMagnetID uuid.UUID
 	Title        string
 	Pages        int32
 	Owner        string  // name of the account
 	Colour       *string // of the account
-	Font         string  // likewise: system or inter
+	Font         string  // of the account: system or inter
 	Language     *string // of its pages; nil: the visitor's own
 	End          End
 	Downloadable bool
 	Pictures     picture.Page
 }
 
-// End is what stands behind the last page. Button and URL are set together.
+// End is the text and button behind the last page. Button and URL are set together.
 type End struct{ Text, Button, URL string }
 
 func endOf(row store.GetOpeningRow) (e End) {
@@ -177,7 +177,7 @@ type Session struct {
 	tokens *token.Ring
 }
 
-// claims are what events of the session are recorded for.
+// claims returns the ids that events of the session are recorded for.
 func (s Session) claims() token.Claims {
 	c := token.Claims{
 		AccountID: s.Link.AccountID, LeadMagnetID: s.Link.LeadMagnetID, AccessLinkID: s.Link.ID, MagnetVersion: uint32(s.File.Version),

@@ -131,7 +131,7 @@ func (s *Shares) count(ctx context.Context, o opened) error {
 	return nil
 }
 
-// subject is what a grant of an unlocked share is bound to.
+// subject returns the bytes that the grant of an unlocked share is bound to.
 func (o opened) subject() []byte { return append(o.ID[:], *o.PasswordHash...) }
 
 func (s *Shares) isUnlocked(r *http.Request, o opened) bool {

@@ -26,7 +26,7 @@ const (
 	pagesPath  = "/api/v1/analytics/pages"
 )
 
-// report is what the API answers about one lead magnet and period.
+// report holds the API's answers about one lead magnet and period.
 type report struct {
 	overview frame.Answer
 	pages    []pageRow

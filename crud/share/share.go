@@ -43,7 +43,7 @@ var webFiles embed.FS
 // MinReaders is how many readers a number about single pages needs to be shown.
 const MinReaders = 5
 
-// Deps is what shares work with. Now may be nil; all else is required.
+// Deps are the dependencies of shares. Now may be nil; all others are required.
 type Deps struct {
 	Postgres  *postgres.Pool
 	Tokens    *token.Ring

@@ -34,7 +34,7 @@ func (p period) bounds(now time.Time) (from, to time.Time) {
 	return to.AddDate(0, 0, -p.Days), to
 }
 
-// viewData is what the page shows.
+// viewData is the data of the page.
 type viewData struct {
 	Title, Account string
 	Last           string // days of the period, in words

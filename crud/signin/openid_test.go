@@ -409,7 +409,7 @@ func TestOpenIDTokensAreSigned(t *testing.T) {
 		"changed afterwards": func(c map[string]any) string {
 			parts := strings.Split(p.sign(c), ".")
 			c["sub"] = "someone else"
-			body, _ := json.Marshal(c) //nolint:errchkjson // likewise
+			body, _ := json.Marshal(c) //nolint:errchkjson // of strings and numbers
 			return parts[0] + "." + encode(body) + "." + parts[2]
 		},
 		"no token": func(map[string]any) string { return "" },

@@ -59,7 +59,7 @@ type provider struct {
 	found *discovered
 }
 
-// discovered is what the provider says about itself.
+// discovered is the provider's own description of itself.
 type discovered struct {
 	*oidc.Provider
 	oauth  oauth2.Config
@@ -113,7 +113,7 @@ type person struct {
 	doubt           doubt // why the address proves nothing; then it must not be used
 }
 
-// doubt is what is wrong with the claims about an address: the zero value is nothing.
+// doubt is the error in the claims about an address; the zero value means none.
 type doubt string
 
 const (
@@ -165,8 +165,8 @@ func (v *verified) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// doubt returns what is wrong with the claims, if a provider is trusted for the addresses of which
-// it does not say whether it has verified them or not.
+// doubt returns the error in the claims. trusted accepts addresses from a provider that does not
+// say whether it has verified them.
 func (c claims) doubt(trusted bool) doubt {
 	switch {
 	case c.Email == "":

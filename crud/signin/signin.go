@@ -52,7 +52,7 @@ type Mailer interface {
 	Reaches(ctx context.Context, address string) bool
 }
 
-// Deps is what signing in works with. All of it is required.
+// Deps are the dependencies of signing in. All are required.
 type Deps struct {
 	Postgres  *postgres.Pool
 	Tokens    *token.Ring

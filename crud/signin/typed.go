@@ -30,7 +30,7 @@ func (s *Service) showTyped(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	fields, err := fieldsOf(r)
 	if err != nil {
-		return false, nil //nolint:nilerr // likewise
+		return false, nil //nolint:nilerr // there is nothing to show
 	}
 	delete(fields, FormField)
 	d := typedData{Text: s.say(r, text), Fields: filled(fields), SignIn: signIn, Back: s.deps.Pages.Path(cameFrom(r))}
@@ -62,14 +62,13 @@ func cameFrom(r *http.Request) string {
 	return nextOf(u.RequestURI())
 }
 
-// FirstPrefix begins the names of hidden fields that hold what a form showed at first.
+// FirstPrefix begins the names of hidden fields that hold the initial values of a form.
 const FirstPrefix = "first."
 
-// field is what was typed into one field of a form.
+// field is the typed value of one field of a form.
 type field struct{ Name, Value string }
 
-// filled returns the fields into which something was typed, by name. A field that is as the form
-// showed it at first is none.
+// filled returns the fields with typed values, by name. A field with its initial value is left out.
 func filled(form url.Values) (fields []field) {
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		for _, value := range form[name] {

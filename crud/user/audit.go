@@ -29,7 +29,7 @@ type Entry struct {
 	RequestID string     `json:"request_id" doc:"X-Request-Id of the request."`
 }
 
-// Object is what an entry of the audit log is about.
+// Object is the object of an entry in the audit log.
 type Object struct {
 	Type     objectType `json:"type" doc:"What kind of object it is."`
 	Name     *string    `json:"name" doc:"Its title, slug, address or name, or the prefix of an API key; null if it has none, or if the API key lacks the scope that reads such objects."`

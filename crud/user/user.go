@@ -26,7 +26,7 @@ type Mailer interface {
 	Reaches(ctx context.Context, address string) bool
 }
 
-// Deps is what people work with. All of it is required.
+// Deps are the dependencies of people. All are required.
 type Deps struct {
 	Postgres *postgres.Pool
 	Mail     Mailer

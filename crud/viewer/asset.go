@@ -13,7 +13,7 @@ import (
 // assetPath begins the paths of what the page loads.
 const assetPath = "/assets/viewer/"
 
-// build is what `make web` built. Without a build all of it is empty.
+// build is the output of `make web`. Without a build all of it is empty.
 type build struct {
 	Page  string `json:"page"`  // hash of the page's scripts
 	PDFJS string `json:"pdfjs"` // version of pdf.js
@@ -47,8 +47,8 @@ func (b *build) Library() string { return b.Page + "/pdf.min.js" }
 // Assets returns the path of the folder of what pdf.js loads.
 func (b *build) Assets() string { return b.PDFJS + "/pdfjs/" }
 
-// workerPolicy is what the code that reads documents may do: load its own parts. A worker has the
-// policy of its script.
+// workerPolicy is the content policy of the scripts that read documents: they may load their own
+// parts. A worker has the policy of its script.
 const workerPolicy = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'"
 
 // ServeHTTP implements http.Handler for paths below assetPath.

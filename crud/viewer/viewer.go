@@ -35,7 +35,7 @@ import (
 //go:embed viewer.html viewer.css all:dist
 var files embed.FS
 
-// Deps is what the viewer works with. All of it is required.
+// Deps are the dependencies of the viewer. All are required.
 type Deps struct {
 	Pages     *web.Site
 	Sessions  *session.Sessions
@@ -190,7 +190,7 @@ func (v *Viewer) brandOf(d session.Document) web.Brand {
 	return b
 }
 
-// shell is what the page is filled with.
+// shell is the data of the page.
 type shell struct {
 	Title     string
 	Path      string // of the link
@@ -391,7 +391,7 @@ func (v *Viewer) open(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // as above
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // to a path of ours, with a pass
 	return nil
 }
 
@@ -408,5 +408,5 @@ func (v *Viewer) visitor(r *http.Request) session.Visitor {
 	return who
 }
 
-// maxAgent is what the collector keeps of a user agent, in bytes.
+// maxAgent bounds a user agent, in bytes, as the collector does.
 const maxAgent = 512

@@ -66,7 +66,7 @@ func accentCSS(colour string) string {
 	return css
 }
 
-// minContrast is what WCAG 2.2 asks of text (AA).
+// minContrast is the contrast of text that WCAG 2.2 requires (AA).
 const minContrast = 4.5
 
 type colour [3]float64 // red, green and blue, from 0 to 1

@@ -103,7 +103,7 @@ func TestDashboardTemplatesHaveNoWords(t *testing.T) {
 // plain are the functions whose texts no one but a developer reads, or which are the API's.
 var plain = []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "problem.Missing", "config.Invalid"}
 
-// purposes are what secrets are sealed for. No one reads them.
+// purposes are the purposes of sealed secrets. No one reads them.
 var purposes = []string{"openid requests"}
 
 // logged are words that the log alone has.

@@ -29,7 +29,7 @@ import (
 //go:embed web
 var webFiles embed.FS
 
-// Deps are what the pages of an installation share. Site and Log are required.
+// Deps are the shared dependencies of an installation's pages. Site and Log are required.
 type Deps struct {
 	Site        string             // public address of the site, without a slash at the end
 	Log         *slog.Logger       // learns the causes of errors
@@ -163,7 +163,7 @@ const LogoHeight = 32
 // Worded reports whether the logo says the name itself, which broad ones do.
 func (b Brand) Worded() bool { return b.Logo != "" && b.LogoWidth >= 2*LogoHeight }
 
-// Page is what one answer fills the frame with.
+// Page is the content of one answer within the frame.
 type Page struct {
 	Title       string
 	Description string
@@ -178,7 +178,7 @@ type Page struct {
 	Data        any    // for "content" and the other parts
 }
 
-// view is what templates see.
+// view is the data of templates.
 type view struct {
 	Page
 	Nonce    string

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Policy is what a page may do beyond showing itself. The zero value allows its own styles and
-// scripts (by nonce) and images of this site.
+// Policy lists the permissions of a page beyond showing itself. The zero value allows its own
+// styles and scripts (by nonce) and images of this site.
 type Policy struct {
 	Connect []string // URLs or origins that scripts may talk to; this site is among them where Scripts says so
 	Images  []string // URLs or origins of images elsewhere

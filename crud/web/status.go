@@ -10,7 +10,7 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Kind is what a status page says.
+// Kind is the message of a status page.
 type Kind int
 
 // The kinds. Each says what happened and what to do next.
@@ -67,8 +67,8 @@ func (s *Status) Unwrap() error { return s.cause }
 // Error returns the page of a kind as an error.
 func Error(kind Kind, brand Brand) *Status { return &Status{Kind: kind, Brand: brand} }
 
-// wording is what the page of a kind says. Kinds that visitors meet have texts of the catalogue, in
-// each language, and the others, which are owners', have their own.
+// wording holds the texts of a kind's page. Kinds that visitors meet take them from the catalogue,
+// in each language; those for owners have their own.
 type wording struct {
 	status        int
 	tone, mark    string

@@ -14,15 +14,15 @@ import (
 
 const (
 	pollEvery = 500 * time.Millisecond
-	// claimMargin is what a claim lasts beyond the timeout of its attempt. Once it has run out,
-	// whoever made the claim is taken for dead, and another process delivers.
+	// claimMargin is the time that a claim lasts beyond the timeout of its attempt. When it has run
+	// out, its process is taken for dead, and another one delivers.
 	claimMargin = 15 * time.Second
-	// noteTimeout is what writing down an attempt may take, and stopTimeout giving back a claim.
+	// noteTimeout bounds the recording of an attempt, and stopTimeout the return of a claim.
 	noteTimeout = 5 * time.Second
 	stopTimeout = 500 * time.Millisecond
 )
 
-// Deliverer is the service that sends what is due. Any number of processes may run one: each
+// Deliverer is the service that sends due deliveries. Any number of processes may run one: each
 // delivery is claimed by one of them, for a time, and no endpoint gets more at once than the
 // settings allow.
 //

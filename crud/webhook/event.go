@@ -134,7 +134,7 @@ type Notice struct {
 	Words mail.Words
 }
 
-// testMessage is what a test says.
+// testMessage is the text of a test.
 const testMessage = "This is a test of the webhook."
 
 // tested is the data of a test.

@@ -15,8 +15,8 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Format is what an endpoint takes: events as JSON, or the notices of the account as a chat program
-// shows them, by its incoming webhooks.
+// Format is the format of an endpoint: events as JSON, or the notices of the account for the
+// incoming webhooks of a chat program.
 type Format string
 
 // The formats.

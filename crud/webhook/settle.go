@@ -87,8 +87,8 @@ func (w *Webhooks) settle(ctx context.Context, d store.WebhookDelivery, a *Attem
 	return d, nil
 }
 
-// failed decides what follows from a failed attempt, and whether the endpoint was disabled by it,
-// of which the owner gets a mail.
+// failed decides the next step after a failed attempt, and reports whether it disabled the
+// endpoint. Then the owner gets a mail.
 func (w *Webhooks) failed(ctx context.Context, tx pgx.Tx, d store.WebhookDelivery, a *Attempt, now time.Time, row *store.SettleWebhookDeliveryParams) (disabled bool, err error) {
 	q := store.New(tx)
 	endpoint, err := q.WebhookFailed(ctx, store.WebhookFailedParams{ID: d.EndpointID, At: now})

@@ -13,7 +13,7 @@ import (
 	"lodestone/pkg/store"
 )
 
-// testMargin is what a test takes beyond the answer of the endpoint.
+// testMargin is the time that a test takes beyond the answer of the endpoint.
 const testMargin = 5 * time.Second
 
 // test writes down a delivery as an event does, but claims and sends it at once, so that the answer

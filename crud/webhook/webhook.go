@@ -17,7 +17,7 @@ import (
 	"lodestone/pkg/token"
 )
 
-// Deps is what webhooks work with.
+// Deps are the dependencies of webhooks.
 type Deps struct {
 	Postgres   *postgres.Pool
 	Tokens     *token.Ring // seals the secrets of endpoints

@@ -235,7 +235,7 @@ func inState(state string) func(object) bool {
 
 func attempt(d object, i int) object { return d["attempts"].([]any)[i].(object) }
 
-// request is what a receiver got.
+// request is a request that a receiver got.
 type request struct {
 	header http.Header
 	body   []byte

@@ -140,7 +140,7 @@ type AccessLink struct {
 	GenericLinkID *string    `json:"generic_link_id"`
 	SubmissionID  *string    `json:"submission_id"`
 	Email         string     `json:"email"`          // "" for a key without the scope leads
-	URL           string     `json:"url"`            // likewise
+	URL           string     `json:"url"`            // "" for a key without the scope leads
 	TrackingToken string     `json:"tracking_token"` // "" for a key without the scope write
 	MaxViews      *int       `json:"max_views"`
 	ViewCount     int64      `json:"view_count"`

@@ -53,7 +53,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	select {
 	case <-w.written:
 	case <-r.Context().Done():
-		_ = from.Close() // likewise
+		_ = from.Close() // documented never to fail
 		return nil, fmt.Errorf("wait for the answer: %w", r.Context().Err())
 	}
 	return &http.Response{

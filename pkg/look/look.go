@@ -98,7 +98,7 @@ func ico() []byte {
 		Length, Offset               uint32
 	}{Kind: 1, Count: 1, Width: size, Height: size, Planes: 1, Bits: 32, Length: uint32(picture.Len()), Offset: 22}
 	var file bytes.Buffer
-	_ = binary.Write(&file, binary.LittleEndian, head) // as above
+	_ = binary.Write(&file, binary.LittleEndian, head) // a buffer takes everything
 	_, _ = file.Write(picture.Bytes())
 	return file.Bytes()
 }

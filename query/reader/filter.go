@@ -24,7 +24,7 @@ type Filter struct {
 	LeadMagnetID  *uuid.UUID // only events of it count
 	GenericLinkID *uuid.UUID // only events of access links from it count
 	UTMSource     *string    // only events of access links with it count
-	ReferrerHost  *string    // likewise
+	ReferrerHost  *string    // only events of access links with it count
 	Without       string     // utm_source or referrer_host: only events of access links without one count
 	Device        *string    // only events of such a device count
 	MagnetVersion *int       // only events of this version of a document count

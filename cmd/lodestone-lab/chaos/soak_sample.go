@@ -61,7 +61,7 @@ func (s *samples) write(to io.Writer) error {
 		_ = out.Write([]string{
 			strconv.FormatFloat(one.at.Seconds(), 'f', 1, 64), one.step, one.process, strconv.Itoa(one.pid),
 			strconv.FormatUint(one.resident, 10), strconv.FormatInt(one.goroutines, 10), strconv.Itoa(one.descriptors),
-		}) // as above
+		}) // Error has it
 	}
 	out.Flush()
 	return out.Error()

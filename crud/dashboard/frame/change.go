@@ -16,7 +16,8 @@ const (
 	BySource = "source"
 )
 
-// ChangeQueries are the questions that the sentences answer; all is what else is asked of the totals.
+// ChangeQueries returns the questions that the sentences answer; all is the query of the totals,
+// which may ask for more.
 func ChangeQueries(all Query) []Query {
 	all.ID = ByTime
 	return []Query{

@@ -11,7 +11,7 @@ import (
 	"lodestone/pkg/problem"
 )
 
-// Form is what was typed, and what is wrong with it, so that nothing typed is lost.
+// Form holds the typed values and their errors, so that nothing typed is lost.
 type Form struct {
 	ID     string // tells the forms of a screen apart; "": it is the only one
 	Values url.Values
@@ -27,12 +27,11 @@ func Optional(text string) *string {
 	return &text
 }
 
-// first is what the names of hidden fields begin with that hold what a form showed at first.
+// first is the prefix of hidden fields that hold the initial values of a form.
 const first = signin.FirstPrefix
 
-// Remember adds to the values of a form what fields of it show at first. The form repeats that in
-// hidden fields, so that only what a person changed is sent: others may have changed the rest
-// meanwhile.
+// Remember adds the initial values of fields to the values of a form. The form repeats them in
+// hidden fields, so that only changed fields are sent: others may have changed the rest meanwhile.
 func Remember(values url.Values, fields ...string) url.Values {
 	for _, name := range fields {
 		values[first+name] = slices.Concat([]string{""}, values[name]) // no value is one as well

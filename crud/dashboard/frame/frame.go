@@ -1,6 +1,6 @@
-// Package frame is what all screens of the dashboard share: the navigation, the period in the
-// address, numbers with their definitions, questions to the API, and what a screen shows when the
-// API refuses.
+// Package frame holds the common parts of all screens of the dashboard: the navigation, the period
+// in the address, numbers with their definitions, questions to the API, and the screens of its
+// errors.
 //
 // A screen is a function of a Visit. It asks the API with the visit's session, and shows a Screen:
 //
@@ -44,7 +44,7 @@ type Sessions interface {
 	Require(fn web.Handler) web.Handler
 }
 
-// Deps is what the screens work with. All of it is required.
+// Deps are the dependencies of the screens. All are required.
 type Deps struct {
 	Pages    *web.Site
 	Sessions Sessions
@@ -84,8 +84,8 @@ func New(d Deps) (*Frame, error) {
 	return f, err
 }
 
-// Parse reads the HTML of a screen, which defines "screen", and its styles. In it, .Data is what
-// the screen shows. The style sheet Cards may be among those of the screen.
+// Parse reads the HTML of a screen, which defines "screen", and its styles. In it, .Data is the
+// screen's data. The style sheet Cards may be among those of the screen.
 func (f *Frame) Parse(files fs.FS, html, css []string) (*Template, error) {
 	return f.parse(files, html, css, nil, "")
 }

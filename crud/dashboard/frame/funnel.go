@@ -4,7 +4,7 @@ import (
 	"lodestone/pkg/chart"
 )
 
-// FunnelMetrics are what a row needs for Funnel.
+// FunnelMetrics returns the metrics that a row needs for Funnel.
 func FunnelMetrics() []string {
 	return []string{
 		"visitors", "submissions", "submission_rate", "verified", "confirmations", "people", "people_without_form",

@@ -7,8 +7,8 @@ import (
 	"lodestone/crud/web"
 )
 
-// functions are what templates call: t writes a text and rich one with markup, whose values are
-// made by to, number, when and strong.
+// functions returns the functions of templates: t writes a text, and rich one with markup. Its
+// values come from to, number, when and strong.
 func functions(texts *web.Texts) template.FuncMap {
 	return template.FuncMap{
 		"t": texts.Say, "rich": texts.HTML, "strong": texts.Strong, "to": to, "number": Figure.HTML, "when": When.HTML,

@@ -92,8 +92,8 @@ func (v *Visit) URL(path string) string { return v.frame.deps.Pages.URL(path) }
 func (v *Visit) Link(path string) string { return v.Path(path) + v.Period.suffix() }
 
 // People returns the address of the readers in the same period, narrowed by filters of the API:
-// pairs of a name and a value, of which those without a value do not narrow. What the addresses of
-// a screen share comes first: those that differ at their ends only compress best.
+// pairs of a name and a value. Those without a value are skipped. The common part of a screen's
+// addresses comes first: addresses that differ only at their ends compress best.
 func (v *Visit) People(filters ...string) string {
 	var list []string
 	for pair := range slices.Chunk(filters, 2) {
@@ -140,7 +140,7 @@ func (v *Visit) Redirect(path string) error {
 	return nil
 }
 
-// Screen is what one answer shows.
+// Screen is the content of one answer.
 type Screen struct {
 	Title string
 	Nav   Nav
@@ -153,7 +153,7 @@ type Screen struct {
 	Data     any
 }
 
-// shown is what templates see as .Data: the visit, the screen, and its .Data.
+// shown is the data of templates: the visit, the screen, and its .Data.
 type shown struct {
 	*Visit
 	Screen
@@ -205,7 +205,7 @@ var scriptWords = map[string]string{
 	"reset": "frame.explore.reset", "these_days": "frame.explore.days", "partial": "frame.explore.partial",
 }
 
-// Words is what scripts say, in the language of the visit.
+// Words returns the texts of scripts, in the language of the visit.
 func (v *Visit) Words() map[string]string {
 	words := make(map[string]string, len(scriptWords))
 	for name, key := range scriptWords {

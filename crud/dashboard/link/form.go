@@ -88,7 +88,7 @@ func (l *genericLink) addExpiry(v *frame.Visit, typed url.Values, body map[strin
 	}
 }
 
-// formData is what "fields" of form.html shows.
+// formData is the data of "fields" in form.html.
 type formData struct {
 	frame.Form
 	Magnets  []frame.Option // to choose from; none: the link has its lead magnet

@@ -138,8 +138,8 @@ func listSubmissions(v *frame.Visit) (*submissionList, error) {
 	return l, nil
 }
 
-// turned returns the address of a list in the other order, from its beginning. oldest: that one is
-// shown; sort is what the address calls it.
+// turned returns the address of a list in the other order, from its beginning. oldest says that the
+// list shows the oldest first; sort is that order's name in the address.
 func turned(v *frame.Visit, path string, oldest bool, sort string) string {
 	q := v.R.URL.Query()
 	for _, once := range []string{"cursor", "page", "sort", "created", "saved"} {

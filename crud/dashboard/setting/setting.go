@@ -105,7 +105,7 @@ func sections(v *frame.Visit, chosen string) (list []section) {
 	return list
 }
 
-// shown is what the screens show: the sections beside what is their own.
+// shown is the data of the screens: the sections, and the screen's own data.
 type shown struct {
 	Sections []section
 	Own      any
@@ -166,7 +166,7 @@ func done(v *frame.Visit) string {
 	return v.Say("setting.done." + what)
 }
 
-// notes are what can have been done.
+// notes are the actions that a screen can confirm.
 var notes = []string{"saved", "asked", "logo", "invited", "role", "removed", "revoked", "ended", "replayed", "deleted"}
 
 func (s *Screens) redirect(v *frame.Visit, path, done string) error {

@@ -116,7 +116,7 @@ func (s *Screens) createWebhook(v *frame.Visit) error {
 	return s.drawWebhook(v, http.StatusCreated, made.ID.String(), webhookShown{Secret: made.Secret})
 }
 
-// webhookShown is what the screen of a webhook shows beside the webhook.
+// webhookShown is the data of a webhook's screen beside the webhook.
 type webhookShown struct {
 	Edit    *frame.Form
 	Refused string
@@ -125,7 +125,7 @@ type webhookShown struct {
 	Trial   *trial
 }
 
-// secretsBefore is what became of the secrets before one that was just made.
+// secretsBefore is the fate of the secrets before a new one.
 type secretsBefore struct {
 	Until frame.When // they sign as well
 	Ended bool       // they sign no longer

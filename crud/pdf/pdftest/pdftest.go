@@ -38,7 +38,7 @@ func Authored(author string) []byte {
 	return bytes.Replace(file, []byte("/Root 1 0 R >>"), []byte("/Root 1 0 R /Info 4 0 R >>"), 1)
 }
 
-// Assemble returns a PDF of the objects given, the first of which is the catalog.
+// Assemble returns a PDF of the given objects. The first is the catalog.
 func Assemble(objects []string, padding int) []byte {
 	var out bytes.Buffer
 	out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")

@@ -35,7 +35,7 @@ type Account struct {
 	Confirmed   bool      `json:"notify_email_confirmed"`
 	Notify      string    `json:"notify"` // each, daily or none
 	Weekly      bool      `json:"weekly_report"`
-	Readings    string    `json:"reading_notices"` // likewise
+	Readings    string    `json:"reading_notices"` // each, daily or none
 	BrandColor  *string   `json:"brand_color"`
 	CreatedAt   time.Time `json:"created_at"`
 }
