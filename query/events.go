@@ -74,7 +74,8 @@ type EventPagination struct {
 	NextReceivedAfter place   `json:"next_received_after" doc:"Value of received_after for the next fetch of new events. It lies some seconds in the past, so that events being stored now are not missed. A few events therefore appear twice; identify them by access_link_id and id. Send it as it is: with several copies of the events, its microseconds tell which one it is of. When you follow cursors, every page has the value of the first page. With numbered pages, use the value of the first page."`
 }
 
-// place is a time of the API that tells the copy of the events that it is of (scope.ClickHouse.Resume).
+// place is a time of the API that tells the copy of the events that it is of
+// (scope.ClickHouse.Resume).
 type place struct{ api.Time }
 
 // MarshalJSON implements json.Marshaler.

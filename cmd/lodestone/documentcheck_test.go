@@ -87,7 +87,8 @@ func callsOf(script string) (calls []call, err error) {
 	return calls, nil
 }
 
-// wordOf is a word as the program gets it, with $NAME for a variable, and $() for what a command prints.
+// wordOf is a word as the program gets it, with $NAME for a variable, and $() for what a command
+// prints.
 func wordOf(parts []syntax.WordPart) string {
 	var text strings.Builder
 	for _, part := range parts {
@@ -287,7 +288,8 @@ func (c *checker) exists(at, name string) {
 // placeholder is a word that a reader replaces, such as ACCOUNT_ID or NUMBER...
 var placeholder = regexp.MustCompile(`^(\$\w*|\$\(\)|[A-Z][A-Z_]*(\.\.\.)?|[0-9a-f]{8}-…)$`)
 
-// lodestone checks a command line of the program: its commands and flags exist, and take such values.
+// lodestone checks a command line of the program: its commands and flags exist, and take such
+// values.
 func (c *checker) lodestone(at string, words []string) {
 	var err error
 	for _, stand := range []string{"0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55", "1"} {

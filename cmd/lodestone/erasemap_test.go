@@ -66,7 +66,8 @@ func personal(t *testing.T) (columns []string) {
 	return columns
 }
 
-// requirePlanted waits until the marker is in every personal column of docs/data.md, but for the exceptions, and requires that it is in no other one.
+// requirePlanted waits until the marker is in every personal column of docs/data.md, but for the
+// exceptions, and requires that it is in no other one.
 func (s stores) requirePlanted(t *testing.T) {
 	t.Helper()
 	want := append(personal(t), "pg_stats of submissions.name")

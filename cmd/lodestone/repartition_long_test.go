@@ -26,8 +26,8 @@ import (
 
 // The commands of a section of docs/operations.md give the topics more partitions while events are
 // sent all the time, on a Kafka of its own. Before, the same command is interrupted once, which
-// changes nothing, and killed once. Each acknowledged event is stored once, also one that its sender
-// repeats afterwards.
+// changes nothing, and killed once. Each acknowledged event is stored once, also one that its
+// sender repeats afterwards.
 func TestATopicWithMorePartitions(t *testing.T) {
 	t.Parallel()
 	commands := commandsOf(t, "docs/operations.md", "A topic with more partitions")

@@ -12,8 +12,8 @@ import (
 //go:embed disposable/domains.txt
 var disposableDomains string
 
-// isDisposable reports whether mail for a domain, in lower case, goes to such a service: the domain, or one
-// that it is below, is on the list.
+// isDisposable reports whether mail for a domain, in lower case, goes to such a service: the
+// domain, or one that it is below, is on the list.
 func isDisposable(domain string) bool {
 	for {
 		if strings.Contains(disposableDomains, "\n"+domain+"\n") {

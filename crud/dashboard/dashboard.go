@@ -5,9 +5,11 @@
 //
 // A screen is a file here and its HTML in web, which defines "screen":
 //
-//  1. NAME.go: a method that takes a frame.Visit, asks the API (frame.Get, frame.Send, Visit.Ask), and shows a struct.
-//  2. web/NAME.html: the HTML, and web/NAME.css if it needs styles of its own. "number", "term" and "change" of frame/web/parts.html
-//     draw a frame.Figure; web/shared.html has parts of several screens. A chart is a field of type template.HTML, from chart.Figure.
+//  1. NAME.go: a method that takes a frame.Visit, asks the API (frame.Get, frame.Send, Visit.Ask),
+//     and shows a struct.
+//  2. web/NAME.html: the HTML, and web/NAME.css if it needs styles of its own. "number", "term" and
+//     "change" of frame/web/parts.html draw a frame.Figure; web/shared.html has parts of several
+//     screens. A chart is a field of type template.HTML, from chart.Figure.
 //  3. dashboard.go: its template in screens, and its patterns in Register.
 //
 // Texts are not in the files but in crud/web/dashboard, by keys that begin with the screen's

@@ -1,5 +1,6 @@
-// Package link is the generic links of an account: the public landing pages of its lead magnets, the
-// campaign parameters that their addresses carry, and the templates of those that an account saves.
+// Package link is the generic links of an account: the public landing pages of its lead magnets,
+// the campaign parameters that their addresses carry, and the templates of those that an account
+// saves.
 package link
 
 import (

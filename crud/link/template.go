@@ -44,8 +44,8 @@ type Templates struct {
 	site string
 }
 
-// NewTemplates returns the templates of a database. site is the public URL of the landing pages, without a
-// slash at the end.
+// NewTemplates returns the templates of a database. site is the public URL of the landing pages,
+// without a slash at the end.
 func NewTemplates(db *postgres.Pool, site string) *Templates { return &Templates{db, site} }
 
 // Register adds the operations.

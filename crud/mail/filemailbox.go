@@ -18,10 +18,10 @@ import (
 // mailboxSize is how many mails are kept; older ones are removed.
 const mailboxSize = 200
 
-// FileMailbox is the mailbox of `lodestone up`: it keeps the mails that would be sent in a directory,
-// as files that are named so that they sort by their time, and MailboxPages shows them. It is for
-// trying Lodestone without an SMTP server: no mail in it reaches its receiver. It is safe for
-// concurrent use.
+// FileMailbox is the mailbox of `lodestone up`: it keeps the mails that would be sent in a
+// directory, as files that are named so that they sort by their time, and MailboxPages shows them.
+// It is for trying Lodestone without an SMTP server: no mail in it reaches its receiver. It is safe
+// for concurrent use.
 type FileMailbox struct {
 	dir   string
 	mu    sync.Mutex

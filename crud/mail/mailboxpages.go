@@ -27,8 +27,8 @@ type MailboxPages struct {
 	panes   *web.Template
 }
 
-// NewMailboxPages returns the pages of a mailbox. The site has to be private, since mails hold links
-// that open documents and codes that confirm addresses.
+// NewMailboxPages returns the pages of a mailbox. The site has to be private, since mails hold
+// links that open documents and codes that confirm addresses.
 func NewMailboxPages(m *FileMailbox, site *web.Site) (*MailboxPages, error) {
 	files, err := fs.Sub(webFiles, "web")
 	if err != nil {

@@ -60,11 +60,12 @@ type Texts struct {
 // Catalogue has the texts of every language.
 type Catalogue struct{ languages map[locale.Language]*Texts }
 
-// VisitorTexts returns the texts for visitors, which the process reads once. Every language has them.
+// VisitorTexts returns the texts for visitors, which the process reads once. Every language has
+// them.
 func VisitorTexts() (*Catalogue, error) { return visitorTexts() }
 
-// DashboardTexts returns the texts of the dashboard, which the process reads once. A language has them
-// if it has a file in dashboard.
+// DashboardTexts returns the texts of the dashboard, which the process reads once. A language has
+// them if it has a file in dashboard.
 func DashboardTexts() (*Catalogue, error) { return ownerTexts() }
 
 var (

@@ -226,7 +226,8 @@ func wordsOfHTML(source string) (found []string) {
 
 var (
 	literals = regexp.MustCompile("'[^'\n]*'|\"[^\"\n]*\"|`[^`]*`")
-	// sentenceLike is a value that people would read: a capital letter with small ones, or words with spaces between them.
+	// sentenceLike is a value that people would read: a capital letter with small ones, or words with
+	// spaces between them.
 	sentenceLike = regexp.MustCompile(`^["'\x60]?\p{Lu}\p{Ll}|\p{L}{2,} \p{L}{2,}`)
 )
 

@@ -4,8 +4,8 @@
 // other hosts but what their policy names. The private pages of `lodestone up` are the exception:
 // one cookie opens them.
 //
-// It has their texts too, in each language: those of the pages and mails that visitors get, and those
-// of the dashboard.
+// It has their texts too, in each language: those of the pages and mails that visitors get, and
+// those of the dashboard.
 package web
 
 import (

@@ -110,7 +110,7 @@ type FormVerified struct {
 type SessionEnded struct {
 	Link
 	SessionID  uuid.UUID `json:"session_id"`
-	Bot        bool      `json:"bot"` // likewise
+	Bot        bool      `json:"bot"` // the session is of such a program
 	StartedAt  api.Time  `json:"started_at"`
 	EndedAt    api.Time  `json:"ended_at"`    // of the last activity
 	Pages      []int32   `json:"pages"`       // that were seen, each once, in ascending order
@@ -121,7 +121,7 @@ type SessionEnded struct {
 type DownloadCompleted struct {
 	Link
 	SessionID     *uuid.UUID `json:"session_id"`     // nil: without a session
-	Bot           bool       `json:"bot"`            // likewise
+	Bot           bool       `json:"bot"`            // of a program that says so
 	MagnetVersion int32      `json:"magnet_version"` // of the file
 	FileName      string     `json:"file_name"`
 	FileSize      int64      `json:"file_size"` // bytes

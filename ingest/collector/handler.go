@@ -76,8 +76,8 @@ func (c *Collector) endpoint(e *endpoint) fasthttp.RequestHandler {
 	}
 }
 
-// post takes the elements of a request: it reads the body, decodes it into records, waits until they
-// are durable, and answers.
+// post takes the elements of a request: it reads the body, decodes it into records, waits until
+// they are durable, and answers.
 func (c *Collector) post(ctx *fasthttp.RequestCtx, e *endpoint) {
 	s := c.newScratch(ctx.Request.Header.ContentLength())
 	defer c.release(s)
@@ -113,8 +113,8 @@ func setRetryAfter(ctx *fasthttp.RequestCtx, wait time.Duration) {
 	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, strconv.Itoa(int(wait/time.Second)+1))
 }
 
-// write makes the records durable and counts them. It returns notStored when the time for the request,
-// which began when the request had arrived, is over.
+// write makes the records durable and counts them. It returns notStored when the time for the
+// request, which began when the request had arrived, is over.
 func (c *Collector) write(ctx *fasthttp.RequestCtx, s *scratch) *requestProblem {
 	begin := time.Now()
 	span := c.traced(ctx, s)

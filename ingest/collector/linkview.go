@@ -10,9 +10,10 @@ import (
 // parseView fills v from an element. Its rules are those of parse, as far as the fields are the
 // same; and:
 //
-//   - The token has a generic link. The token of an access link has one, too, if a generic link created it.
-//   - referrer and url are strings, stored as source.Address returns them. They are left out where the sender asked not to
-//     be tracked.
+//   - The token has a generic link. The token of an access link has one, too, if a generic link
+//     created it.
+//   - referrer and url are strings, stored as source.Address returns them. They are left out where
+//     the sender asked not to be tracked.
 //
 // A link view happens when it is received.
 func (c *Collector) parseView(v *event.LinkView, e *element, from *sender) *fieldError {

@@ -61,8 +61,8 @@ type salt struct {
 	hashers sync.Pool // of *saltHasher: building one for each event costs eight times the hash itself
 }
 
-// saltHasher is a keyed hash with its message and its result, which a Hasher would otherwise move to
-// the heap each time.
+// saltHasher is a keyed hash with its message and its result, which a Hasher would otherwise move
+// to the heap each time.
 type saltHasher struct {
 	keyed   *blake3.Hasher
 	message [32]byte

@@ -61,10 +61,10 @@ func (c *Consumer) assign(ctx, batching context.Context, cl *kgo.Client, assigne
 	return from, nil
 }
 
-// claim records the consumer's group as the one that stores the topic with the id in its copy of the
-// events, if none is recorded, and reports whether an earlier topic had the same name. If another
-// group is recorded, the error is one of settings (config.IsInvalid) with a remedy; every other
-// error may be temporary.
+// claim records the consumer's group as the one that stores the topic with the id in its copy of
+// the events, if none is recorded, and reports whether an earlier topic had the same name. If
+// another group is recorded, the error is one of settings (config.IsInvalid) with a remedy; every
+// other error may be temporary.
 func (c *Consumer) claim(ctx context.Context, topicID uuid.UUID, topic string) (successor bool, err error) {
 	recorded, err := store.New(c.postgres.Unscoped()).ClaimTopic(ctx, store.ClaimTopicParams{
 		TopicID: topicID, Copy: c.shards.Copy(), Topic: topic, ConsumerGroup: c.cfg.Group,

@@ -303,10 +303,10 @@ func (c *Consumer) probeShard(ctx context.Context, dial func(context.Context) (*
 	return nil
 }
 
-// cannotWrite returns why this consumer has not been able to write for leaveAfter, or nil. It probes
-// only after an error, and is called by one goroutine, again and again. What ClickHouse refuses for
-// the data of a block, or for the time being, is no reason to leave: the next consumer would be
-// refused the same.
+// cannotWrite returns why this consumer has not been able to write for leaveAfter, or nil. It
+// probes only after an error, and is called by one goroutine, again and again. What ClickHouse
+// refuses for the data of a block, or for the time being, is no reason to leave: the next consumer
+// would be refused the same.
 func (c *Consumer) cannotWrite(ctx context.Context, forbidden *time.Time) error {
 	silent := c.health.SilentFor(c.leaveAfter)
 	if !silent && !c.health.Refused() && forbidden.IsZero() {

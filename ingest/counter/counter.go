@@ -2,8 +2,8 @@
 // an access link's document was viewed, first and last, the same of its submission, and how often a
 // generic link's landing page was viewed. Readers of links therefore need no ClickHouse.
 //
-// Partitions are counted in spans of offsets, some of them together: their rows are read once, and a
-// session, or the visitors of a minute, add to their link what is not there yet. What was counted
+// Partitions are counted in spans of offsets, some of them together: their rows are read once, and
+// a session, or the visitors of a minute, add to their link what is not there yet. What was counted
 // is in Postgres, beside the counters and in the same transaction as the progress, so that a span
 // that is counted again changes nothing, and the history in ClickHouse is not read. The next pass
 // catches up with everything that was missed while Postgres or ClickHouse was down.

@@ -13,7 +13,8 @@ import (
 )
 
 // RecountAll sets the counters of every link by everything that is stored in the copy of the events
-// that counts, with the number; else the error is ErrTurn. It counts whatever topic an event came from, including links without events. It may run beside the service, and be interrupted and
+// that counts, with the number; else the error is ErrTurn. It counts whatever topic an event came
+// from, including links without events. It may run beside the service, and be interrupted and
 // started again. After each chunk it calls done with the number of links since the beginning.
 func RecountAll(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn, done func(links int)) error {
 	total := 0

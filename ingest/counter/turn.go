@@ -14,9 +14,10 @@ import (
 	"lodestone/pkg/store"
 )
 
-// One copy of the events counts at a time. Counters are also set by all that a copy has, which takes
-// off what another one counted and this one lacks: so a copy takes over only when it has everything
-// that is counted, and each transaction that counts holds the record of whose turn it is.
+// One copy of the events counts at a time. Counters are also set by all that a copy has, which
+// takes off what another one counted and this one lacks: so a copy takes over only when it has
+// everything that is counted, and each transaction that counts holds the record of whose turn it
+// is.
 
 // ErrTurn says that another copy of the events counts.
 var ErrTurn = errors.New("another copy of the events counts")

@@ -141,7 +141,7 @@ func blankViews(ctx context.Context, conn driver.Conn, accounts []link) (n int, 
 	if len(accounts) == 0 {
 		return 0, nil
 	}
-	if err := clickhouse.AwaitMutations(ctx, conn, "link_views", ownViews); err != nil { // as above
+	if err := clickhouse.AwaitMutations(ctx, conn, "link_views", ownViews); err != nil { // another process may have asked for the same
 		return 0, err
 	}
 	return blankRows(ctx, conn, parameters(accounts), "link_views", viewChanges, whole, ownViews)

@@ -54,8 +54,8 @@ type Horizon struct {
 	shown int // copies that have a lag
 }
 
-// mark is a time, by the clock of Postgres, and where the logs ended then. Once everything below these ends is stored, the
-// copy has everything of before that time.
+// mark is a time, by the clock of Postgres, and where the logs ended then. Once everything below
+// these ends is stored, the copy has everything of before that time.
 type mark struct {
 	at   time.Time
 	ids  map[string]uuid.UUID // of the topics, by their names

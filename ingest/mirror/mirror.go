@@ -6,9 +6,9 @@
 // transaction. The mirror reads the notes, copies the current state of those ids under a new
 // version, and deletes the notes when ClickHouse has stored the copies. Copying twice changes
 // nothing: ClickHouse keeps the highest version of an id, and versions rise in the order in which
-// states were read, since one mirror of a copy of the events works at a time and takes its version first. While nothing
-// changes, it polls an empty table. Every shard has all copies, beside the rows that are joined
-// with them.
+// states were read, since one mirror of a copy of the events works at a time and takes its version
+// first. While nothing changes, it polls an empty table. Every shard has all copies, beside the
+// rows that are joined with them.
 //
 // A database that was restored to an older state does not have the notes that the copies need. So
 // the mirror compares both sides at intervals, and after Postgres' cluster changed, and copies

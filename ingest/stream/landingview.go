@@ -1,7 +1,7 @@
 package stream
 
-// LandingViews returns the ClickHouse query for the counted views of landing pages among the rows that
-// match the condition: account_id, generic_link_id, minute, views, since and until.
+// LandingViews returns the ClickHouse query for the counted views of landing pages among the rows
+// that match the condition: account_id, generic_link_id, minute, views, since and until.
 //
 // Every request is stored as a row of its own, but one visitor counts once a minute (UTC) on a
 // link. A visitor is a hash of the address with a user agent. Rows without the hash (visitors who

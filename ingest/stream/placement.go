@@ -16,12 +16,12 @@ import (
 	"lodestone/pkg/store"
 )
 
-// placementLock is the key of the advisory lock under which partitions are placed, so that they spread
-// evenly.
+// placementLock is the key of the advisory lock under which partitions are placed, so that they
+// spread evenly.
 const placementLock = 0x6c6f6465_706c6163 // "lodeplac"
 
-// Placements records in Postgres on which shard of ClickHouse the rows of each Kafka partition are. A
-// partition is placed when it is first seen, and never moved: all that exactly once rests on (a
+// Placements records in Postgres on which shard of ClickHouse the rows of each Kafka partition are.
+// A partition is placed when it is first seen, and never moved: all that exactly once rests on (a
 // block, its token, the look for what is stored, the server's clock) is of one server. A topology
 // of one server records placements as well, so that it can get a second shard later. It is safe for
 // concurrent use.
@@ -120,8 +120,8 @@ func (l *Placements) ask(ctx context.Context, p Partition) (ids, with []uint16, 
 	return ids, with, err
 }
 
-// chooseShard returns the shard of a partition that has none yet. Repeats of events of an earlier topic
-// are looked for on its shards (Before).
+// chooseShard returns the shard of a partition that has none yet. Repeats of events of an earlier
+// topic are looked for on its shards (Before).
 func chooseShard(p Partition, ids, with []uint16, others []store.PlacementsOfNameRow) uint16 {
 	if len(with) > 0 {
 		return with[0]
@@ -156,8 +156,8 @@ func (l *Placements) Before(ctx context.Context, topic string, topicID uuid.UUID
 	return slices.Compact(shards), nil
 }
 
-// AddCopy puts the copy of the events that the settings are of on record, and reports whether it was
-// not. Its servers are migrated before.
+// AddCopy puts the copy of the events that the settings are of on record, and reports whether it
+// was not. Its servers are migrated before.
 func AddCopy(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) (added bool, err error) {
 	if added, err = store.New(pool.Unscoped()).AddCopy(ctx, c.Number()); err != nil {
 		return false, fmt.Errorf("put copy %d of the events on record: %w", c.Number(), err)
@@ -165,8 +165,9 @@ func AddCopy(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) (add
 	return added, nil
 }
 
-// CheckPlacements returns an error of settings if the copy of the events is not on record, or the settings
-// lack a shard that stores partitions: what is read without it would be less than there is.
+// CheckPlacements returns an error of settings if the copy of the events is not on record, or the
+// settings lack a shard that stores partitions: what is read without it would be less than there
+// is.
 func CheckPlacements(ctx context.Context, pool *postgres.Pool, c clickhouse.Config) error {
 	servers, err := c.Servers()
 	if err != nil {

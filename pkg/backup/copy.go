@@ -13,8 +13,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// RestoreCopy brings the ClickHouse of a backup to empty servers, as a further copy of the events of
-// a running installation. The consumer group is set to what that of the backup had committed, so
+// RestoreCopy brings the ClickHouse of a backup to empty servers, as a further copy of the events
+// of a running installation. The consumer group is set to what that of the backup had committed, so
 // that its consumers store from Kafka what the copy lacks. The copy is put on record last: what is
 // cut off before can be repeated with empty servers.
 func (b *Backups) RestoreCopy(ctx context.Context, m Manifest, group string) (r Rewound, err error) {

@@ -16,8 +16,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// committed returns what the consumer groups of a copy of the events have committed. Consumers commit an offset
-// when ClickHouse has every row below it.
+// committed returns what the consumer groups of a copy of the events have committed. Consumers
+// commit an offset when ClickHouse has every row below it.
 func committed(ctx context.Context, pool *postgres.Pool, number int32, cl *kgo.Client) (all []Offset, err error) {
 	groups, err := store.New(pool.Unscoped()).GroupsOnRecord(ctx, number)
 	if err != nil {
@@ -148,8 +148,8 @@ func requireNoMembers(ctx context.Context, admin *kadm.Client, group string) err
 	return nil
 }
 
-// topicGroups returns the group of a copy of the events for each topic that Kafka still has, of a restored database. A topic
-// of the same name that was created since is another.
+// topicGroups returns the group of a copy of the events for each topic that Kafka still has, of a
+// restored database. A topic of the same name that was created since is another.
 func topicGroups(ctx context.Context, pool *postgres.Pool, number int32, cl *kgo.Client) (map[string]string, error) {
 	rows, err := store.New(pool.Unscoped()).GroupsOnRecord(ctx, number)
 	if err != nil {

@@ -69,7 +69,8 @@ type shardBeat struct {
 	shard uint16
 }
 
-// postgresBeat returns the number of Postgres for a copy of the events, and the shards that have had one.
+// postgresBeat returns the number of Postgres for a copy of the events, and the shards that have
+// had one.
 func postgresBeat(ctx context.Context, pool *postgres.Pool, number int32) (b beat, had []int32, err error) {
 	row, err := store.New(pool.Unscoped()).StorePulse(ctx, number)
 	if err != nil {

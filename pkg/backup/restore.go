@@ -91,7 +91,8 @@ func (b *Backups) serversFor(m Manifest) ([]clickhouse.Config, error) {
 	return servers, err
 }
 
-// requireSound returns an error that wraps ErrDamaged if a byte of a backup is not what was written.
+// requireSound returns an error that wraps ErrDamaged if a byte of a backup is not what was
+// written.
 func (b *Backups) requireSound(ctx context.Context, m Manifest) error {
 	b.deps.Progress("comparing the backup with its checksums")
 	wrong, err := b.Check(ctx, m)

@@ -106,12 +106,14 @@ const maxScanned = 512
 // the place of, its reader. Facts:
 //
 //   - GoogleImageProxy: Gmail's, "… Firefox/11.0 (via ggpht.com GoogleImageProxy)".
-//   - YahooMailProxy: Yahoo's; it names its own page, help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html.
+//   - YahooMailProxy: Yahoo's; it names its own page,
+//     help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html.
 //   - Barracuda Sentinel (EE): in the lists of mailing services (Braze's documentation on bot
-//     clicks) and of Matomo's device detector; campus.barracuda.com, "Unwanted link clicks", says that
-//     it clicks.
+//     clicks) and of Matomo's device detector; campus.barracuda.com, "Unwanted link clicks", says
+//     that it clicks.
 //   - Microsoft Office Existence Discovery: Office asks whether a link leads anywhere, by HEAD.
-//   - Proofpoint, Mimecast, Cisco Secure Email: seen with their names now and then by those who send mail.
+//   - Proofpoint, Mimecast, Cisco Secure Email: seen with their names now and then by those who
+//     send mail.
 //
 // Most scanners, among them Outlook's Safe Links, come as a common browser and cannot be recognised
 // by any header. No person's browser has one of these words.

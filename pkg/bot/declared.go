@@ -59,8 +59,8 @@ var declarations = []declaration{
 	{[]byte("+www."), declaredPrefix + "page", pageWord},
 }
 
-// declared returns the rule of the first word of a list that a user agent has, or "". The user agent
-// is in lower case, and without the device.
+// declared returns the rule of the first word of a list that a user agent has, or "". The user
+// agent is in lower case, and without the device.
 func declared(agent []byte, list []declaration) string {
 	if len(agent) == 0 {
 		return ""

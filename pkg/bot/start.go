@@ -3,9 +3,9 @@ package bot
 // minLiteral is the length of the shortest literal or word that is found by its start.
 const minLiteral = 3
 
-// starts is a set of the first three bytes of texts. It may have more than was added. At most places
-// in the user agents of browsers none of the texts begins, and the set says so from memory that
-// stays near the processor.
+// starts is a set of the first three bytes of texts. It may have more than was added. At most
+// places in the user agents of browsers none of the texts begins, and the set says so from memory
+// that stays near the processor.
 type starts [1 << startBits / 64]uint64
 
 // startBits is how large the set is.

@@ -40,7 +40,8 @@ type AdminConfig struct {
 //   - /healthz: 200 as long as the process answers;
 //   - /readyz: 200 if every check passes, else 503, with the outcome by name. Errors are shown:
 //     the address is for operators, and none of them holds a password;
-//   - /debug/pprof/, if asked for: profiles of Go, without the command line, which may hold secrets.
+//   - /debug/pprof/, if asked for: profiles of Go, without the command line, which may hold
+//     secrets.
 //
 // If clients need a certificate, probes of a platform do without: metrics and profiles are refused
 // to them, and /readyz says only which checks fail.
@@ -79,7 +80,7 @@ func Admin(metrics prometheus.Gatherer, checks map[string]Check, c AdminConfig) 
 		if !ready {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"ready": ready, "checks": outcome}) // as above
+		_ = json.NewEncoder(w).Encode(map[string]any{"ready": ready, "checks": outcome}) // a caller that left needs no answer
 	})
 	return mux
 }

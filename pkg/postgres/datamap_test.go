@@ -49,8 +49,8 @@ func mapped(t *testing.T) map[string][]string {
 	return all
 }
 
-// The data map names every table of both databases and every column that can hold a text, and none that is not there. So a new column is
-// classified before it is released.
+// The data map names every table of both databases and every column that can hold a text, and none
+// that is not there. So a new column is classified before it is released.
 func TestDataMapHasEveryColumn(t *testing.T) {
 	t.Parallel()
 	is := map[string][]string{}

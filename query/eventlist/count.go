@@ -16,9 +16,11 @@ import (
 
 // A list is counted by one statement, by day: the days tell where a page finds its events.
 //
-//   - With a link, the rows of the link are counted: projection by_link has them side by side, in the order of time.
-//   - Else whole days are counted from projection by_day, which has a number for each day, lead magnet, type and
-//     bot or not, and what is left of the first and the last day is counted by the key.
+//   - With a link, the rows of the link are counted: projection by_link has them side by side, in
+//     the order of time.
+//   - Else whole days are counted from projection by_day, which has a number for each day, lead
+//     magnet, type and bot or not, and what is left of the first and the last day is counted by the
+//     key.
 //
 // Projection by_day does not have the time at which an event was stored. But most events that were
 // stored after a time also happened after it, and the index "stored" finds the exceptions. So,

@@ -17,8 +17,8 @@ import (
 	"lodestone/query/scope"
 )
 
-// A stream goes on in another copy of the events when its own is away, and back again. It may repeat
-// events, and misses none.
+// A stream goes on in another copy of the events when its own is away, and back again. It may
+// repeat events, and misses none.
 func TestAStreamGoesOnInAnotherCopy(t *testing.T) {
 	t.Parallel()
 	ctx, pool, dir := t.Context(), enginetest.MigratedPostgres(t), enginetest.Dir(t)

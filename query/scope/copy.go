@@ -31,7 +31,8 @@ const (
 
 // Copies are the copies of the events that may be read, in order of preference. It watches them, a
 // service: the first one that answers and is not too far behind is read. If all are too far behind,
-// the first that has about as much as any is. It is safe for concurrent use. Of one copy there is nothing to watch.
+// the first that has about as much as any is. It is safe for concurrent use. Of one copy there is
+// nothing to watch.
 type Copies struct {
 	*service.Loop
 	configs []clickhouse.Config

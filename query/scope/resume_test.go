@@ -18,8 +18,8 @@ type modelCopy struct {
 	stored map[int]time.Duration // when each event was, by the clock of all; absent: not yet
 }
 
-// A client that pulls from two copies in any order, whichever answers, sees every event, however far
-// a copy falls behind and however fast it catches up.
+// A client that pulls from two copies in any order, whichever answers, sees every event, however
+// far a copy falls behind and however fast it catches up.
 func TestWhoeverGoesOnInAnotherCopyMissesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const maxLag, second = 30 * time.Second, time.Second

@@ -23,8 +23,8 @@ import (
 )
 
 // With copies, there is a second copy of the events besides that of the shards: a server, two
-// consumers that fill it, and a query process that reads both copies. It is copy 2 until it is lost,
-// and copy 3 once it is restored.
+// consumers that fill it, and a query process that reads both copies. It is copy 2 until it is
+// lost, and copy 3 once it is restored.
 const (
 	otherName      = "other-clickhouse" // of its server, directory and clock
 	otherServer    = "clickhouse of another copy"

@@ -40,8 +40,9 @@ const maxChanges = 3
 // enoughReaders is the number of readers from which a rate is worth a sentence.
 const enoughReaders = 10
 
-// Changes says in sentences, by rule, what changed from one time to another: how many read and where the difference comes from, how far
-// they read, and which source brings the readers who finish.
+// Changes says in sentences, by rule, what changed from one time to another: how many read and
+// where the difference comes from, how far they read, and which source brings the readers who
+// finish.
 func Changes(v Voice, b Batch) (list []Sentence) {
 	totals := b.Of(ByTime).Totals
 	readers, finish := v.Figure(totals, "people"), v.Figure(totals, "people_finish_rate")

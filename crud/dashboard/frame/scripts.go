@@ -17,9 +17,9 @@ var scriptFiles embed.FS
 const scriptsPath = "/dashboard/scripts/"
 
 // scripts are those of the dashboard, which island/web has in TypeScript: they draw another period,
-// filter or order in place, listen to keys, and keep what was typed. Screens are drawn on the server
-// and work without them. It is empty in a program that was built without `make web`, and safe for
-// concurrent use.
+// filter or order in place, listen to keys, and keep what was typed. Screens are drawn on the
+// server and work without them. It is empty in a program that was built without `make web`, and
+// safe for concurrent use.
 type scripts struct {
 	Hash string `json:"hash"` // of all files
 

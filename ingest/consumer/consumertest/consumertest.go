@@ -12,9 +12,8 @@ import (
 	"lodestone/pkg/test/enginetest"
 )
 
-// New returns a consumer of a stack, in the group "g" or that of its copy of the events, that is not
-// started. It stores at once, and
-// stays in its group on a busy machine.
+// New returns a consumer of a stack, in the group "g" or that of its copy of the events, that is
+// not started. It stores at once, and stays in its group on a busy machine.
 func New(t testing.TB, s *enginetest.Stack) *consumer.Consumer {
 	t.Helper()
 	c, err := consumer.New(consumer.Config{

@@ -45,7 +45,7 @@ func (i IDs) Number(u uuid.UUID) (uint64, bool) {
 // Ledger is the record of the answers that senders got, in a file. Every line is one answer:
 //
 //	acked events STEP FIRST COUNT   events FIRST up to FIRST+COUNT-1 were acknowledged, during STEP
-//	maybe views STEP FIRST COUNT    the sender gave these link views up; they may be stored once, or not at all
+//	maybe views STEP FIRST COUNT    the sender gave these link views up; stored once or not at all
 //
 // A line is handed to the operating system before its events are counted.
 type Ledger struct {
