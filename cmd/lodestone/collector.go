@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"lodestone/ingest/collector"
+	"lodestone/ingest/counter"
 	"lodestone/ingest/producer"
-	"lodestone/ingest/quota"
 	"lodestone/ingest/spool"
 	"lodestone/pkg/bot"
 	"lodestone/pkg/config"
@@ -127,7 +127,7 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 	} else if p.checks["kafka"] == nil {
 		p.checks["kafka"] = sender.Ready // under the name by which alerts know it
 	}
-	quotas, err := quota.NewExceeded(quota.Deps{Postgres: pool, Log: p.log, Registerer: p.metrics})
+	quotas, err := counter.NewExceededQuotas(counter.QuotaDeps{Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

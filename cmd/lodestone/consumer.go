@@ -8,7 +8,6 @@ import (
 	"lodestone/ingest/erasure"
 	"lodestone/ingest/horizon"
 	"lodestone/ingest/mirror"
-	"lodestone/ingest/quota"
 	"lodestone/ingest/retention"
 	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
@@ -21,21 +20,21 @@ import (
 )
 
 type consumerCommand struct {
-	Process    processConfig     `embed:""`
-	Admin      adminConfig       `embed:""`
-	Trace      tracing.Config    `embed:""`
-	Consumer   consumer.Config   `embed:""`
-	Counter    counter.Config    `embed:""`
-	Mirror     mirror.Config     `embed:""`
-	Retention  retention.Config  `embed:""`
-	Verify     verify.Config     `embed:""`
-	Quota      quota.Config      `embed:""`
-	Plans      plan.Config       `embed:""`
-	Erasure    erasure.Config    `embed:""`
-	SpoolAge   spool.Age         `embed:""`
-	Kafka      kafka.Config      `embed:""`
-	ClickHouse clickhouse.Config `embed:""`
-	Postgres   postgres.Config   `embed:""`
+	Process    processConfig       `embed:""`
+	Admin      adminConfig         `embed:""`
+	Trace      tracing.Config      `embed:""`
+	Consumer   consumer.Config     `embed:""`
+	Counter    counter.Config      `embed:""`
+	Mirror     mirror.Config       `embed:""`
+	Retention  retention.Config    `embed:""`
+	Verify     verify.Config       `embed:""`
+	Quota      counter.QuotaConfig `embed:""`
+	Plans      plan.Config         `embed:""`
+	Erasure    erasure.Config      `embed:""`
+	SpoolAge   spool.Age           `embed:""`
+	Kafka      kafka.Config        `embed:""`
+	ClickHouse clickhouse.Config   `embed:""`
+	Postgres   postgres.Config     `embed:""`
 }
 
 func (c *consumerCommand) check() error {
@@ -74,7 +73,7 @@ func (c *consumerCommand) Run(ctx context.Context) error {
 
 // addConsumer puts the consumer, the counters, the copies for SQL, the retention, the running
 // check, the erasures and the count of events a month onto the stack.
-func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q quota.Config, e erasure.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
+func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Config, keep retention.Config, v verify.Config, q counter.QuotaConfig, e erasure.Config, k kafka.Config, s clickhouse.Config, pool *postgres.Pool) error {
 	erased := &erasure.Set{}
 	p.stack.Add("erasures", erasure.New(e, erasure.Deps{Set: erased, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	events, err := consumer.New(c, consumer.Deps{Kafka: k, Hooks: p.kafkaHooks(), Trace: p.trace, ClickHouse: s, Postgres: pool, Erased: erased, Log: p.log, Registerer: p.metrics})
@@ -93,7 +92,7 @@ func (p *process) addConsumer(c consumer.Config, n counter.Config, m mirror.Conf
 	p.stack.Add("pulse of the stores", backup.NewPulse(backup.PulseDeps{Postgres: pool, ClickHouse: s, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("retention", retention.New(keep, retention.Deps{Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
 	p.stack.Add("running check", verify.NewWatch(v, verify.Deps{Group: c.Group, Kafka: k, ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics}))
-	meter, err := quota.NewMeter(q, quota.Deps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})
+	meter, err := counter.NewQuotaMeter(q, counter.QuotaDeps{ClickHouse: s, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 	"lodestone/ingest/erasure"
 	"lodestone/ingest/mirror"
 	"lodestone/ingest/producer"
-	"lodestone/ingest/quota"
 	"lodestone/ingest/retention"
 	"lodestone/ingest/spool"
 	"lodestone/ingest/verify"
@@ -52,26 +51,26 @@ type upCommand struct {
 
 	NoSample bool `name:"no-sample" help:"Do not create a sample (a lead magnet with a landing page) on the first start."`
 
-	Site      siteConfig       `embed:""`
-	Admin     adminConfig      `embed:""`
-	Trace     tracing.Config   `embed:""`
-	Drain     drainConfig      `embed:""`
-	Engines   engine.Config    `embed:""`
-	Copies    kafka.Copies     `embed:""`
-	Limits    ratelimit.Config `embed:""`
-	Crud      crud.Config      `embed:""`
-	Query     query.Config     `embed:""`
-	Collector collector.Config `embed:""`
-	Producer  producer.Config  `embed:""`
-	Spool     spool.Config     `embed:""`
-	Consumer  consumer.Config  `embed:""`
-	Counter   counter.Config   `embed:""`
-	Mirror    mirror.Config    `embed:""`
-	Retention retention.Config `embed:""`
-	Quota     quota.Config     `embed:""`
-	Verify    verify.Config    `embed:""`
-	Erasure   erasure.Config   `embed:""`
-	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: a key that is generated on the first start and stored in the data directory. Secret."`
+	Site      siteConfig          `embed:""`
+	Admin     adminConfig         `embed:""`
+	Trace     tracing.Config      `embed:""`
+	Drain     drainConfig         `embed:""`
+	Engines   engine.Config       `embed:""`
+	Copies    kafka.Copies        `embed:""`
+	Limits    ratelimit.Config    `embed:""`
+	Crud      crud.Config         `embed:""`
+	Query     query.Config        `embed:""`
+	Collector collector.Config    `embed:""`
+	Producer  producer.Config     `embed:""`
+	Spool     spool.Config        `embed:""`
+	Consumer  consumer.Config     `embed:""`
+	Counter   counter.Config      `embed:""`
+	Mirror    mirror.Config       `embed:""`
+	Retention retention.Config    `embed:""`
+	Quota     counter.QuotaConfig `embed:""`
+	Verify    verify.Config       `embed:""`
+	Erasure   erasure.Config      `embed:""`
+	TokenKeys string              `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: a key that is generated on the first start and stored in the data directory. Secret."`
 	// ownCollector connects to the collector of this process; nil: over plain HTTP, or by a public
 	// address.
 	ownCollector *certificate.Dialer

@@ -75,8 +75,8 @@ type Classifier interface {
 	Classify(r bot.Request) string
 }
 
-// Quotas knows which accounts have used up their plan's events of the month. *quota.Exceeded is the
-// one in use.
+// Quotas knows which accounts have used up their plan's events of the month.
+// *counter.ExceededQuotas is the one in use.
 type Quotas interface {
 	// Exceeded returns the message for senders of an account whose events are refused at that time, or
 	// "". It is called from many goroutines and must not block.

@@ -7,6 +7,11 @@
 // is in Postgres, beside the counters and in the same transaction as the progress, so that a span
 // that is counted again changes nothing, and the history in ClickHouse is not read. The next pass
 // catches up with everything that was missed while Postgres or ClickHouse was down.
+//
+// It also counts the events of accounts, whose plans limit them by the calendar month of UTC: a
+// QuotaMeter, in the consumer's process, counts stored events and writes the counts to Postgres;
+// ExceededQuotas, in the collector's, knows which accounts are beyond their plan. Counting comes
+// after storing, so an account may exceed its limit by the events that it sends between two counts.
 package counter
 
 import (

@@ -28,3 +28,6 @@ const (
 	FarBehind = farBehind
 	FarPause  = farPause
 )
+
+// Often makes it look all the time.
+func (e *ExceededQuotas) Often() { e.interval = 10 * time.Millisecond }

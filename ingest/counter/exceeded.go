@@ -1,4 +1,4 @@
-package quota
+package counter
 
 import (
 	"context"
@@ -20,10 +20,10 @@ const (
 	pollTimeout  = 2 * time.Second // also the maximum wait of a start
 )
 
-// Exceeded knows the accounts that are beyond their plan, as of the last read from Postgres. While
+// ExceededQuotas knows the accounts that are beyond their plan, as of the last read from Postgres. While
 // Postgres is down, the last result stays; before the first read, no account is beyond its plan. It
 // is a service.Service.
-type Exceeded struct {
+type ExceededQuotas struct {
 	*service.Loop
 	pool     *postgres.Pool
 	log      *slog.Logger
@@ -38,10 +38,10 @@ type exceeded struct {
 	accounts map[uuid.UUID]string // the message for their senders
 }
 
-// NewExceeded returns the service that follows the accounts that are beyond their plan. It needs no
+// NewExceededQuotas returns the service that follows the accounts that are beyond their plan. It needs no
 // ClickHouse.
-func NewExceeded(d Deps) (*Exceeded, error) {
-	e := &Exceeded{pool: d.Postgres, log: d.Log, interval: pollInterval, accounts: prometheus.NewGauge(prometheus.GaugeOpts{
+func NewExceededQuotas(d QuotaDeps) (*ExceededQuotas, error) {
+	e := &ExceededQuotas{pool: d.Postgres, log: d.Log, interval: pollInterval, accounts: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_quota_exceeded_accounts", Help: "Accounts whose events the collector refuses, since they have used up those of their plan this month.",
 	})}
 	if err := d.Registerer.Register(e.accounts); err != nil {
@@ -54,7 +54,7 @@ func NewExceeded(d Deps) (*Exceeded, error) {
 
 // Exceeded returns the message for senders of an account whose events are refused at that time, or
 // "". It takes no lock and does no I/O.
-func (e *Exceeded) Exceeded(account uuid.UUID, at time.Time) string {
+func (e *ExceededQuotas) Exceeded(account uuid.UUID, at time.Time) string {
 	known := e.known.Load()
 	if len(known.accounts) == 0 || !at.Before(known.until) {
 		return ""
@@ -62,7 +62,7 @@ func (e *Exceeded) Exceeded(account uuid.UUID, at time.Time) string {
 	return known.accounts[account]
 }
 
-func (e *Exceeded) run(ctx context.Context, ready func()) error {
+func (e *ExceededQuotas) run(ctx context.Context, ready func()) error {
 	failing := false
 	for {
 		err := e.look(ctx)
@@ -80,7 +80,7 @@ func (e *Exceeded) run(ctx context.Context, ready func()) error {
 	}
 }
 
-func (e *Exceeded) look(ctx context.Context) error {
+func (e *ExceededQuotas) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	rows, err := store.New(e.pool.Unscoped()).AccountsBeyondPlan(ctx)

@@ -1,4 +1,4 @@
-package quota
+package counter
 
 import (
 	"context"
@@ -18,34 +18,34 @@ import (
 	"lodestone/pkg/store"
 )
 
-// meterLock is the key of the advisory lock that one Meter holds while it counts.
+// meterLock is the key of the advisory lock that one QuotaMeter holds while it counts.
 const meterLock = 0x6c6f6465_71756f74 // "lodequot"
 
 // countTimeout bounds one count.
 const countTimeout = time.Minute
 
-// Meter is a service.Service. Any number may run: a lock in Postgres admits one count at a time,
+// QuotaMeter is a service.Service. Any number may run: a lock in Postgres admits one count at a time,
 // and the others skip theirs.
-type Meter struct {
+type QuotaMeter struct {
 	*service.Loop
-	cfg    Config
+	cfg    QuotaConfig
 	store  clickhouse.Config
 	pool   *postgres.Pool
 	log    *slog.Logger
 	errors prometheus.Counter
 }
 
-// Deps are the dependencies of the service; all are required.
-type Deps struct {
+// QuotaDeps are the dependencies of the service; all are required.
+type QuotaDeps struct {
 	ClickHouse clickhouse.Config
 	Postgres   *postgres.Pool
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
 
-// NewMeter returns the service that counts the events of each account.
-func NewMeter(c Config, d Deps) (*Meter, error) {
-	m := &Meter{cfg: c, store: d.ClickHouse, pool: d.Postgres, log: d.Log, errors: prometheus.NewCounter(prometheus.CounterOpts{
+// NewQuotaMeter returns the service that counts the events of each account.
+func NewQuotaMeter(c QuotaConfig, d QuotaDeps) (*QuotaMeter, error) {
+	m := &QuotaMeter{cfg: c, store: d.ClickHouse, pool: d.Postgres, log: d.Log, errors: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "lodestone_quota_errors_total", Help: "Counts of the events a month that failed and were tried again.",
 	})}
 	if err := d.Registerer.Register(m.errors); err != nil {
@@ -55,7 +55,7 @@ func NewMeter(c Config, d Deps) (*Meter, error) {
 	return m, nil
 }
 
-func (m *Meter) run(ctx context.Context, ready func()) (err error) {
+func (m *QuotaMeter) run(ctx context.Context, ready func()) (err error) {
 	conn, err := clickhouse.Open(m.store, 1)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (m *Meter) run(ctx context.Context, ready func()) (err error) {
 
 // count writes the number of events of each account in this month, unless another process has just
 // done so.
-func (m *Meter) count(ctx context.Context, conn driver.Conn) error {
+func (m *QuotaMeter) count(ctx context.Context, conn driver.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	return m.pool.Transaction(ctx, func(tx pgx.Tx) error {

@@ -1,4 +1,4 @@
-package quota_test
+package counter_test
 
 import (
 	"log/slog"
@@ -9,16 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/ingest/quota"
+	"lodestone/ingest/counter"
 	"lodestone/pkg/config"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/test/enginetest"
 )
-
-func TestMain(m *testing.M) { enginetest.Main(m) }
-
-// waitLimit bounds a wait for what must happen; it is no measure of speed.
-const waitLimit = enginetest.Timeout
 
 func TestAccountsBeyondTheirPlan(t *testing.T) {
 	t.Parallel()
@@ -48,11 +43,11 @@ func TestAccountsBeyondTheirPlan(t *testing.T) {
 
 	metrics := prometheus.NewRegistry()
 	for range 2 { // as two consumers' processes
-		m, err := quota.NewMeter(quota.Config{Interval: 10 * time.Millisecond, Plans: plan.Plans{Free: plan.Limits{EventsPerMonth: 5}, Pro: plan.Limits{EventsPerMonth: 6}}}, quota.Deps{ClickHouse: store, Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+		m, err := counter.NewQuotaMeter(counter.QuotaConfig{Interval: 10 * time.Millisecond, Plans: plan.Plans{Free: plan.Limits{EventsPerMonth: 5}, Pro: plan.Limits{EventsPerMonth: 6}}}, counter.QuotaDeps{ClickHouse: store, Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 		require.NoError(t, err)
 		enginetest.Run(t, m)
 	}
-	e, err := quota.NewExceeded(quota.Deps{Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
+	e, err := counter.NewExceededQuotas(counter.QuotaDeps{Postgres: pool, Log: slog.New(slog.DiscardHandler), Registerer: metrics})
 	require.NoError(t, err)
 	e.Often()
 	enginetest.Run(t, e)
@@ -83,8 +78,8 @@ func TestAccountsBeyondTheirPlan(t *testing.T) {
 
 func TestIntervalsAreBounded(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, quota.Config{Interval: time.Second}.Validate())
-	err := quota.Config{}.Validate()
+	require.NoError(t, counter.QuotaConfig{Interval: time.Second}.Validate())
+	err := counter.QuotaConfig{}.Validate()
 	require.True(t, config.IsInvalid(err))
 	require.ErrorContains(t, err, "--quota-interval")
 }
