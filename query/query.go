@@ -20,7 +20,6 @@ import (
 	"lodestone/query/reader"
 	"lodestone/query/report"
 	"lodestone/query/scope"
-	"lodestone/query/settled"
 	"lodestone/query/summary"
 )
 
@@ -41,7 +40,7 @@ type Query struct {
 	events    *eventlist.Lister
 	summaries *summary.Reader
 	reports   *report.Reporter
-	settled   *settled.Clock
+	settled   *scope.SettledClock
 	exports   *export.Exporter
 	presence  *presence.Watcher
 	readers   *reader.Readers
@@ -75,7 +74,7 @@ func New(c Config, d Deps) (*Query, error) {
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch, files: files,
 		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
-		reports: report.New(ch), settled: settled.New(d.Postgres, ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
+		reports: report.New(ch), settled: scope.NewSettledClock(d.Postgres, ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports, cursors: &cursors{db: d.Postgres},
 		budget: ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
 		live:   live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Registerer: d.Registerer}),

@@ -12,20 +12,19 @@ import (
 
 	"lodestone/pkg/postgres"
 	"lodestone/query/scope"
-	"lodestone/query/settled"
 )
 
 // Readers answers who reads. It is safe for concurrent use.
 type Readers struct {
 	postgres *postgres.Pool
 	ch       *scope.ClickHouse
-	settled  *settled.Clock
+	settled  *scope.SettledClock
 	maxLinks int
 }
 
 // New returns Readers.
 func New(p *postgres.Pool, ch *scope.ClickHouse) *Readers {
-	return &Readers{p, ch, settled.New(p, ch), maxLinks}
+	return &Readers{p, ch, scope.NewSettledClock(p, ch), maxLinks}
 }
 
 // Person is one person, and what they did in the events that are asked for.

@@ -27,9 +27,9 @@ const (
 	settledFresh = time.Second
 )
 
-// Settled is the last time up to which nothing is missing, for as long as it serves. It is safe for
+// settled is the last time up to which nothing is missing, for as long as it serves. It is safe for
 // concurrent use.
-type Settled struct {
+type settled struct {
 	mu    sync.Mutex
 	copy  int32 // of the events
 	until time.Time
@@ -40,7 +40,7 @@ type Settled struct {
 // missing: every row whose stored_at is not after it, now or ever, is seen by a query that begins
 // after this call. It does not depend on an account.
 func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
-	if until, ok := c.settled.Get(c.Copy(ctx)); ok {
+	if until, ok := c.settled.get(c.Copy(ctx)); ok {
 		c.copies.fix(ctx)
 		return until, nil
 	}
@@ -50,19 +50,19 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	until := oldest.Add(-ClockSlack)
-	c.settled.Set(c.Copy(ctx), until, asked)
+	c.settled.set(c.Copy(ctx), until, asked)
 	return until, nil
 }
 
-// Get returns the time of a copy of the events; false: there is none that still serves.
-func (s *Settled) Get(number int32) (until time.Time, ok bool) {
+// get returns the time of a copy of the events; false: there is none that still serves.
+func (s *settled) get(number int32) (until time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.until, s.copy == number && !s.asked.IsZero() && time.Since(s.asked) < settledFresh
 }
 
-// Set keeps a time of a copy that was asked for at another, unless a later one is kept.
-func (s *Settled) Set(number int32, until, asked time.Time) {
+// set keeps a time of a copy that was asked for at another, unless a later one is kept.
+func (s *settled) set(number int32, until, asked time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if asked.After(s.asked) {

@@ -1,4 +1,4 @@
-package settled
+package scope_test
 
 import (
 	"context"
@@ -12,22 +12,21 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/test/enginetest"
 	"lodestone/query/querytest"
+	"lodestone/query/scope"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
-
-// rig is a database with a landing page, whose changes are copied when the test says so.
-type rig struct {
+// mirrorRig is a database with a landing page, whose changes are copied when the test says so.
+type mirrorRig struct {
 	t             *testing.T
 	pool          *postgres.Pool
-	clock         *Clock
+	clock         *scope.SettledClock
 	account, link uuid.UUID
 }
 
-func newRig(t *testing.T) *rig {
+func newMirrorRig(t *testing.T) *mirrorRig {
 	t.Helper()
 	pool := enginetest.MigratedPostgres(t)
-	r := &rig{t: t, pool: pool, clock: New(pool, querytest.Scoped(t)), account: querytest.ID(t), link: querytest.ID(t)}
+	r := &mirrorRig{t: t, pool: pool, clock: scope.NewSettledClock(pool, querytest.Scoped(t)), account: querytest.ID(t), link: querytest.ID(t)}
 	magnet := querytest.ID(t)
 	r.exec("INSERT INTO accounts (id, name, plan) VALUES ($1, 'test', 'team')", r.account)
 	r.exec("INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, r.account)
@@ -36,17 +35,17 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-func (r *rig) exec(sql string, args ...any) {
+func (r *mirrorRig) exec(sql string, args ...any) {
 	r.t.Helper()
 	_, err := r.pool.Unscoped().Exec(context.Background(), sql, args...)
 	require.NoError(r.t, err, sql)
 }
 
 // copyAll does what the mirror does when ClickHouse has all copies.
-func (r *rig) copyAll() { r.exec("DELETE FROM entity_changes") }
+func (r *mirrorRig) copyAll() { r.exec("DELETE FROM entity_changes") }
 
 // begin returns a transaction that rolls back, at the latest, with the test.
-func (r *rig) begin() pgx.Tx {
+func (r *mirrorRig) begin() pgx.Tx {
 	r.t.Helper()
 	tx, err := r.pool.Unscoped().Begin(context.Background())
 	require.NoError(r.t, err)
@@ -55,7 +54,7 @@ func (r *rig) begin() pgx.Tx {
 }
 
 // time returns a time of Postgres.
-func (r *rig) time(from interface {
+func (r *mirrorRig) time(from interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, sql string, args ...any) (at time.Time) {
 	r.t.Helper()
@@ -63,13 +62,13 @@ func (r *rig) time(from interface {
 	return at
 }
 
-func (r *rig) now() time.Time {
+func (r *mirrorRig) now() time.Time {
 	return r.time(r.pool.Unscoped(), "SELECT clock_timestamp()")
 }
 
-func (r *rig) copied() time.Time {
+func (r *mirrorRig) copied() time.Time {
 	r.t.Helper()
-	at, err := r.clock.mirrored(r.t.Context(), 1)
+	at, err := r.clock.Mirrored(r.t.Context(), 1)
 	require.NoError(r.t, err)
 	return at
 }
@@ -81,7 +80,7 @@ const submit = `INSERT INTO submissions (id, account_id, generic_link_id, email,
 // is on the way.
 func TestASubmissionHoldsTheTimeBack(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newMirrorRig(t)
 	before := r.now()
 	require.False(t, r.copied().Before(before), "nothing is on the way")
 
@@ -112,7 +111,7 @@ func TestASubmissionHoldsTheTimeBack(t *testing.T) {
 
 func TestALateCopyHoldsTheTimeBack(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newMirrorRig(t)
 	at, err := r.clock.AsOf(t.Context())
 	require.NoError(t, err)
 	require.True(t, at.Before(r.now()))
@@ -121,7 +120,7 @@ func TestALateCopyHoldsTheTimeBack(t *testing.T) {
 	r.exec(submit+"now())", querytest.ID(t), r.account, r.link)
 	r.exec("UPDATE entity_changes SET changed_at = changed_at - interval '1 hour'")
 	noted := r.time(r.pool.Unscoped(), "SELECT min(changed_at) FROM entity_changes")
-	late, err := New(r.pool, querytest.Scoped(t)).AsOf(t.Context())
+	late, err := scope.NewSettledClock(r.pool, querytest.Scoped(t)).AsOf(t.Context())
 	require.NoError(t, err)
 	require.True(t, late.Before(noted), "the copy is an hour late")
 	again, err := r.clock.AsOf(t.Context())
@@ -132,7 +131,7 @@ func TestALateCopyHoldsTheTimeBack(t *testing.T) {
 // Of many changes, the oldest are read.
 func TestManyChangesHoldTheTimeBack(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newMirrorRig(t)
 	r.exec("INSERT INTO entity_changes (copy, entity, id) SELECT 1, 'access_links', gen_random_uuid() FROM generate_series(1, 2000)")
 	began := r.now()
 	r.exec(submit+"clock_timestamp() - interval '30 seconds')", querytest.ID(t), r.account, r.link)

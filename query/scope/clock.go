@@ -1,7 +1,4 @@
-// Package settled tells up to which time an answer has everything. Events are ClickHouse's, and
-// scope knows when they are complete. Submissions, links and lead magnets are Postgres's:
-// ClickHouse has copies of them, which come some seconds later.
-package settled
+package scope
 
 import (
 	"context"
@@ -10,30 +7,33 @@ import (
 
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
-	"lodestone/query/scope"
 )
 
-// Clock knows the time. It is safe for concurrent use.
-type Clock struct {
+// SettledClock knows the time up to which an answer has everything. Events are ClickHouse's, and
+// ClickHouse knows when they are complete. Submissions, links and lead magnets are Postgres's:
+// ClickHouse has copies of them, which come some seconds later. It is safe for concurrent use.
+type SettledClock struct {
 	postgres *postgres.Pool
-	ch       *scope.ClickHouse
-	settled  scope.Settled
+	ch       *ClickHouse
+	settled  settled
 }
 
-// New returns a Clock.
-func New(p *postgres.Pool, ch *scope.ClickHouse) *Clock { return &Clock{postgres: p, ch: ch} }
+// NewSettledClock returns a SettledClock.
+func NewSettledClock(p *postgres.Pool, ch *ClickHouse) *SettledClock {
+	return &SettledClock{postgres: p, ch: ch}
+}
 
 // AsOf returns the time up to which everything that was stored is in an answer that is asked for
 // after this call: every event by its stored_at, and every submission by its own times. Newer ones
 // may be in it as well.
-func (c *Clock) AsOf(ctx context.Context) (time.Time, error) {
+func (c *SettledClock) AsOf(ctx context.Context) (time.Time, error) {
 	asked := time.Now()
 	until, err := c.ch.Settled(ctx) // first: from then on it is known which copy of the events answers
 	if err != nil {
 		return time.Time{}, err
 	}
 	of := c.ch.Copy(ctx)
-	if until, ok := c.settled.Get(of); ok {
+	if until, ok := c.settled.get(of); ok {
 		return until, nil
 	}
 	mirrored, err := c.mirrored(ctx, of)
@@ -44,13 +44,13 @@ func (c *Clock) AsOf(ctx context.Context) (time.Time, error) {
 	if has, known := c.ch.Has(ctx); known {
 		until = earlier(until, has)
 	}
-	c.settled.Set(of, until, asked)
+	c.settled.set(of, until, asked)
 	return until, nil
 }
 
 // earlier returns a time by the clock of ClickHouse, or one by another clock if that is before it.
 func earlier(t, other time.Time) time.Time {
-	if other = other.Add(-scope.ClockSlack).Truncate(time.Millisecond).UTC(); other.Before(t) {
+	if other = other.Add(-ClockSlack).Truncate(time.Millisecond).UTC(); other.Before(t) {
 		return other
 	}
 	return t
@@ -63,7 +63,7 @@ func earlier(t, other time.Time) time.Time {
 // yet cannot be seen there, and may have times as early as the begin of its transaction. So the
 // transactions that run are looked for first: one that ends in between has left its record, and one
 // that begins later has later times.
-func (c *Clock) mirrored(ctx context.Context, number int32) (time.Time, error) {
+func (c *SettledClock) mirrored(ctx context.Context, number int32) (time.Time, error) {
 	q := store.New(c.postgres.Unscoped())
 	writer, err := q.OldestWriter(ctx)
 	if err != nil {
