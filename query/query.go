@@ -16,7 +16,6 @@ import (
 	"lodestone/query/eventlist"
 	"lodestone/query/export"
 	"lodestone/query/live"
-	"lodestone/query/presence"
 	"lodestone/query/reader"
 	"lodestone/query/report"
 	"lodestone/query/scope"
@@ -42,7 +41,7 @@ type Query struct {
 	reports   *report.Reporter
 	settled   *scope.SettledClock
 	exports   *export.Exporter
-	presence  *presence.Watcher
+	presence  *reader.Watcher
 	readers   *reader.Readers
 	files     *scope.ClickHouse // for exports of readers, which take longer than reports
 	budget    *ratelimit.Budget // of processor time, in milliseconds
@@ -74,7 +73,7 @@ func New(c Config, d Deps) (*Query, error) {
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch, files: files,
 		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
-		reports: report.New(ch), settled: scope.NewSettledClock(d.Postgres, ch), presence: presence.New(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
+		reports: report.New(ch), settled: scope.NewSettledClock(d.Postgres, ch), presence: reader.NewWatcher(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports, cursors: &cursors{db: d.Postgres},
 		budget: ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),
 		live:   live.New(c.liveConfig(), live.Deps{ClickHouse: ch, Log: d.Log, Registerer: d.Registerer}),

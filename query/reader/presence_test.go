@@ -1,4 +1,4 @@
-package presence_test
+package reader_test
 
 import (
 	"cmp"
@@ -14,11 +14,9 @@ import (
 	"lodestone/pkg/event"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/test/enginetest"
-	"lodestone/query/presence"
 	"lodestone/query/querytest"
+	"lodestone/query/reader"
 )
-
-func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // end is when a visit ended.
 func end(e querytest.Stored) int64 {
@@ -35,7 +33,7 @@ func sessionOf(e querytest.Stored) uuid.UUID {
 
 // expected is who reads, found slowly. A link that is in persons is of that person, another one is
 // a person.
-func expected(events []querytest.Stored, persons map[uuid.UUID]uuid.UUID, since time.Time) (p presence.Presence) {
+func expected(events []querytest.Stored, persons map[uuid.UUID]uuid.UUID, since time.Time) (p reader.Presence) {
 	last := map[uuid.UUID]querytest.Stored{}
 	for _, e := range events {
 		person, given := persons[e.AccessLinkID]
@@ -57,13 +55,13 @@ func expected(events []querytest.Stored, persons map[uuid.UUID]uuid.UUID, since 
 				first = min(first, other.CreatedAt)
 			}
 		}
-		p.Readers = append(p.Readers, presence.Reader{
+		p.Readers = append(p.Readers, reader.PresentReader{
 			AccessLinkID: e.AccessLinkID, LeadMagnetID: e.LeadMagnetID, Version: int(e.MagnetVersion), Page: int(e.Page),
 			Since: time.UnixMilli(first).UTC(), LastSeen: time.UnixMilli(end(e)).UTC(),
 		})
 	}
 	p.Total = int64(len(p.Readers))
-	slices.SortFunc(p.Readers, func(a, b presence.Reader) int {
+	slices.SortFunc(p.Readers, func(a, b reader.PresentReader) int {
 		return cmp.Or(b.LastSeen.Compare(a.LastSeen), slices.Compare(a.AccessLinkID[:], b.AccessLinkID[:]))
 	})
 	return p
@@ -73,7 +71,7 @@ func expected(events []querytest.Stored, persons map[uuid.UUID]uuid.UUID, since 
 // before, sessions of hours, events without a session, and another account.
 func TestReadersAgainstTheReference(t *testing.T) {
 	t.Parallel()
-	w := presence.New(nil, querytest.Scoped(t))
+	w := reader.NewWatcher(nil, querytest.Scoped(t))
 	for seed := range uint64(12) {
 		random := rand.New(rand.NewPCG(seed, 41))
 		now := time.Date(2026, 3, 1, 0, 10, 0, 0, time.UTC)
@@ -123,16 +121,16 @@ func TestManyReaders(t *testing.T) {
 	t.Parallel()
 	account, now := querytest.ID(t), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var stored []querytest.Stored
-	for i := range presence.MaxReaders + 5 {
+	for i := range reader.MaxPresent + 5 {
 		stored = append(stored, querytest.Stored{Event: event.Event{
 			AccountID: account, AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed, Page: 1, CreatedAt: now.UnixMilli() + int64(i), ReceivedAt: now.UnixMilli() + int64(i),
 		}, TopicID: account, Offset: int64(i)})
 	}
 	querytest.Store(t, querytest.Conn(t), stored...)
-	got, err := presence.New(nil, querytest.Scoped(t)).Read(t.Context(), account, now, false)
+	got, err := reader.NewWatcher(nil, querytest.Scoped(t)).Read(t.Context(), account, now, false)
 	require.NoError(t, err)
-	require.Len(t, got.Readers, presence.MaxReaders)
-	require.EqualValues(t, presence.MaxReaders+5, got.Total)
+	require.Len(t, got.Readers, reader.MaxPresent)
+	require.EqualValues(t, reader.MaxPresent+5, got.Total)
 	require.Equal(t, stored[len(stored)-1].AccessLinkID, got.Readers[0].AccessLinkID)
 }
 
@@ -149,7 +147,7 @@ func TestEmailsOfReaders(t *testing.T) {
 		}, TopicID: account, Offset: int64(i)})
 	}
 	querytest.Store(t, querytest.Conn(t), stored...)
-	w := presence.New(pool, querytest.Scoped(t))
+	w := reader.NewWatcher(pool, querytest.Scoped(t))
 	for _, emails := range []bool{true, false} {
 		got, err := w.Read(t.Context(), account, now, emails)
 		require.NoError(t, err)

@@ -1,5 +1,4 @@
-// Package presence tells who reads now: the readers who were on a page until a moment ago.
-package presence
+package reader
 
 import (
 	"context"
@@ -19,22 +18,22 @@ import (
 //go:embed presence.sql
 var presenceSQL string
 
-// MaxReaders bounds the readers that are listed.
-const MaxReaders = 1000
+// MaxPresent bounds the readers that are listed.
+const MaxPresent = 1000
 
 // longestVisit caps the time of a visit to a page: a page that lies open is not read.
 const longestVisit = 10 * time.Minute
 
 // Presence tells who reads, of people.
 type Presence struct {
-	Readers      []Reader // the one seen last first
-	Total        int64    // readers, also beyond MaxReaders
-	ExcludedBots int64    // page views of bots in the same time
+	Readers      []PresentReader // the one seen last first
+	Total        int64           // readers, also beyond MaxPresent
+	ExcludedBots int64           // page views of bots in the same time
 }
 
-// Reader is a person who visited a page, by the access link that was read last. An event of a visit
-// is sent when it ends, so the page is one that was just left.
-type Reader struct {
+// PresentReader is a person who visited a page, by the access link that was read last. An event of
+// a visit is sent when it ends, so the page is one that was just left.
+type PresentReader struct {
 	AccessLinkID uuid.UUID
 	LeadMagnetID uuid.UUID
 	Version      int
@@ -50,18 +49,18 @@ type Watcher struct {
 	ch       *scope.ClickHouse
 }
 
-// New returns a Watcher.
-func New(p *postgres.Pool, ch *scope.ClickHouse) *Watcher { return &Watcher{p, ch} }
+// NewWatcher returns a Watcher.
+func NewWatcher(p *postgres.Pool, ch *scope.ClickHouse) *Watcher { return &Watcher{p, ch} }
 
 // Read returns the readers with a visit to a page that ended at or after a time, with their
 // addresses if that is asked for.
 func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, emails bool) (Presence, error) {
 	var p Presence
 	statement := scope.Statement{Name: "readers now", SQL: presenceSQL, OneSnapshot: true, Params: map[string]string{
-		"since": strconv.FormatInt(since.UnixMilli(), 10), "longest": strconv.FormatInt(longestVisit.Milliseconds(), 10), "limit": strconv.Itoa(MaxReaders),
+		"since": strconv.FormatInt(since.UnixMilli(), 10), "longest": strconv.FormatInt(longestVisit.Milliseconds(), 10), "limit": strconv.Itoa(MaxPresent),
 	}}
 	err := w.ch.Query(ctx, account, statement, func(row scope.Row) error {
-		var r Reader
+		var r PresentReader
 		var version, page uint32
 		var first, seen int64
 		if err := row.Scan(&r.AccessLinkID, &r.LeadMagnetID, &version, &page, &first, &seen); err != nil {
@@ -84,7 +83,7 @@ func (w *Watcher) Read(ctx context.Context, account uuid.UUID, since time.Time, 
 	return p, err
 }
 
-func (w *Watcher) addEmails(ctx context.Context, account uuid.UUID, readers []Reader) error {
+func (w *Watcher) addEmails(ctx context.Context, account uuid.UUID, readers []PresentReader) error {
 	ids := make([]uuid.UUID, len(readers))
 	for i, r := range readers {
 		ids[i] = r.AccessLinkID
