@@ -19,7 +19,6 @@ import (
 	"lodestone/query/reader"
 	"lodestone/query/report"
 	"lodestone/query/scope"
-	"lodestone/query/summary"
 )
 
 // Deps are the dependencies of the query service.
@@ -37,7 +36,7 @@ type Query struct {
 	postgres  *postgres.Pool
 	ch        *scope.ClickHouse
 	events    *eventlist.Lister
-	summaries *summary.Reader
+	summaries *reader.Summaries
 	reports   *report.Reporter
 	settled   *scope.SettledClock
 	exports   *export.Exporter
@@ -72,7 +71,7 @@ func New(c Config, d Deps) (*Query, error) {
 	}
 	return &Query{
 		config: c, postgres: d.Postgres, ch: ch, files: files,
-		events: eventlist.New(ch), summaries: summary.New(d.Postgres, ch),
+		events: eventlist.New(ch), summaries: reader.NewSummaries(d.Postgres, ch),
 		reports: report.New(ch), settled: scope.NewSettledClock(d.Postgres, ch), presence: reader.NewWatcher(d.Postgres, ch), readers: reader.New(d.Postgres, ch),
 		exports: exports, cursors: &cursors{db: d.Postgres},
 		budget: ratelimit.NewBudget(d.Postgres, ratelimit.ProcessorRule(c.ProcessorSeconds)),

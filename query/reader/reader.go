@@ -1,5 +1,6 @@
-// Package reader answers who reads: the list of people, the story of one, and who reads now. What
-// they did is ClickHouse's; their addresses, access links and submissions are Postgres's.
+// Package reader answers who reads: the list of people, the story and the summary of one, and who
+// reads now. What they did is ClickHouse's; their addresses, access links and submissions are
+// Postgres's.
 //
 // A person is everyone behind one address of an account (person_id), with all access links of it.
 // An access link that was deleted has no address any more, and stands for a person of its own.

@@ -1,4 +1,4 @@
-package summary
+package reader
 
 import (
 	"context"
@@ -27,13 +27,13 @@ type crowd struct {
 	all       []uuid.UUID
 	magnets   map[uuid.UUID]uuid.UUID // of links
 	sessions  []uuid.UUID
-	story
+	history
 }
 
 func newCrowd(t *testing.T, pool *postgres.Pool) *crowd {
 	t.Helper()
 	c := &crowd{account: newAccount(t, pool), links: map[string][]uuid.UUID{}, magnets: map[uuid.UUID]uuid.UUID{}}
-	c.story = story{t: t, account: c.account, topic: uuid.New()}
+	c.history = history{t: t, account: c.account, topic: uuid.New()}
 	magnets := []uuid.UUID{newMagnet(t, pool, c.account), newMagnet(t, pool, c.account), newMagnet(t, pool, c.account)}
 	for i := range 4 {
 		text := fmt.Sprintf("reader%d@example.com", i)
@@ -95,7 +95,7 @@ func TestSummaryAgreesWithPlainSQL(t *testing.T) {
 	t.Parallel()
 	ctx, pool, conn := context.Background(), enginetest.SharedPostgres(t), querytest.Conn(t)
 	synchronous := native.Context(ctx, native.WithSettings(native.Settings{"mutations_sync": 1}))
-	reader := New(pool, querytest.Scoped(t))
+	reader := NewSummaries(pool, querytest.Scoped(t))
 	for seed := range uint64(1) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		c, other := newCrowd(t, pool), newCrowd(t, pool)

@@ -1,4 +1,4 @@
-package summary
+package reader
 
 import (
 	"context"
@@ -23,8 +23,6 @@ import (
 	"lodestone/query/querytest"
 	"lodestone/query/scope"
 )
-
-func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func address(t testing.TB, text string) email.Address {
 	t.Helper()
@@ -77,8 +75,8 @@ func storeLinks(t testing.TB, pool *postgres.Pool, account uuid.UUID, filled que
 	require.EqualValues(t, len(filled.Links), links)
 }
 
-// story stores events of one access link with readable times.
-type story struct {
+// history stores events of one access link with readable times.
+type history struct {
 	t       *testing.T
 	account uuid.UUID
 	topic   uuid.UUID
@@ -87,7 +85,7 @@ type story struct {
 
 func minute(n int) time.Time { return time.Date(2026, 3, 1, 12, n, 0, 0, time.UTC) }
 
-func (s *story) add(magnet, link, session uuid.UUID, kind event.Type, at int, bot string) {
+func (s *history) add(magnet, link, session uuid.UUID, kind event.Type, at int, bot string) {
 	s.events = append(s.events, querytest.Stored{
 		Event: event.Event{
 			AccountID: s.account, LeadMagnetID: magnet, AccessLinkID: link, SessionID: session, EventID: querytest.ID(s.t),
@@ -101,7 +99,7 @@ func TestSummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	pool, conn := enginetest.SharedPostgres(t), querytest.Conn(t)
-	reader := New(pool, querytest.Scoped(t))
+	reader := NewSummaries(pool, querytest.Scoped(t))
 	account, stranger := newAccount(t, pool), newAccount(t, pool)
 	guide, report, unread := newMagnet(t, pool, account), newMagnet(t, pool, account), newMagnet(t, pool, account)
 	theirs := newMagnet(t, pool, stranger)
@@ -114,7 +112,7 @@ func TestSummary(t *testing.T) {
 	annElsewhere := newLink(t, pool, stranger, theirs, "ann@example.com", minute(6))
 	gone := querytest.ID(t) // an access link that was deleted: its events stay
 
-	s := &story{t: t, account: account, topic: uuid.New()}
+	s := &history{t: t, account: account, topic: uuid.New()}
 	one, two, three := uuid.New(), uuid.New(), uuid.New()
 	// A session of three pages and a download is one view.
 	s.add(guide, ann1, one, event.PageViewed, 20, "")
@@ -136,7 +134,7 @@ func TestSummary(t *testing.T) {
 	s.add(guide, gone, uuid.New(), event.PageViewed, 4, "")
 	querytest.Store(t, conn, s.events[:6]...)
 	querytest.Store(t, conn, s.events[6:]...)
-	other := &story{t: t, account: stranger, topic: uuid.New()}
+	other := &history{t: t, account: stranger, topic: uuid.New()}
 	other.add(theirs, annElsewhere, uuid.New(), event.PageViewed, 1, "")
 	// Events of another account that carry ids of this one count for no one here.
 	other.add(guide, ann1, uuid.New(), event.PageViewed, 2, "")
@@ -193,7 +191,7 @@ func TestLinksOfForms(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	pool, conn := enginetest.SharedPostgres(t), querytest.Conn(t)
-	reader := New(pool, querytest.Scoped(t))
+	reader := NewSummaries(pool, querytest.Scoped(t))
 	account := newAccount(t, pool)
 	guide := newMagnet(t, pool, account)
 	mailed := newLink(t, pool, account, guide, "ann@example.com", minute(1))
@@ -204,7 +202,7 @@ func TestLinksOfForms(t *testing.T) {
 	}
 	set(mailed, "source = 'mail'")
 	set(shown, "source = 'form', additional = true")
-	s := &story{t: t, account: account, topic: uuid.New()}
+	s := &history{t: t, account: account, topic: uuid.New()}
 	s.add(guide, shown, uuid.New(), event.PageViewed, 20, "")
 	s.add(guide, mailed, uuid.New(), event.PageViewed, 30, "")
 	querytest.Store(t, conn, s.events...)
@@ -232,7 +230,7 @@ func TestAddressWithThousandsOfLinks(t *testing.T) {
 	account := newAccount(t, pool)
 	filled := querytest.Fill(t, conn, account, 5000, 50_000)
 	storeLinks(t, pool, account, filled, func(int) string { return "ann@example.com" })
-	got, err := New(pool, querytest.Scoped(t)).Read(ctx, account, address(t, "ann@example.com"), nil)
+	got, err := NewSummaries(pool, querytest.Scoped(t)).Read(ctx, account, address(t, "ann@example.com"), nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, got.TotalLinks)
 
@@ -245,12 +243,12 @@ func TestAddressWithThousandsOfLinks(t *testing.T) {
 }
 
 // The views are read from projection quarters, and of that only the links asked for.
-func TestPlan(t *testing.T) {
+func TestSummaryPlan(t *testing.T) {
 	t.Parallel()
 	conn := querytest.Conn(t)
 	account := querytest.ID(t)
 	filled := querytest.Fill(t, conn, account, 2000, 150_000)
-	views := Views(filled.Links[100:103])
+	views := viewsOfLinks(filled.Links[100:103])
 	params := native.Parameters{"account": account.String()}
 	maps.Copy(params, views.Params)
 	forced := native.Context(context.Background(), native.WithParameters(params), native.WithSettings(native.Settings{"force_optimize_projection": 1}))
@@ -298,7 +296,7 @@ func TestManyLinksInOneQuery(t *testing.T) {
 		links[i] = uuid.New()
 	}
 	var views uint64
-	err := querytest.Scoped(t).Query(context.Background(), querytest.ID(t), Views(links), func(row scope.Row) error {
+	err := querytest.Scoped(t).Query(context.Background(), querytest.ID(t), viewsOfLinks(links), func(row scope.Row) error {
 		var unique uint64
 		var first, last time.Time
 		return row.Scan(&views, &unique, &first, &last)

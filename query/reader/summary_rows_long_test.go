@@ -1,6 +1,6 @@
 //go:build long
 
-package summary
+package reader
 
 import (
 	"testing"
@@ -12,10 +12,10 @@ import (
 
 // What a summary truly reads, by the server's count of rows: of an account's 40,000 sessions (a row
 // each and kind of event), those of the links asked for. A granule has 1,024.
-func TestRowsRead(t *testing.T) {
+func TestSummaryRowsRead(t *testing.T) {
 	t.Parallel()
 	ch, account, filled := querytest.Alone(t, 2000, 400_000)
-	rows := querytest.RowsRead(t, ch, account, Views(filled.Links[100:103]))
+	rows := querytest.RowsRead(t, ch, account, viewsOfLinks(filled.Links[100:103]))
 	require.LessOrEqual(t, rows, uint64(6*1024))
 	require.Positive(t, rows)
 }

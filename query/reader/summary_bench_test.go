@@ -1,4 +1,4 @@
-package summary
+package reader
 
 import (
 	"testing"
@@ -9,11 +9,11 @@ import (
 	"lodestone/query/querytest"
 )
 
-// BenchmarkRead is the summary of an address with 1,000 of an account's 5,000 links, which have
+// BenchmarkSummary is the summary of an address with 1,000 of an account's 5,000 links, which have
 // 800,000 events.
-func BenchmarkRead(b *testing.B) {
+func BenchmarkSummary(b *testing.B) {
 	pool, conn := enginetest.SharedPostgres(b), querytest.Conn(b)
-	r, account := New(pool, querytest.Scoped(b)), newAccount(b, pool)
+	r, account := NewSummaries(pool, querytest.Scoped(b)), newAccount(b, pool)
 	filled := querytest.Fill(b, conn, account, 5000, 800_000)
 	storeLinks(b, pool, account, filled, func(link int) string {
 		if link < 1000 {
