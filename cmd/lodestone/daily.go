@@ -8,7 +8,7 @@ import (
 	"lodestone/pkg/config"
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
-	"lodestone/query/archive"
+	"lodestone/query/export"
 )
 
 type exportCommand struct {
@@ -16,14 +16,14 @@ type exportCommand struct {
 }
 
 type exportDailyCommand struct {
-	Process    processConfig     `embed:""`
-	Admin      adminConfig       `embed:""`
-	Archive    archive.Config    `embed:""`
-	ClickHouse clickhouse.Config `embed:""`
-	HTTPURL    string            `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. User and password are those of its native address, unless the address has its own. Secret."`
-	Postgres   postgres.Config   `embed:""`
-	Data       dataConfig        `embed:""`
-	Once       bool              `name:"once" help:"Write the days that are complete, and end."`
+	Process    processConfig        `embed:""`
+	Admin      adminConfig          `embed:""`
+	Archive    export.ArchiveConfig `embed:""`
+	ClickHouse clickhouse.Config    `embed:""`
+	HTTPURL    string               `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. User and password are those of its native address, unless the address has its own. Secret."`
+	Postgres   postgres.Config      `embed:""`
+	Data       dataConfig           `embed:""`
+	Once       bool                 `name:"once" help:"Write the days that are complete, and end."`
 }
 
 func (c *exportDailyCommand) check() error {
@@ -52,7 +52,7 @@ func (c *exportDailyCommand) Run(ctx context.Context) error {
 	if err := p.addShardCheck(ctx, c.ClickHouse, pool); err != nil {
 		return errors.Join(err, p.stop(stopTimeout))
 	}
-	daily, err := archive.New(c.Archive, archive.Deps{ClickHouse: c.ClickHouse, HTTP: c.HTTPURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
+	daily, err := export.NewArchive(c.Archive, export.ArchiveDeps{ClickHouse: c.ClickHouse, HTTP: c.HTTPURL, Postgres: pool, Log: p.log, Registerer: p.metrics})
 	if err != nil {
 		return errors.Join(err, p.stop(stopTimeout))
 	}

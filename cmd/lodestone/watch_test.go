@@ -21,7 +21,7 @@ import (
 	"lodestone/pkg/httpserver"
 	"lodestone/pkg/objectstore"
 	"lodestone/pkg/test/certificatetest"
-	"lodestone/query/archive"
+	"lodestone/query/export"
 )
 
 // requireWatched fails unless a process that has just started shows every metric that
@@ -76,7 +76,7 @@ func optionalMetrics(t *testing.T) string {
 	t.Helper()
 	registry, log := prometheus.NewRegistry(), slog.New(slog.DiscardHandler)
 	c := clickhouse.Config{URL: "clickhouse://127.0.0.1:1/lodestone"}
-	days, err := archive.New(archive.Config{To: t.TempDir(), Interval: time.Minute, Timeout: time.Minute, MemoryBytes: 1 << 30}, archive.Deps{ClickHouse: c, HTTP: "http://127.0.0.1:1", Log: log, Registerer: registry})
+	days, err := export.NewArchive(export.ArchiveConfig{To: t.TempDir(), Interval: time.Minute, Timeout: time.Minute, MemoryBytes: 1 << 30}, export.ArchiveDeps{ClickHouse: c, HTTP: "http://127.0.0.1:1", Log: log, Registerer: registry})
 	require.NoError(t, err)
 	_, err = file.New(file.Config{Store: "s3://files/", S3: objectstore.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x", SecretKey: "x"}}, file.Deps{Log: log})
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
 // Package export writes the events of an account as a file: CSV, NDJSON or Parquet. ClickHouse
 // writes the format, in one statement and so from one state of the data; here the file only passes
-// through.
+// through. An Archive does the same for every account and day, in a directory or a bucket.
 package export
 
 import (

@@ -31,7 +31,7 @@ import (
 	"lodestone/pkg/store"
 	"lodestone/pkg/test/certificatetest"
 	"lodestone/pkg/test/enginetest"
-	"lodestone/query/archive"
+	"lodestone/query/export"
 	"lodestone/query/querytest"
 )
 
@@ -112,10 +112,10 @@ func TestDailyExportIntoABucket(t *testing.T) {
 		SELECT '%s', generateUUIDv4(number), generateUUIDv4(number + 1000000), 'page_viewed', '{}', toDateTime64(%d, 3, 'UTC'), toDateTime64(%[2]d, 3, 'UTC'), toDateTime64(%[2]d, 3, 'UTC'), '%[3]s', number
 		FROM numbers(%d)`, account, stored.Unix(), uuid.New(), events)))
 
-	a, err := archive.New(archive.Config{
+	a, err := export.NewArchive(export.ArchiveConfig{
 		To: "s3://analytics/daily", Interval: time.Hour, Timeout: time.Minute, MemoryBytes: 256 << 20, TempDir: t.TempDir(),
 		Store: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
-	}, archive.Deps{ClickHouse: c, HTTP: querytest.HTTP(t), Postgres: db, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
+	}, export.ArchiveDeps{ClickHouse: c, HTTP: querytest.HTTP(t), Postgres: db, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, a.Close()) }()
 	require.NoError(t, a.Once(t.Context()))
@@ -123,7 +123,7 @@ func TestDailyExportIntoABucket(t *testing.T) {
 	path := filepath.Join(dir, "daily", "manifests", "account_id="+account.String()+".json")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	var m archive.Manifest
+	var m export.Manifest
 	require.NoError(t, json.Unmarshal(text, &m))
 	require.Len(t, m.Files, 1)
 	require.Equal(t, stored.Format(time.DateOnly), m.Files[0].Day)

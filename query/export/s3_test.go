@@ -1,4 +1,4 @@
-package archive_test
+package export_test
 
 import (
 	"bufio"

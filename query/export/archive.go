@@ -1,12 +1,4 @@
-// Package archive writes the events of every account to a directory or a bucket: a Parquet file for
-// each account and UTC day, once, when the day is complete.
-//
-// A day is the day on which events were stored, not the one on which they happened: after its end,
-// and when all inserts that began on it are over (scope.ClickHouse.Settled), nothing can be added
-// to it any more, and each event is in the file of one day. A manifest for each account lists its
-// files, and is written after them: a run that is killed leaves at most a file that no manifest
-// lists, which the next run replaces by one with the same rows.
-package archive
+package export
 
 import (
 	"context"
@@ -23,12 +15,11 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
-	"lodestone/query/export"
 	"lodestone/query/scope"
 )
 
-// Deps are the dependencies of an Archive; all are required.
-type Deps struct {
+// ArchiveDeps are the dependencies of an Archive; all are required.
+type ArchiveDeps struct {
 	ClickHouse clickhouse.Config
 	HTTP       string         // HTTP address of the same ClickHouse
 	Postgres   *postgres.Pool // stays the caller's
@@ -36,14 +27,23 @@ type Deps struct {
 	Registerer prometheus.Registerer
 }
 
-// Archive is a service.Service. Any number may run: a lock in Postgres admits one at a time.
+// Archive writes the events of every account to a directory or a bucket: a Parquet file for each
+// account and UTC day, once, when the day is complete.
+//
+// A day is the day on which events were stored, not the one on which they happened: after its end,
+// and when all inserts that began on it are over (scope.ClickHouse.Settled), nothing can be added
+// to it any more, and each event is in the file of one day. A manifest for each account lists its
+// files, and is written after them: a run that is killed leaves at most a file that no manifest
+// lists, which the next run replaces by one with the same rows.
+//
+// It is a service.Service. Any number may run: a lock in Postgres admits one at a time.
 type Archive struct {
 	*service.Loop
-	config   Config
+	config   ArchiveConfig
 	target   Target
 	postgres *postgres.Pool
 	ch       *scope.ClickHouse
-	exports  *export.Exporter
+	exports  *Exporter
 	log      *slog.Logger
 	metrics  *metrics
 }
@@ -51,8 +51,8 @@ type Archive struct {
 // queryTimeout is the time of the short statements that find out what is to be written.
 const queryTimeout = time.Minute
 
-// New returns an Archive without connecting.
-func New(c Config, d Deps) (*Archive, error) {
+// NewArchive returns an Archive without connecting.
+func NewArchive(c ArchiveConfig, d ArchiveDeps) (*Archive, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func New(c Config, d Deps) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	exports, err := export.New(export.Config{Max: 1, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes}, export.Deps{Copies: scope.One(d.ClickHouse), HTTP: d.HTTP})
+	exports, err := New(Config{Max: 1, Timeout: c.Timeout, MemoryBytes: c.MemoryBytes}, Deps{Copies: scope.One(d.ClickHouse), HTTP: d.HTTP})
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (a *Archive) account(ctx context.Context, account uuid.UUID, settled time.T
 	if !manifest.CompleteUntil.Before(until) {
 		return nil
 	}
-	days, err := export.Days(ctx, a.ch, account, manifest.CompleteUntil, until)
+	days, err := Days(ctx, a.ch, account, manifest.CompleteUntil, until)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package archive_test
+package export_test
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ import (
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 	"lodestone/pkg/test/enginetest"
-	"lodestone/query/archive"
+	"lodestone/query/export"
 	"lodestone/query/querytest"
 )
 
@@ -36,12 +36,12 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 type installation struct {
 	t      *testing.T
 	db     *postgres.Pool
-	config archive.Config
+	config export.ArchiveConfig
 }
 
 func newInstallation(t *testing.T) *installation {
 	t.Helper()
-	return &installation{t, enginetest.MigratedPostgres(t), archive.Config{To: filepath.Join(t.TempDir(), "archive"), Interval: time.Hour, Timeout: time.Minute, MemoryBytes: 256 << 20}}
+	return &installation{t, enginetest.MigratedPostgres(t), export.ArchiveConfig{To: filepath.Join(t.TempDir(), "archive"), Interval: time.Hour, Timeout: time.Minute, MemoryBytes: 256 << 20}}
 }
 
 func (i *installation) account() uuid.UUID {
@@ -52,10 +52,10 @@ func (i *installation) account() uuid.UUID {
 }
 
 // open returns an archive, and its metrics.
-func (i *installation) open() (*archive.Archive, *prometheus.Registry) {
+func (i *installation) open() (*export.Archive, *prometheus.Registry) {
 	i.t.Helper()
 	metrics := prometheus.NewRegistry()
-	a, err := archive.New(i.config, archive.Deps{
+	a, err := export.NewArchive(i.config, export.ArchiveDeps{
 		ClickHouse: enginetest.MigratedClickHouse(i.t), HTTP: querytest.HTTP(i.t), Postgres: i.db, Log: querytest.Log(), Registerer: metrics,
 	})
 	require.NoError(i.t, err)
@@ -100,7 +100,7 @@ func TestADayIsOfAllShards(t *testing.T) {
 	}
 	for _, server := range shards.Servers {
 		i.config.To = filepath.Join(t.TempDir(), "archive")
-		a, err := archive.New(i.config, archive.Deps{
+		a, err := export.NewArchive(i.config, export.ArchiveDeps{
 			ClickHouse: shards.Config, HTTP: server.HTTPURL(), Postgres: i.db, Log: querytest.Log(), Registerer: prometheus.NewRegistry(),
 		})
 		require.NoError(t, err)
@@ -123,9 +123,9 @@ func (i *installation) read(name string) []byte {
 }
 
 // manifest returns that of an account, after its files were compared with it.
-func (i *installation) manifest(account uuid.UUID, read func(name string) []byte) archive.Manifest {
+func (i *installation) manifest(account uuid.UUID, read func(name string) []byte) export.Manifest {
 	i.t.Helper()
-	var m archive.Manifest
+	var m export.Manifest
 	require.NoError(i.t, json.Unmarshal(read("manifests/account_id="+account.String()+".json"), &m))
 	require.Equal(i.t, account, m.AccountID)
 	for _, f := range m.Files {
@@ -344,13 +344,13 @@ func TestSettings(t *testing.T) {
 	good := newInstallation(t).config
 	require.NoError(t, good.Validate())
 	for _, c := range []struct {
-		change func(c *archive.Config)
+		change func(c *export.ArchiveConfig)
 		want   string
 	}{
-		{func(c *archive.Config) { c.To = "" }, "--export-to"},
-		{func(c *archive.Config) { c.To = "ftp://host/x" }, "--export-to"},
-		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.Endpoint = "host:9000" }, "--s3-endpoint"},
-		{func(c *archive.Config) { c.To = "s3://bucket"; c.Store.AccessKey = "x" }, "--s3-secret-key"},
+		{func(c *export.ArchiveConfig) { c.To = "" }, "--export-to"},
+		{func(c *export.ArchiveConfig) { c.To = "ftp://host/x" }, "--export-to"},
+		{func(c *export.ArchiveConfig) { c.To = "s3://bucket"; c.Store.Endpoint = "host:9000" }, "--s3-endpoint"},
+		{func(c *export.ArchiveConfig) { c.To = "s3://bucket"; c.Store.AccessKey = "x" }, "--s3-secret-key"},
 	} {
 		changed := good
 		c.change(&changed)

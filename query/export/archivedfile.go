@@ -1,4 +1,4 @@
-package archive
+package export
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 )
 
 // writeDay writes the file of a day that is complete.
-func (a *Archive) writeDay(ctx context.Context, account uuid.UUID, d, settled time.Time) (File, error) {
-	file := File{Path: filePath(account, d), Day: d.Format(time.DateOnly), AsOf: settled}
+func (a *Archive) writeDay(ctx context.Context, account uuid.UUID, d, settled time.Time) (ArchivedFile, error) {
+	file := ArchivedFile{Path: filePath(account, d), Day: d.Format(time.DateOnly), AsOf: settled}
 	temp, err := a.temp(func(f *os.File) error {
 		stream, err := a.exports.Stored(ctx, account, d, d.Add(day))
 		if err != nil {

@@ -1,4 +1,4 @@
-package archive
+package export
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"lodestone/pkg/objectstore"
 )
 
-// Config is the setting of the daily export.
-type Config struct {
+// ArchiveConfig is the setting of the daily export.
+type ArchiveConfig struct {
 	To          string             `name:"export-to" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Directory or bucket of the daily export."`
 	Interval    time.Duration      `kong:"-"`
 	Timeout     time.Duration      `kong:"-"`
@@ -22,7 +22,7 @@ type Config struct {
 
 // BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
 // have others.
-func (c *Config) BeforeApply() error {
+func (c *ArchiveConfig) BeforeApply() error {
 	c.Interval = 10 * time.Minute
 	c.Timeout = time.Hour
 	c.MemoryBytes = 512 << 20
@@ -30,7 +30,7 @@ func (c *Config) BeforeApply() error {
 }
 
 // Validate returns every problem of the settings.
-func (c Config) Validate() error {
+func (c ArchiveConfig) Validate() error {
 	var errs []error
 	if _, err := c.target(); config.IsInvalid(err) { // a store that cannot be opened is reported below
 		errs = append(errs, err)
@@ -42,7 +42,7 @@ func (c Config) Validate() error {
 }
 
 // target returns where the archive lies.
-func (c Config) target() (Target, error) {
+func (c ArchiveConfig) target() (Target, error) {
 	if at, ok := objectstore.ParseLocation(c.To); ok {
 		return newBucket(c, at)
 	}

@@ -1,4 +1,4 @@
-package archive
+package export
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 // its day is written again.
 type Manifest struct {
 	AccountID uuid.UUID `json:"account_id"`
-	// CompleteUntil is the start of the first day that is missing: every event stored before is in a
-	// file.
-	CompleteUntil time.Time `json:"complete_until"`
-	Files         []File    `json:"files"`
+	// CompleteUntil is the start of the first day that is missing: every event stored before is in
+	// a file.
+	CompleteUntil time.Time      `json:"complete_until"`
+	Files         []ArchivedFile `json:"files"`
 }
 
-// File is the file of a day.
-type File struct {
+// ArchivedFile is the file of a day.
+type ArchivedFile struct {
 	Path   string    `json:"path"` // below the archive
 	Day    string    `json:"day"`  // UTC day on which its events were stored
 	Rows   int64     `json:"rows"`
@@ -43,7 +43,7 @@ func filePath(account uuid.UUID, day time.Time) string {
 }
 
 func (a *Archive) readManifest(ctx context.Context, account uuid.UUID) (Manifest, error) {
-	m := Manifest{AccountID: account, Files: []File{}}
+	m := Manifest{AccountID: account, Files: []ArchivedFile{}}
 	text, err := a.target.Read(ctx, manifestPath(account))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil

@@ -1,4 +1,4 @@
-package archive
+package export
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type bucket struct {
 // partSize is how much of a file is in memory while it is sent.
 const partSize = 16 << 20
 
-func newBucket(c Config, at objectstore.Location) (*bucket, error) {
+func newBucket(c ArchiveConfig, at objectstore.Location) (*bucket, error) {
 	client, err := c.Store.Open()
 	if err != nil {
 		return nil, err
