@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	people "lodestone/crud/user"
 	"lodestone/pkg/api"
 	"lodestone/pkg/auth"
@@ -27,6 +26,7 @@ import (
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/pdftest"
 )
 
 // operation is one request that would succeed once.

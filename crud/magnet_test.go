@@ -18,9 +18,9 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/client"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/pdftest"
 )
 
 func TestLeadMagnet(t *testing.T) {

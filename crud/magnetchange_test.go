@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/pdftest"
 )
 
 func TestChangeLeadMagnet(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/test/pdftest"
 )
 
 // Each page of a version has a small picture, for the account alone, and versions are listed.

@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/crud/picture"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/pdftest"
 )
 
 const logoPath = "/api/v1/account/logo"

@@ -14,10 +14,10 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/client"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/problem"
+	"lodestone/pkg/test/pdftest"
 )
 
 // atOnce sends the same request many times at once and returns how many were answered with success;

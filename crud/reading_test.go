@@ -21,13 +21,13 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/crud/session"
 	"lodestone/pkg/client"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/test/clienttest"
 	"lodestone/pkg/test/countrytest"
 	"lodestone/pkg/test/enginetest"
+	"lodestone/pkg/test/pdftest"
 	"lodestone/pkg/token"
 )
 

@@ -15,11 +15,11 @@ import (
 
 	"lodestone/crud"
 	"lodestone/crud/account"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/api"
 	"lodestone/pkg/client"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/test/clienttest"
+	"lodestone/pkg/test/pdftest"
 	"lodestone/pkg/token"
 )
 

@@ -17,10 +17,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/client"
 	"lodestone/pkg/test/clienttest"
 	"lodestone/pkg/test/enginetest"
+	"lodestone/pkg/test/pdftest"
 )
 
 // A person who is erased is in no row of either database, in no file and in no answer of the API,

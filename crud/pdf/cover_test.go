@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/crud/pdf/pdftest"
+	"lodestone/pkg/test/pdftest"
 )
 
 // pageWith returns a file of one page with the entries given, and with objects from the fourth on.

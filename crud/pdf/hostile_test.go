@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/pdf"
-	"lodestone/crud/pdf/pdftest"
+	"lodestone/pkg/test/pdftest"
 )
 
 // onePage returns a file with one page of this size in points, which shows what the content says.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/pdf"
-	"lodestone/crud/pdf/pdftest"
+	"lodestone/pkg/test/pdftest"
 )
 
 // outlined is a PDF of pages with a table of contents: entries as they stand in the file. The first

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/pdf"
-	"lodestone/crud/pdf/pdftest"
 	"lodestone/pkg/test/leaktest"
+	"lodestone/pkg/test/pdftest"
 )
 
 func TestMain(m *testing.M) {

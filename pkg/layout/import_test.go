@@ -38,7 +38,7 @@ type rule struct {
 }
 
 // testSupport are the packages that only tests import.
-var testSupport = []string{"pkg/test", "query/querytest", "crud/pdf/pdftest", "ingest/consumer/consumertest"}
+var testSupport = []string{"pkg/test", "query/querytest", "ingest/consumer/consumertest"}
 
 var rules = []rule{
 	{
