@@ -13,8 +13,8 @@ import (
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/slot"
 	"lodestone/query/export"
 	"lodestone/query/reader"
 )
@@ -77,7 +77,7 @@ func exportProblem(err error) error {
 	switch {
 	case errors.Is(err, export.ErrNoAddress):
 		return problem.New(problem.Unavailable, "This installation has no exports: its operator can set --clickhouse-http-url.").RetryAfter(time.Hour)
-	case errors.Is(err, slot.ErrOwner), errors.Is(err, slot.ErrFull):
+	case errors.Is(err, limit.ErrOwner), errors.Is(err, limit.ErrFull):
 		return attachment.Refuse(err)
 	}
 	return fmt.Errorf("export events: %w", err)

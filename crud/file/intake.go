@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"lodestone/pkg/limit"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/slot"
 )
 
 // How many files are received and read at a time. What an account may have keeps its share of the
@@ -24,15 +24,15 @@ const (
 // Intake bounds the files that are received at a time, by account and in all: their number, and the
 // space that they take in the directory for temporary files. It is safe for concurrent use.
 type Intake struct {
-	files, bytes *slot.Slots[uuid.UUID]
+	files, bytes *limit.Slots[uuid.UUID]
 }
 
 // NewIntake returns an intake for files of at most largest bytes. It takes four times that of disk
 // space.
 func NewIntake(largest int64) *Intake {
 	return &Intake{
-		files: slot.New[uuid.UUID](maxUploads, maxAccountUploads),
-		bytes: slot.New[uuid.UUID](largestUploads*largest, largestAccountUploads*largest),
+		files: limit.NewSlots[uuid.UUID](maxUploads, maxAccountUploads),
+		bytes: limit.NewSlots[uuid.UUID](largestUploads*largest, largestAccountUploads*largest),
 	}
 }
 
@@ -52,7 +52,7 @@ func (i *Intake) reserve(account uuid.UUID, bytes int64) (release func(), err er
 }
 
 func intakeProblem(err error) error {
-	if errors.Is(err, slot.ErrOwner) {
+	if errors.Is(err, limit.ErrOwner) {
 		return problem.New(problem.RateLimited, fmt.Sprintf("The account uploads as much as it can at a time: %d files, and the space of %d of the largest. "+
 			"Send this file when another upload has been answered.", maxAccountUploads, largestAccountUploads)).RetryAfter(retryAfter)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"lodestone/crud/file"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/slot"
 	"lodestone/pkg/store"
 )
 
@@ -36,7 +36,7 @@ func (m *Magnets) download(w http.ResponseWriter, r *http.Request, in *idInput) 
 		return fmt.Errorf("download file: %w", err)
 	}
 	release, err := m.downloads.Take(account, 1)
-	if errors.Is(err, slot.ErrOwner) {
+	if errors.Is(err, limit.ErrOwner) {
 		return problem.New(problem.RateLimited, fmt.Sprintf("The account downloads %d files already, which is as many as it can at a time.", maxAccountDownloads)).RetryAfter(downloadAgain)
 	}
 	if err != nil {

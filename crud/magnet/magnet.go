@@ -18,10 +18,10 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/plan"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/slot"
 	"lodestone/pkg/store"
 )
 
@@ -68,13 +68,13 @@ type Config struct {
 type Magnets struct {
 	config    Config
 	deps      Deps
-	downloads *slot.Slots[uuid.UUID]
+	downloads *limit.Slots[uuid.UUID]
 	rendering singleflight.Group // pages of a version
 }
 
 // New returns the lead magnets of a database.
 func New(c Config, d Deps) *Magnets {
-	return &Magnets{config: c, deps: d, downloads: slot.New[uuid.UUID](maxDownloads, maxAccountDownloads)}
+	return &Magnets{config: c, deps: d, downloads: limit.NewSlots[uuid.UUID](maxDownloads, maxAccountDownloads)}
 }
 
 const (

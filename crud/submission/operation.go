@@ -8,9 +8,9 @@ import (
 	"lodestone/pkg/api"
 	"lodestone/pkg/attachment"
 	"lodestone/pkg/auth"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
-	"lodestone/pkg/slot"
 )
 
 // Exports that run at a time in a process, each with a connection to Postgres, and how long one may
@@ -24,12 +24,12 @@ const (
 // Submissions serves the submissions.
 type Submissions struct {
 	db      *postgres.Pool
-	exports *slot.Slots[uuid.UUID]
+	exports *limit.Slots[uuid.UUID]
 }
 
 // New returns the submissions of a database.
 func New(db *postgres.Pool) *Submissions {
-	return &Submissions{db, slot.New[uuid.UUID](maxExports, maxAccountExports)}
+	return &Submissions{db, limit.NewSlots[uuid.UUID](maxExports, maxAccountExports)}
 }
 
 const path = "/api/v1/generic-links/{id}/submissions"

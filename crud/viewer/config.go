@@ -4,8 +4,8 @@ import (
 	"net/netip"
 	"time"
 
+	"lodestone/pkg/limit"
 	"lodestone/pkg/ratelimit"
-	"lodestone/pkg/slot"
 )
 
 // Config is the setting of the reading pages.
@@ -25,8 +25,8 @@ func (c *Config) BeforeApply() error {
 }
 
 // sending returns what bounds the files that are sent at a time.
-func (c Config) sending() *slot.Slots[netip.Addr] {
-	return slot.New[netip.Addr](int64(c.Sending), int64(c.PerAddr))
+func (c Config) sending() *limit.Slots[netip.Addr] {
+	return limit.NewSlots[netip.Addr](int64(c.Sending), int64(c.PerAddr))
 }
 
 func (c Config) openings() ratelimit.Rule {

@@ -15,7 +15,7 @@ import (
 	"lodestone/crud/session"
 	"lodestone/crud/web"
 	"lodestone/pkg/clientaddr"
-	"lodestone/pkg/slot"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/store"
 )
 
@@ -53,7 +53,7 @@ func (v *Viewer) place(r *http.Request) (release func(), err error) {
 		return release, nil
 	}
 	status := web.Error(web.Unavailable, web.Brand{})
-	if errors.Is(err, slot.ErrOwner) {
+	if errors.Is(err, limit.ErrOwner) {
 		status = web.Error(web.TooManyRequests, web.Brand{})
 	}
 	status.Wait = sendAgain

@@ -21,13 +21,12 @@ import (
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
 	"lodestone/pkg/bot"
-	"lodestone/pkg/bucket"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/country"
 	"lodestone/pkg/event"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/ratelimit"
-	"lodestone/pkg/slot"
 	"lodestone/pkg/source"
 	"lodestone/pkg/token"
 )
@@ -56,8 +55,8 @@ type Viewer struct {
 	deps     Deps
 	template *web.Template
 	build    *build
-	guesses  *bucket.Limiter         // unknown links by address
-	sending  *slot.Slots[netip.Addr] // files that are being sent, by address
+	guesses  *limit.AddressLimiter    // unknown links by address
+	sending  *limit.Slots[netip.Addr] // files that are being sent, by address
 }
 
 // New returns the viewer.
@@ -73,7 +72,7 @@ func New(c Config, d Deps) (*Viewer, error) {
 	if !b.Done() {
 		d.Log.Warn("the reading page was not built, so documents open in the browser's own viewer; run make web, then build again")
 	}
-	return &Viewer{config: c, deps: d, template: shell, build: b, guesses: bucket.New(maxUnknown), sending: c.sending()}, nil
+	return &Viewer{config: c, deps: d, template: shell, build: b, guesses: limit.NewAddressLimiter(maxUnknown), sending: c.sending()}, nil
 }
 
 // path returns the path of a request's page, as browsers know it.

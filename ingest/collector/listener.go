@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lodestone/pkg/descriptor"
+	"lodestone/pkg/limit"
 )
 
 // listener bounds the open connections: beyond its limit, and while no file descriptor is free,
@@ -66,7 +66,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	for retry := firstAcceptRetry; ; retry = min(2*retry, lastAcceptRetry) {
 		inner, err := l.Listener.Accept()
-		if descriptor.IsExhausted(err) {
+		if limit.IsOutOfDescriptors(err) {
 			l.waits(err)
 			select {
 			case <-time.After(retry):

@@ -23,12 +23,10 @@ import (
 	"lodestone/ingest/producer"
 	"lodestone/pkg/asset"
 	"lodestone/pkg/bot"
-	"lodestone/pkg/bucket"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/config"
-	"lodestone/pkg/deadline"
-	"lodestone/pkg/descriptor"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/service"
 	"lodestone/pkg/token"
 	"lodestone/pkg/tracing"
@@ -78,8 +76,8 @@ type Classifier interface {
 // Quotas knows which accounts have used up their plan's events of the month.
 // *counter.ExceededQuotas is the one in use.
 type Quotas interface {
-	// Exceeded returns the message for senders of an account whose events are refused at that time, or
-	// "". It is called from many goroutines and must not block.
+	// Exceeded returns the message for senders of an account whose events are refused at that time,
+	// or "". It is called from many goroutines and must not block.
 	Exceeded(account uuid.UUID, at time.Time) string
 }
 
@@ -93,8 +91,8 @@ type Collector struct {
 	refusals        logBudget
 	bodies          bodyBudget
 	admission       admission
-	views           *bucket.Limiter // of views of a link
-	allViews        *bucket.Limiter // of views of all landing pages
+	views           *limit.AddressLimiter // of views of a link
+	allViews        *limit.AddressLimiter // of views of all landing pages
 	tokens          *tokens
 	strictTransport []byte // of every answer; nil: none
 	server          *fasthttp.Server
@@ -104,7 +102,7 @@ type Collector struct {
 	listener     *listener
 	open         atomic.Bool      // connections are accepted
 	leaving      atomic.Bool      // connections end with their next answer
-	deadlines    *deadline.Source // of requests; of base
+	deadlines    *limit.Deadlines // of requests; of base
 	base         context.Context  //nolint:containedctx // of every request; ends when Stop gives up waiting
 	giveUp       context.CancelFunc
 	failed       chan error
@@ -143,8 +141,8 @@ func New(c Config, d Deps) (*Collector, error) {
 		privacySignals: c.PrivacySignals == "honour",
 		bodies:         bodyBudget{max: c.MaxInFlight},
 		admission:      admission{maxRequests: int64(c.MaxRequests), maxBytes: c.MaxInFlight},
-		views:          bucket.New(c.ViewLimit),
-		allViews:       bucket.New(linksPerAddress * c.ViewLimit),
+		views:          limit.NewAddressLimiter(c.ViewLimit),
+		allViews:       limit.NewAddressLimiter(linksPerAddress * c.ViewLimit),
 		tokens:         newTokens(d.Tokens),
 		metrics:        m,
 		failed:         make(chan error, 1),
@@ -160,7 +158,7 @@ func New(c Config, d Deps) (*Collector, error) {
 		eventsPath: col.endpoint(&eventsEndpoint), viewsPath: col.endpoint(&viewsEndpoint), pixelPath: col.servePixel, beaconPath: col.serveBeacon, scriptPath: col.serveBeacon,
 	}
 	col.base, col.giveUp = context.WithCancel(context.Background())
-	col.deadlines = deadline.New(col.base)
+	col.deadlines = limit.NewDeadlines(col.base)
 	col.server = &fasthttp.Server{
 		Handler:                      col.serve,
 		ErrorHandler:                 col.refuse,
@@ -185,7 +183,7 @@ func New(c Config, d Deps) (*Collector, error) {
 // Start listens. It returns when connections are accepted.
 func (c *Collector) Start(ctx context.Context) error {
 	connections := c.config.MaxConnections
-	if files, known := descriptor.Limit(); known {
+	if files, known := limit.Descriptors(); known {
 		connectionsAllowed, err := c.config.connectionsWithin(files)
 		if err != nil {
 			return err

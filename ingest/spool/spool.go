@@ -21,7 +21,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"lodestone/ingest/producer"
-	"lodestone/pkg/deadline"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/service"
 )
 
@@ -131,7 +131,7 @@ func (s *Spool) Write(ctx context.Context, records []producer.Record) error {
 	}
 	var kafka error
 	if !s.straight(q) {
-		attempt, cancel := deadline.Within(ctx, s.config.After)
+		attempt, cancel := limit.Within(ctx, s.config.After)
 		kafka = s.deps.Kafka.Write(attempt, records)
 		cancel()
 		if kafka == nil {

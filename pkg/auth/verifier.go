@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/pkg/bucket"
+	"lodestone/pkg/limit"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/service"
@@ -27,8 +27,8 @@ const (
 	// unknownFor is how long a key is remembered as unknown. A key created later never has the same
 	// text.
 	unknownFor = time.Minute
-	// maxUnknown is how many different unknown keys an address may present in a minute before it has
-	// to wait.
+	// maxUnknown is how many different unknown keys an address may present in a minute before it
+	// has to wait.
 	maxUnknown = 300
 	flushEvery = 10 * time.Second
 	flushLast  = 2 * time.Second // the longest that a stop waits for the last uses
@@ -44,7 +44,7 @@ type Verifier struct {
 	// Of flush: how often, and for how long the last one may take.
 	every, last time.Duration
 
-	guesses *bucket.Limiter // unknown keys by address
+	guesses *limit.AddressLimiter // unknown keys by address
 
 	mu      sync.Mutex
 	cache   map[[sha256.Size]byte]cached    // of keys that worked, also for some time after they were last looked up
@@ -63,7 +63,7 @@ func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	v := &Verifier{
 		db: db, log: log, now: time.Now, every: flushEvery, last: flushLast,
 		cache: map[[sha256.Size]byte]cached{}, unknown: map[[sha256.Size]byte]time.Time{}, used: map[uuid.UUID]time.Time{},
-		guesses: bucket.New(maxUnknown),
+		guesses: limit.NewAddressLimiter(maxUnknown),
 	}
 	v.Loop = service.NewLoop("key verifier", v.run)
 	return v

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"lodestone/pkg/attachment"
-	"lodestone/pkg/slot"
+	"lodestone/pkg/limit"
 	"lodestone/query/eventlist"
 	"lodestone/query/scope"
 )
@@ -36,12 +36,12 @@ var ErrNoAddress = errors.New("the HTTP address of ClickHouse is not set")
 // Exporter opens exports. It is safe for concurrent use.
 type Exporter struct {
 	streams *scope.Streams // nil without an address
-	slots   *slot.Slots[uuid.UUID]
+	slots   *limit.Slots[uuid.UUID]
 }
 
 // New returns an Exporter without connecting.
 func New(c Config, d Deps) (*Exporter, error) {
-	e := &Exporter{slots: slot.New[uuid.UUID](int64(c.Max), int64(c.Max+1)/2)}
+	e := &Exporter{slots: limit.NewSlots[uuid.UUID](int64(c.Max), int64(c.Max+1)/2)}
 	if d.HTTP == "" {
 		return e, nil
 	}
@@ -70,7 +70,7 @@ func (f *File) Close() error {
 }
 
 // Take lets an account write a file of another source, until the function is called. Its errors are
-// those of slot.Slots.
+// those of limit.Slots.
 func (e *Exporter) Take(account uuid.UUID) (release func(), err error) {
 	return e.slots.Take(account, 1)
 }

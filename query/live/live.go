@@ -22,15 +22,15 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"lodestone/pkg/limit"
 	"lodestone/pkg/service"
-	"lodestone/pkg/slot"
 	"lodestone/query/eventlist"
 	"lodestone/query/scope"
 )
 
 const (
-	// pollEvery is how often the process looks for what is new while there are streams, and retryAfter
-	// is after a failure.
+	// pollEvery is how often the process looks for what is new while there are streams, and
+	// retryAfter is after a failure.
 	pollEvery  = 250 * time.Millisecond
 	retryAfter = time.Second
 	// maxReads is how many streams read at a time: they leave connections to lists and reports.
@@ -62,7 +62,7 @@ type Live struct {
 	*service.Loop
 	ch     *scope.ClickHouse
 	events *eventlist.Lister
-	slots  *slot.Slots[uuid.UUID]
+	slots  *limit.Slots[uuid.UUID]
 	reads  chan struct{} // a place for each of maxReads
 	meters meters
 
@@ -78,7 +78,7 @@ type Live struct {
 // New returns live streams whose poll is not started.
 func New(c Config, d Deps) *Live {
 	l := &Live{
-		ch: d.ClickHouse, events: eventlist.New(d.ClickHouse), slots: slot.New[uuid.UUID](int64(c.Streams), int64(c.StreamsPerAccount)),
+		ch: d.ClickHouse, events: eventlist.New(d.ClickHouse), slots: limit.NewSlots[uuid.UUID](int64(c.Streams), int64(c.StreamsPerAccount)),
 		reads: make(chan struct{}, maxReads), meters: newMeters(d.Registerer), listeners: map[*Listener]struct{}{},
 	}
 	l.Loop = service.Every("live poll", pollEvery, retryAfter, d.Log, l.poll)
@@ -88,9 +88,9 @@ func New(c Config, d Deps) *Live {
 // Errors of Listen.
 var (
 	// ErrAccount says that the account has as many streams as it may.
-	ErrAccount = slot.ErrOwner
+	ErrAccount = limit.ErrOwner
 	// ErrFull says that the process has as many streams as it may.
-	ErrFull = slot.ErrFull
+	ErrFull = limit.ErrFull
 	// ErrAhead says that a time is ahead of everything that is stored.
 	ErrAhead = errors.New("the time is ahead of what is stored")
 )

@@ -51,7 +51,7 @@ func caughtByTests() []Mutant {
 	return []Mutant{
 		{
 			Name:    "the collector ends without a free descriptor",
-			Edits:   []Edit{{"ingest/collector/listener.go", "if descriptor.IsExhausted(err) {", "if descriptor.IsExhausted(err) && false {"}},
+			Edits:   []Edit{{"ingest/collector/listener.go", "if limit.IsOutOfDescriptors(err) {", "if limit.IsOutOfDescriptors(err) && false {"}},
 			Package: "ingest/collector", Test: "TestRunningOutOfDescriptorsEndsNothing",
 		},
 		{

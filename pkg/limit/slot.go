@@ -1,6 +1,6 @@
-// Package slot bounds what is held at once, by each owner and in all, so that no owner keeps the
-// others out.
-package slot
+// Package limit has the limits that a process keeps by itself: what is held at once, how often an
+// address does something, the deadlines of calls, and its file descriptors.
+package limit
 
 import (
 	"errors"
@@ -14,7 +14,8 @@ var (
 	ErrFull  = errors.New("nothing is left to hold")
 )
 
-// Slots counts what is held. It is safe for concurrent use. Its memory is bounded by what can be
+// Slots counts what is held at once, by each owner and in all, so that no owner keeps the others
+// out. It is safe for concurrent use. Its memory is bounded by what can be
 // held.
 type Slots[K comparable] struct {
 	all, each int64
@@ -24,9 +25,9 @@ type Slots[K comparable] struct {
 	by   map[K]int64
 }
 
-// New returns slots, bounded in all and for each owner. The zero owner stands for unknown or many
-// owners: only the bound in all applies to it.
-func New[K comparable](all, each int64) *Slots[K] {
+// NewSlots returns slots, bounded in all and for each owner. The zero owner stands for unknown or
+// many owners: only the bound in all applies to it.
+func NewSlots[K comparable](all, each int64) *Slots[K] {
 	return &Slots[K]{all: all, each: each, by: map[K]int64{}}
 }
 

@@ -1,7 +1,4 @@
-// Package deadline makes contexts with a deadline that cost little where very many calls begin
-// close to one another: those whose deadlines fall into the same moment share one context and one
-// timer.
-package deadline
+package limit
 
 import (
 	"context"
@@ -9,12 +6,13 @@ import (
 	"time"
 )
 
-// Grain is by how much a deadline may be later than asked for.
-const Grain = 10 * time.Millisecond
+// DeadlineGrain is by how much a deadline may be later than asked for.
+const DeadlineGrain = 10 * time.Millisecond
 
-// Source makes contexts that end at a time, or when their parent does. It is safe for concurrent
-// use.
-type Source struct {
+// Deadlines makes contexts that end at a time, or when their parent does. They cost little where
+// very many calls begin close to one another: those whose deadlines fall into the same moment share
+// one context and one timer. It is safe for concurrent use.
+type Deadlines struct {
 	parent context.Context //nolint:containedctx // of all that it makes
 	began  time.Time       // moments are counted from here, by the monotonic clock
 	mu     sync.Mutex
@@ -26,7 +24,7 @@ type Source struct {
 type shared struct {
 	context.Context //nolint:containedctx // this is one
 	cancel          context.CancelFunc
-	source          *Source
+	source          *Deadlines
 }
 
 type sourceKey struct{}
@@ -39,22 +37,22 @@ func (s *shared) Value(key any) any {
 	return s.Context.Value(key)
 }
 
-// New returns a source of contexts that end with parent at the latest.
-func New(parent context.Context) *Source {
-	return &Source{parent: parent, began: time.Now(), live: make(map[int64]*shared)}
+// NewDeadlines returns a source of contexts that end with parent at the latest.
+func NewDeadlines(parent context.Context) *Deadlines {
+	return &Deadlines{parent: parent, began: time.Now(), live: make(map[int64]*shared)}
 }
 
-// At returns a context that ends at a time or up to Grain later. It needs no cancelling: it is
-// others' as well, and what it holds is given free when it ends.
-func (s *Source) At(t time.Time) context.Context {
-	tick := int64((t.Sub(s.began) + Grain - 1) / Grain)
+// At returns a context that ends at a time or up to DeadlineGrain later. It needs no cancelling: it
+// is others' as well, and what it holds is given free when it ends.
+func (s *Deadlines) At(t time.Time) context.Context {
+	tick := int64((t.Sub(s.began) + DeadlineGrain - 1) / DeadlineGrain)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.live[tick]; c != nil {
 		return c
 	}
 	s.sweep()
-	ctx, cancel := context.WithDeadline(s.parent, s.began.Add(time.Duration(tick)*Grain))
+	ctx, cancel := context.WithDeadline(s.parent, s.began.Add(time.Duration(tick)*DeadlineGrain))
 	c := &shared{ctx, cancel, s}
 	if tick < s.past { // it has ended, and no one would give it free
 		cancel()
@@ -65,8 +63,8 @@ func (s *Source) At(t time.Time) context.Context {
 }
 
 // sweep gives free what has ended. It looks at each moment once.
-func (s *Source) sweep() {
-	now := int64(time.Since(s.began) / Grain)
+func (s *Deadlines) sweep() {
+	now := int64(time.Since(s.began) / DeadlineGrain)
 	for ; s.past < now && len(s.live) > 0; s.past++ {
 		if c := s.live[s.past]; c != nil && c.Err() != nil {
 			c.cancel()
@@ -78,10 +76,10 @@ func (s *Source) sweep() {
 	s.past = max(s.past, now)
 }
 
-// Within returns a context that ends with ctx, and after d or up to Grain later. If ctx comes from
-// a source, so does it. Call cancel when it is not needed any more.
+// Within returns a context that ends with ctx, and after d or up to DeadlineGrain later. If ctx
+// comes from a source, so does it. Call cancel when it is not needed any more.
 func Within(ctx context.Context, d time.Duration) (within context.Context, cancel context.CancelFunc) {
-	source, ok := ctx.Value(sourceKey{}).(*Source)
+	source, ok := ctx.Value(sourceKey{}).(*Deadlines)
 	if !ok {
 		return context.WithTimeout(ctx, d)
 	}

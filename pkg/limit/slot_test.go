@@ -1,4 +1,4 @@
-package slot
+package limit
 
 import (
 	"sync"
@@ -11,7 +11,7 @@ import (
 // back can be taken.
 func TestShares(t *testing.T) {
 	t.Parallel()
-	s := New[string](5, 3)
+	s := NewSlots[string](5, 3)
 	first, err := s.Take("b", 2)
 	require.NoError(t, err)
 	_, err = s.Take("b", 2)
@@ -39,7 +39,7 @@ func TestShares(t *testing.T) {
 // Those who are not known are bounded only together with all others.
 func TestUnknownOwners(t *testing.T) {
 	t.Parallel()
-	s := New[string](3, 1)
+	s := NewSlots[string](3, 1)
 	for range 3 {
 		_, err := s.Take("", 1)
 		require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestUnknownOwners(t *testing.T) {
 // However many take at once, the bounds hold.
 func TestSharesAtOnce(t *testing.T) {
 	t.Parallel()
-	s := New[int](10, 4)
+	s := NewSlots[int](10, 4)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	taken := map[int]int{}

@@ -1,4 +1,4 @@
-package deadline_test
+package limit_test
 
 import (
 	"context"
@@ -7,26 +7,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/deadline"
+	"lodestone/pkg/limit"
 )
 
 func TestDeadlinesOfOneMomentAreShared(t *testing.T) {
 	t.Parallel()
-	s := deadline.New(t.Context())
+	s := limit.NewDeadlines(t.Context())
 	at := time.Now().Add(time.Hour)
 	first, second := s.At(at), s.At(at)
 	require.Same(t, first, second)
 	end, ok := first.Deadline()
 	require.True(t, ok)
 	require.False(t, end.Before(at))
-	require.LessOrEqual(t, end.Sub(at), deadline.Grain)
-	require.NotSame(t, first, s.At(at.Add(deadline.Grain)))
+	require.LessOrEqual(t, end.Sub(at), limit.DeadlineGrain)
+	require.NotSame(t, first, s.At(at.Add(limit.DeadlineGrain)))
 	require.NoError(t, first.Err())
 }
 
 func TestADeadlineEnds(t *testing.T) {
 	t.Parallel()
-	s := deadline.New(t.Context())
+	s := limit.NewDeadlines(t.Context())
 	ctx := s.At(time.Now().Add(time.Millisecond))
 	<-ctx.Done()
 	require.ErrorIs(t, context.Cause(ctx), context.DeadlineExceeded)
@@ -37,9 +37,9 @@ func TestADeadlineEnds(t *testing.T) {
 func TestAllEndWithTheParent(t *testing.T) {
 	t.Parallel()
 	parent, cancel := context.WithCancel(t.Context())
-	s := deadline.New(parent)
+	s := limit.NewDeadlines(parent)
 	ctx := s.At(time.Now().Add(time.Hour))
-	within, done := deadline.Within(ctx, time.Minute)
+	within, done := limit.Within(ctx, time.Minute)
 	defer done()
 	cancel()
 	<-within.Done()
@@ -50,18 +50,18 @@ func TestAllEndWithTheParent(t *testing.T) {
 
 func TestWithin(t *testing.T) {
 	t.Parallel()
-	ctx := deadline.New(t.Context()).At(time.Now().Add(time.Hour))
-	long, cancel := deadline.Within(ctx, 2*time.Hour)
+	ctx := limit.NewDeadlines(t.Context()).At(time.Now().Add(time.Hour))
+	long, cancel := limit.Within(ctx, 2*time.Hour)
 	cancel()
 	require.Same(t, ctx, long, "it ends no later than its parent")
-	short, cancel := deadline.Within(ctx, time.Minute)
+	short, cancel := limit.Within(ctx, time.Minute)
 	cancel() // others may have it as well
 	require.NoError(t, short.Err())
-	again, cancel := deadline.Within(short, time.Hour)
+	again, cancel := limit.Within(short, time.Hour)
 	cancel()
 	require.Same(t, short, again)
 
-	plain, cancel := deadline.Within(t.Context(), time.Hour) // of no source
+	plain, cancel := limit.Within(t.Context(), time.Hour) // of no source
 	require.NoError(t, plain.Err())
 	cancel()
 	require.ErrorIs(t, plain.Err(), context.Canceled)
@@ -69,12 +69,12 @@ func TestWithin(t *testing.T) {
 
 func BenchmarkWithin(b *testing.B) {
 	for name, parent := range map[string]context.Context{
-		"shared": deadline.New(b.Context()).At(time.Now().Add(time.Hour)), "own": b.Context(),
+		"shared": limit.NewDeadlines(b.Context()).At(time.Now().Add(time.Hour)), "own": b.Context(),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_, cancel := deadline.Within(parent, 5*time.Second)
+				_, cancel := limit.Within(parent, 5*time.Second)
 				cancel()
 			}
 		})

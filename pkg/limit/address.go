@@ -1,6 +1,4 @@
-// Package bucket bounds how often a client address does something, in the memory of one process.
-// Package ratelimit counts exactly across processes instead, and takes a query for it.
-package bucket
+package limit
 
 import (
 	"hash/maphash"
@@ -18,11 +16,14 @@ const (
 	maxShard = 4096 // buckets, so a quarter of a million in all
 )
 
-// Limiter has a leaky bucket for each address, or for what an address does with one thing. A bucket
+// AddressLimiter bounds how often a client address does something, in the memory of one process.
+// Package ratelimit counts exactly across processes instead, and takes a query for it.
+//
+// It has a leaky bucket for each address, or for what an address does with one thing. A bucket
 // holds one minute's worth, and is forgotten when it is empty. An address is known by a hash under
 // a key of this process only, and an IPv6 network of 64 bits counts as one. It allocates nothing
 // once a bucket exists, and is safe for concurrent use.
-type Limiter struct {
+type AddressLimiter struct {
 	each   time.Duration // time that one request is worth; 0: no limit
 	seed   maphash.Seed
 	began  time.Time // times are counted from here, by the monotonic clock, which cannot be set
@@ -39,9 +40,10 @@ type key struct {
 	of   uuid.UUID
 }
 
-// New returns a limiter that allows an address so many requests in a minute, or any number for 0.
-func New(perMinute int) *Limiter {
-	l := &Limiter{seed: maphash.MakeSeed(), began: time.Now()}
+// NewAddressLimiter returns a limiter that allows an address so many requests in a minute, or any
+// number for 0.
+func NewAddressLimiter(perMinute int) *AddressLimiter {
+	l := &AddressLimiter{seed: maphash.MakeSeed(), began: time.Now()}
 	if perMinute > 0 {
 		l.each = time.Minute / time.Duration(perMinute)
 	}
@@ -54,18 +56,18 @@ func New(perMinute int) *Limiter {
 // Take counts a request, or returns after how long it may be sent. Each thing that of names has a
 // bucket of its own; the zero UUID stands for all requests of an address. An address that is not
 // known is never refused: it may stand for many people.
-func (l *Limiter) Take(addr netip.Addr, of uuid.UUID, now time.Time) (wait time.Duration, ok bool) {
+func (l *AddressLimiter) Take(addr netip.Addr, of uuid.UUID, now time.Time) (wait time.Duration, ok bool) {
 	return l.take(addr, of, now, true)
 }
 
 // Wait returns after how long the next request of an address may be sent, 0 for at once, and counts
 // nothing.
-func (l *Limiter) Wait(addr netip.Addr, now time.Time) time.Duration {
+func (l *AddressLimiter) Wait(addr netip.Addr, now time.Time) time.Duration {
 	wait, _ := l.take(addr, uuid.Nil, now, false)
 	return wait
 }
 
-func (l *Limiter) take(addr netip.Addr, of uuid.UUID, now time.Time, counted bool) (wait time.Duration, ok bool) {
+func (l *AddressLimiter) take(addr netip.Addr, of uuid.UUID, now time.Time, counted bool) (wait time.Duration, ok bool) {
 	if l.each == 0 || !addr.IsValid() {
 		return 0, true
 	}

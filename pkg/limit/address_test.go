@@ -1,4 +1,4 @@
-package bucket_test
+package limit_test
 
 import (
 	"net/netip"
@@ -8,14 +8,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/bucket"
+	"lodestone/pkg/limit"
 )
 
 var one, two = netip.MustParseAddr("203.0.113.1"), netip.MustParseAddr("203.0.113.2")
 
 func TestAMinutesWorthAndThenOneAtATime(t *testing.T) {
 	t.Parallel()
-	l, now := bucket.New(3), time.Now()
+	l, now := limit.NewAddressLimiter(3), time.Now()
 	for range 3 {
 		require.Zero(t, l.Wait(one, now))
 		_, ok := l.Take(one, uuid.Nil, now)
@@ -34,7 +34,7 @@ func TestAMinutesWorthAndThenOneAtATime(t *testing.T) {
 
 func TestBucketsAreApart(t *testing.T) {
 	t.Parallel()
-	l, now := bucket.New(1), time.Now()
+	l, now := limit.NewAddressLimiter(1), time.Now()
 	for _, c := range []struct {
 		addr netip.Addr
 		of   uuid.UUID
@@ -57,7 +57,7 @@ func TestBucketsAreApart(t *testing.T) {
 
 func TestZeroIsNoLimit(t *testing.T) {
 	t.Parallel()
-	l := bucket.New(0)
+	l := limit.NewAddressLimiter(0)
 	for range 1000 {
 		_, ok := l.Take(one, uuid.Nil, time.Now())
 		require.True(t, ok)
@@ -68,7 +68,7 @@ func TestZeroIsNoLimit(t *testing.T) {
 // let through again.
 func TestManyClients(t *testing.T) {
 	t.Parallel()
-	l, now := bucket.New(1), time.Now()
+	l, now := limit.NewAddressLimiter(1), time.Now()
 	addr := netip.MustParseAddr("10.0.0.0")
 	for range 400_000 {
 		_, ok := l.Take(addr, uuid.Nil, now)
