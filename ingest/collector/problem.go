@@ -14,7 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"lodestone/pkg/problem"
-	"lodestone/pkg/requestid"
+	"lodestone/pkg/tracing"
 )
 
 // Code says why one element of a request was refused.
@@ -184,7 +184,7 @@ func appendQuoted(out []byte, text string) []byte {
 }
 
 const (
-	headerRequestID = requestid.Header
+	headerRequestID = tracing.RequestIDHeader
 	requestIDBytes  = 32
 	retryAfter      = "2" // seconds
 	exposedHeaders  = headerRequestID + ", " + fasthttp.HeaderRetryAfter
@@ -193,7 +193,7 @@ const (
 // requestID returns the id that the client or a proxy gave, if it is safe to repeat and to log, or
 // a new one, which it writes to fresh.
 func requestID(fresh *[requestIDBytes]byte, given []byte) []byte {
-	if requestid.Valid(given) {
+	if tracing.ValidRequestID(given) {
 		return given
 	}
 	var id [requestIDBytes / 2]byte

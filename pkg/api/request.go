@@ -16,11 +16,11 @@ import (
 
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
-	"lodestone/pkg/requestid"
+	"lodestone/pkg/tracing"
 )
 
 // RequestIDHeader carries the id of a request, in the answer and, if the client set one, before.
-const RequestIDHeader = requestid.Header
+const RequestIDHeader = tracing.RequestIDHeader
 
 type requestKey struct{}
 
@@ -97,7 +97,7 @@ func wantsPage(r *http.Request) bool {
 
 // requestID returns the client's id if it is one that is safe to log and to send back.
 func requestID(sent []string) string {
-	if len(sent) == 1 && requestid.Valid(sent[0]) {
+	if len(sent) == 1 && tracing.ValidRequestID(sent[0]) {
 		return sent[0]
 	}
 	return uuid.NewString()
