@@ -16,14 +16,14 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/person"
-	"lodestone/pkg/objectstore"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/postgres"
 )
 
 // openLog returns the log of erasures in a directory.
 func openLog(t *testing.T, dir string) *person.Log {
 	t.Helper()
-	log, err := person.OpenLog(person.Config{Log: dir}, objectstore.Config{})
+	log, err := person.OpenLog(person.Config{Log: dir}, blob.Config{})
 	require.NoError(t, err)
 	return log
 }

@@ -17,9 +17,9 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/crud/person"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/config"
 	"lodestone/pkg/email"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 )
 
@@ -102,11 +102,11 @@ func (c *accountChangeCommand) Run(ctx context.Context) error {
 }
 
 type accountDeleteCommand struct {
-	Postgres postgres.Config    `embed:""`
-	Erasure  person.Config      `embed:""`
-	S3       objectstore.Config `embed:""`
-	Name     string             `name:"name" required:"" env:"-" help:"Name of the account, to confirm."`
-	ID       uuid.UUID          `arg:"" help:"Id of the account, as the list shows it."`
+	Postgres postgres.Config `embed:""`
+	Erasure  person.Config   `embed:""`
+	S3       blob.Config     `embed:""`
+	Name     string          `name:"name" required:"" env:"-" help:"Name of the account, to confirm."`
+	ID       uuid.UUID       `arg:"" help:"Id of the account, as the list shows it."`
 }
 
 // Run deletes the account.

@@ -9,11 +9,11 @@ import (
 
 	"lodestone/crud/file"
 	"lodestone/pkg/backup"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/build"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 )
 
@@ -40,7 +40,7 @@ func (c backupStores) open(ctx context.Context, at string, fn func(*backup.Backu
 			Postgres: pool, ClickHouse: c.ClickHouse, Kafka: c.Kafka, S3: c.Files.S3,
 			Program: build.Current().Version, Log: c.Process.logger(), Progress: progress,
 		}
-		if at, ok := objectstore.ParseLocation(c.Files.Store); ok {
+		if at, ok := blob.ParseLocation(c.Files.Store); ok {
 			client, err := c.Files.S3.Open()
 			if err != nil {
 				return err
@@ -87,7 +87,7 @@ func (c *backupCreateCommand) Run(ctx context.Context) error {
 
 // placed is a place of backups, with the settings of buckets.
 type placed struct {
-	s3 objectstore.Config
+	s3 blob.Config
 	at string
 }
 
@@ -96,16 +96,16 @@ func (p placed) Validate() error {
 	if p.at == "" {
 		return config.Invalid("PLACE", "is empty", "name a directory, or s3://bucket/prefix")
 	}
-	if _, bucket := objectstore.ParseLocation(p.at); bucket {
+	if _, bucket := blob.ParseLocation(p.at); bucket {
 		return p.s3.Validate()
 	}
 	return nil
 }
 
 type backupListCommand struct {
-	Backup backup.Config      `embed:""`
-	S3     objectstore.Config `embed:""`
-	Place  string             `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Backup backup.Config `embed:""`
+	S3     blob.Config   `embed:""`
+	Place  string        `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
 }
 
 // Run lists backups.
@@ -136,10 +136,10 @@ func (c *backupListCommand) Run(ctx context.Context) error {
 }
 
 type backupCheckCommand struct {
-	Backup backup.Config      `embed:""`
-	S3     objectstore.Config `embed:""`
-	Name   string             `name:"backup" placeholder:"NAME" help:"Backup to check. Default: the newest."`
-	Place  string             `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Backup backup.Config `embed:""`
+	S3     blob.Config   `embed:""`
+	Name   string        `name:"backup" placeholder:"NAME" help:"Backup to check. Default: the newest."`
+	Place  string        `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
 }
 
 // Run checks a backup.
@@ -167,7 +167,7 @@ func (c *backupCheckCommand) Run(ctx context.Context) error {
 	})
 }
 
-func withBackups(c backup.Config, s3 objectstore.Config, at string, fn func(*backup.Backups) error) error {
+func withBackups(c backup.Config, s3 blob.Config, at string, fn func(*backup.Backups) error) error {
 	if err := validate(placed{s3, at}); err != nil {
 		return err
 	}

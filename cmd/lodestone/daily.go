@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/query/export"
 )
@@ -39,7 +39,7 @@ func (c *exportDailyCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if _, bucket := objectstore.ParseLocation(c.Archive.To); !bucket {
+	if _, bucket := blob.ParseLocation(c.Archive.To); !bucket {
 		if err := config.Writable("--export-to", c.Archive.To); err != nil {
 			return err
 		}

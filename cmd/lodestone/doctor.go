@@ -8,10 +8,10 @@ import (
 	"lodestone/cmd/lodestone/doctor"
 	"lodestone/crud/file"
 	"lodestone/crud/person"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 )
 
@@ -44,10 +44,10 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 	}
 	m := doctor.Machine{Spool: c.SpoolDir, Data: c.Data.Data, Addresses: []string{c.PublicURL, c.CollectorURL}}
 	e := doctor.Engines{Postgres: c.Postgres, ClickHouse: c.ClickHouse, Kafka: c.Kafka, HTTPURL: c.HTTPURL, SQLURL: c.SQLURL}
-	if at, ok := objectstore.ParseLocation(c.Files.Store); ok {
+	if at, ok := blob.ParseLocation(c.Files.Store); ok {
 		e.Buckets = append(e.Buckets, doctor.Bucket{Setting: "--file-store", Store: c.Files.S3, At: at})
 	}
-	if at, ok := objectstore.ParseLocation(c.Erasure.Log); ok {
+	if at, ok := blob.ParseLocation(c.Erasure.Log); ok {
 		e.Buckets = append(e.Buckets, doctor.Bucket{Setting: "--erasure-log", Store: c.Files.S3, At: at})
 	} else {
 		m.ErasureLog = c.Erasure.Log

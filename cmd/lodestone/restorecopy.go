@@ -6,22 +6,22 @@ import (
 	"time"
 
 	"lodestone/pkg/backup"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 )
 
 type restoreCopyCommand struct {
-	Process    processConfig      `embed:""`
-	Postgres   postgres.Config    `embed:""`
-	ClickHouse clickhouse.Config  `embed:""`
-	Kafka      kafka.Config       `embed:""`
-	S3         objectstore.Config `embed:""`
-	Backup     backup.Config      `embed:""`
-	Group      string             `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. That of a copy of the events after the first ends with -copy- and its number."`
-	Name       string             `name:"backup" placeholder:"NAME" help:"Backup to restore. Default: the newest."`
-	Place      string             `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Process    processConfig     `embed:""`
+	Postgres   postgres.Config   `embed:""`
+	ClickHouse clickhouse.Config `embed:""`
+	Kafka      kafka.Config      `embed:""`
+	S3         blob.Config       `embed:""`
+	Backup     backup.Config     `embed:""`
+	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. That of a copy of the events after the first ends with -copy- and its number."`
+	Name       string            `name:"backup" placeholder:"NAME" help:"Backup to restore. Default: the newest."`
+	Place      string            `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
 }
 
 // Run restores the ClickHouse of a backup as a copy of the events.

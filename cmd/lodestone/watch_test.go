@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/file"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/httpserver"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/test/certificatetest"
 	"lodestone/query/export"
 )
@@ -78,7 +78,7 @@ func optionalMetrics(t *testing.T) string {
 	c := clickhouse.Config{URL: "clickhouse://127.0.0.1:1/lodestone"}
 	days, err := export.NewArchive(export.ArchiveConfig{To: t.TempDir(), Interval: time.Minute, Timeout: time.Minute, MemoryBytes: 1 << 30}, export.ArchiveDeps{ClickHouse: c, HTTP: "http://127.0.0.1:1", Log: log, Registerer: registry})
 	require.NoError(t, err)
-	_, err = file.New(file.Config{Store: "s3://files/", S3: objectstore.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x", SecretKey: "x"}}, file.Deps{Log: log})
+	_, err = file.New(file.Config{Store: "s3://files/", S3: blob.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "x", SecretKey: "x"}}, file.Deps{Log: log})
 	require.NoError(t, err)
 	page := exposed(registry)
 	require.NoError(t, days.Close())

@@ -3,14 +3,14 @@ package file
 import (
 	"errors"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/config"
-	"lodestone/pkg/objectstore"
 )
 
 // Config is the setting of where files are stored.
 type Config struct {
-	Store string             `name:"file-store" placeholder:"s3://BUCKET/PREFIX" help:"Bucket for the files of lead magnets. Default: they are stored in Postgres. Files that are stored already stay where they are."`
-	S3    objectstore.Config `embed:""`
+	Store string      `name:"file-store" placeholder:"s3://BUCKET/PREFIX" help:"Bucket for the files of lead magnets. Default: they are stored in Postgres. Files that are stored already stay where they are."`
+	S3    blob.Config `embed:""`
 }
 
 // Validate returns every problem of the settings.
@@ -18,7 +18,7 @@ func (c Config) Validate() error {
 	var errs []error
 	if c.Store != "" {
 		errs = append(errs, c.S3.Validate())
-		if _, ok := objectstore.ParseLocation(c.Store); !ok {
+		if _, ok := blob.ParseLocation(c.Store); !ok {
 			errs = append(errs, config.Invalid("--file-store", "is not an address of a bucket", "write s3://bucket/prefix"))
 		}
 	}

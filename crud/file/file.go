@@ -20,8 +20,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/config"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/service"
@@ -60,7 +60,7 @@ func New(c Config, d Deps) (*Files, error) {
 		return nil, err
 	}
 	f := &Files{deps: d}
-	if at, ok := objectstore.ParseLocation(c.Store); ok {
+	if at, ok := blob.ParseLocation(c.Store); ok {
 		client, err := c.S3.Open()
 		if err != nil {
 			return nil, err

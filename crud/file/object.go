@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/minio/minio-go/v7"
 
-	"lodestone/pkg/objectstore"
+	"lodestone/pkg/blob"
 )
 
 // partSize is how much of a file is in memory while it is sent.
@@ -17,7 +17,7 @@ const partSize = 16 << 20
 // objects are files in a bucket.
 type objects struct {
 	client *minio.Client
-	at     objectstore.Location
+	at     blob.Location
 }
 
 func (o *objects) name(id uuid.UUID) string { return o.at.Prefix + id.String() }

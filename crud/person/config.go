@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/config"
-	"lodestone/pkg/objectstore"
 )
 
 // Config is the setting of erasing.
@@ -18,12 +18,12 @@ type Config struct {
 const maxBackupDays = 4000
 
 // Validate returns every problem of the settings.
-func (c Config) Validate(s3 objectstore.Config) error {
+func (c Config) Validate(s3 blob.Config) error {
 	var errs []error
 	if c.BackupDays < 0 || c.BackupDays > maxBackupDays {
 		errs = append(errs, config.Invalid("--backup-days", "is out of range", "give a number of days from 0 to 4000"))
 	}
-	if _, bucket := objectstore.ParseLocation(c.Log); bucket {
+	if _, bucket := blob.ParseLocation(c.Log); bucket {
 		errs = append(errs, s3.Validate())
 	} else if strings.HasPrefix(c.Log, "s3:") {
 		errs = append(errs, config.Invalid("--erasure-log", "is not an address of a bucket", "write s3://bucket/prefix, or a directory"))

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/config"
-	"lodestone/pkg/objectstore"
 )
 
 // Entry is an erasure in the log. It has no address.
@@ -33,20 +33,20 @@ func (e Entry) ofAccount() bool { return e.PersonID == uuid.Nil }
 
 // Log is where erasures are on record outside the databases: one file or object each, so that any
 // number of processes may write. It is safe for concurrent use.
-type Log struct{ folder objectstore.Folder }
+type Log struct{ folder blob.Folder }
 
 // OpenLog returns the log of the settings, or nil if there is none. It makes the directory, and
 // does not connect to a bucket.
-func OpenLog(c Config, s3 objectstore.Config) (*Log, error) {
+func OpenLog(c Config, s3 blob.Config) (*Log, error) {
 	if c.Log == "" {
 		return nil, nil
 	}
-	if _, bucket := objectstore.ParseLocation(c.Log); !bucket {
+	if _, bucket := blob.ParseLocation(c.Log); !bucket {
 		if err := config.Writable("--erasure-log", c.Log); err != nil {
 			return nil, err
 		}
 	}
-	folder, err := objectstore.OpenFolder(c.Log, s3)
+	folder, err := blob.OpenFolder(c.Log, s3)
 	if err != nil {
 		return nil, fmt.Errorf("open erasure log: %w", err)
 	}

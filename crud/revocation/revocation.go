@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"lodestone/pkg/objectstore"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -49,11 +49,11 @@ const (
 
 // OpenPlace returns the place in a log of erasures, which is a directory or a bucket, or nil if
 // there is no log. Names of entries are in the order in which these were written.
-func OpenPlace(log string, s3 objectstore.Config) (objectstore.Folder, error) {
+func OpenPlace(log string, s3 blob.Config) (blob.Folder, error) {
 	if log == "" {
 		return nil, nil
 	}
-	place, err := objectstore.OpenFolder(strings.TrimSuffix(log, "/")+"/revoked", s3)
+	place, err := blob.OpenFolder(strings.TrimSuffix(log, "/")+"/revoked", s3)
 	if err != nil {
 		return nil, fmt.Errorf("open record of revocations: %w", err)
 	}
@@ -64,7 +64,7 @@ func OpenPlace(log string, s3 objectstore.Config) (objectstore.Folder, error) {
 // are required.
 type Deps struct {
 	Postgres   *postgres.Pool
-	Place      objectstore.Folder
+	Place      blob.Folder
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }

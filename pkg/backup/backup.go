@@ -19,10 +19,10 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/service"
 	"lodestone/pkg/store"
@@ -36,7 +36,7 @@ type Config struct {
 // Bucket has the files of lead magnets, if Postgres has not.
 type Bucket struct {
 	Client *minio.Client
-	At     objectstore.Location
+	At     blob.Location
 }
 
 // Deps are the dependencies of backups. Files and Progress may be nil; all else is required, but
@@ -45,7 +45,7 @@ type Deps struct {
 	Postgres   *postgres.Pool
 	ClickHouse clickhouse.Config
 	Kafka      kafka.Config
-	S3         objectstore.Config // of a place in a bucket
+	S3         blob.Config // of a place in a bucket
 	Files      *Bucket
 	Program    string // the version of this program
 	Log        *slog.Logger

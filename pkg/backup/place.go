@@ -14,9 +14,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/durable"
-	"lodestone/pkg/objectstore"
 )
 
 // place is where backups are. Names have slashes. An error that wraps fs.ErrNotExist says that
@@ -36,8 +35,8 @@ type place interface {
 }
 
 // openPlace returns the place of the settings. It does not connect to a bucket.
-func openPlace(at string, c Config, s3 objectstore.Config) (place, error) {
-	if bucket, ok := objectstore.ParseLocation(at); ok {
+func openPlace(at string, c Config, s3 blob.Config) (place, error) {
+	if bucket, ok := blob.ParseLocation(at); ok {
 		client, err := s3.Open()
 		if err != nil {
 			return nil, fmt.Errorf("open place of backups: %w", err)
@@ -85,7 +84,7 @@ func (d directory) create(_ context.Context, name string, write func(io.Writer) 
 	if err := os.MkdirAll(filepath.Dir(d.file(name)), 0o700); err != nil {
 		return o, fmt.Errorf("write %s: %w", name, err)
 	}
-	err = durable.Write(d.file(name), func(w io.Writer) error {
+	err = blob.WriteFile(d.file(name), func(w io.Writer) error {
 		c := count(w)
 		err := write(c)
 		o = c.object(name)
@@ -161,8 +160,8 @@ func (d directory) server(name string) (clickhouse.BackupPlace, error) {
 // bucketPlace is a place in a bucket.
 type bucketPlace struct {
 	client *minio.Client
-	at     objectstore.Location
-	config objectstore.Config
+	at     blob.Location
+	config blob.Config
 }
 
 // partSize is how much of an object is in memory while it is sent. A store takes ten thousand

@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/event"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 	"lodestone/pkg/test/enginetest"
@@ -312,7 +312,7 @@ func TestArchiveInABucket(t *testing.T) {
 	ids := i.store(account, first, first.AddDate(0, 0, 1))
 	s3 := newStore(t, "analytics")
 	i.config.To, i.config.TempDir = "s3://analytics/lodestone/daily", t.TempDir()
-	i.config.Store = objectstore.Config{Endpoint: s3.url, Region: "us-east-1", AccessKey: "access", SecretKey: "secret"}
+	i.config.Store = blob.Config{Endpoint: s3.url, Region: "us-east-1", AccessKey: "access", SecretKey: "secret"}
 	a, _ := i.open()
 	require.NoError(t, a.Once(t.Context()))
 	read := func(name string) []byte {

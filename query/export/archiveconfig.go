@@ -6,18 +6,18 @@ import (
 	"path/filepath"
 	"time"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/config"
-	"lodestone/pkg/objectstore"
 )
 
 // ArchiveConfig is the setting of the daily export.
 type ArchiveConfig struct {
-	To          string             `name:"export-to" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Directory or bucket of the daily export."`
-	Interval    time.Duration      `kong:"-"`
-	Timeout     time.Duration      `kong:"-"`
-	MemoryBytes int64              `kong:"-"`
-	TempDir     string             `kong:"-"`
-	Store       objectstore.Config `embed:""`
+	To          string        `name:"export-to" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Directory or bucket of the daily export."`
+	Interval    time.Duration `kong:"-"`
+	Timeout     time.Duration `kong:"-"`
+	MemoryBytes int64         `kong:"-"`
+	TempDir     string        `kong:"-"`
+	Store       blob.Config   `embed:""`
 }
 
 // BeforeApply implements the hook of kong, before it validates: these are no settings, and tests
@@ -35,7 +35,7 @@ func (c ArchiveConfig) Validate() error {
 	if _, err := c.target(); config.IsInvalid(err) { // a store that cannot be opened is reported below
 		errs = append(errs, err)
 	}
-	if _, ok := objectstore.ParseLocation(c.To); ok {
+	if _, ok := blob.ParseLocation(c.To); ok {
 		errs = append(errs, c.Store.Validate())
 	}
 	return errors.Join(errs...)
@@ -43,7 +43,7 @@ func (c ArchiveConfig) Validate() error {
 
 // target returns where the archive lies.
 func (c ArchiveConfig) target() (Target, error) {
-	if at, ok := objectstore.ParseLocation(c.To); ok {
+	if at, ok := blob.ParseLocation(c.To); ok {
 		return newBucket(c, at)
 	}
 	u, err := url.Parse(c.To)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/config"
-	"lodestone/pkg/objectstore"
 )
 
 // bucket is a Target in an S3-compatible store, where an object replaces another one at once.
@@ -25,7 +25,7 @@ type bucket struct {
 // partSize is how much of a file is in memory while it is sent.
 const partSize = 16 << 20
 
-func newBucket(c ArchiveConfig, at objectstore.Location) (*bucket, error) {
+func newBucket(c ArchiveConfig, at blob.Location) (*bucket, error) {
 	client, err := c.Store.Open()
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"lodestone/crud/file"
 	"lodestone/pkg/backup"
-	"lodestone/pkg/objectstore"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -31,7 +31,7 @@ func TestABackupWhileADocumentIsDeleted(t *testing.T) {
 	l.age()
 	client, err := l.config.S3.Open()
 	require.NoError(t, err)
-	at, _ := objectstore.ParseLocation(l.config.Store)
+	at, _ := blob.ParseLocation(l.config.Store)
 	var during func()
 	var printed []string
 	deps := backup.Deps{

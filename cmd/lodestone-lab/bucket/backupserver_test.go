@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/pkg/backup"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/clickhouse"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -24,7 +24,7 @@ func TestClickHouseRestoresFromABucketByItself(t *testing.T) {
 	enginetest.Run(t, server)
 	stack := enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2, ClickHouse: server.URL()})
 	address, _, _ := serveAccounts(t, "backups", "us-east-1", nil) // for which ClickHouse signs if the address names no region
-	s3 := objectstore.Config{Endpoint: address, AccessKey: accessKey, SecretKey: secretKey}
+	s3 := blob.Config{Endpoint: address, AccessKey: accessKey, SecretKey: secretKey}
 	deps := backup.Deps{Postgres: enginetest.MigratedPostgres(t), ClickHouse: stack.ClickHouse, Kafka: stack.Kafka, S3: s3, Log: slog.New(slog.DiscardHandler)}
 	require.NoError(t, stack.Conn.Exec(t.Context(), `INSERT INTO lodestone.events (account_id, access_link_id, event_id, event_type, event_data, created_at, received_at, kafka_topic_id, kafka_offset)
 		SELECT generateUUIDv4(), generateUUIDv4(1), generateUUIDv4(2), 'page_viewed', '{}', now(), now64(), generateUUIDv4(3), number FROM numbers(100)`))

@@ -27,7 +27,7 @@ import (
 	"github.com/versity/versitygw/embedgw"
 	"go.uber.org/goleak"
 
-	"lodestone/pkg/objectstore"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/store"
 	"lodestone/pkg/test/certificatetest"
 	"lodestone/pkg/test/enginetest"
@@ -114,7 +114,7 @@ func TestDailyExportIntoABucket(t *testing.T) {
 
 	a, err := export.NewArchive(export.ArchiveConfig{
 		To: "s3://analytics/daily", Interval: time.Hour, Timeout: time.Minute, MemoryBytes: 256 << 20, TempDir: t.TempDir(),
-		Store: objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
+		Store: blob.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
 	}, export.ArchiveDeps{ClickHouse: c, HTTP: querytest.HTTP(t), Postgres: db, Log: querytest.Log(), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, a.Close()) }()

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/person"
-	"lodestone/pkg/objectstore"
+	"lodestone/pkg/blob"
 )
 
 // The log of erasures in a bucket has what was appended last under an id, and names the object that
 // cannot be read.
 func TestErasureLogInABucket(t *testing.T) {
 	address, dir, _ := serve(t, "documents")
-	log, err := person.OpenLog(person.Config{Log: "s3://documents/erasures"}, objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey})
+	log, err := person.OpenLog(person.Config{Log: "s3://documents/erasures"}, blob.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey})
 	require.NoError(t, err)
 	e := person.Entry{Version: 1, ID: uuid.New(), AccountID: uuid.New(), PersonID: uuid.New(), ErasedAt: time.Now().UTC()}
 	bad := uuid.New()

@@ -16,8 +16,8 @@ import (
 	"github.com/versity/versitygw/auth"
 
 	"lodestone/crud/file"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/config"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -47,7 +47,7 @@ func newLibraryOf(t *testing.T, accounts auth.IAMService) *library {
 	address, l.dir, l.stop = serveAccounts(t, "documents", region, accounts)
 	l.config = file.Config{
 		Store: "s3://documents/lodestone",
-		S3:    objectstore.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
+		S3:    blob.Config{Endpoint: address, Region: region, AccessKey: accessKey, SecretKey: secretKey},
 	}
 	require.NoError(t, store.New(l.db.Unscoped()).InsertAccount(t.Context(), store.InsertAccountParams{ID: l.account, Name: "Test", Plan: "team"}))
 	return l
@@ -223,8 +223,8 @@ func TestSettingsOfABucket(t *testing.T) {
 	require.ErrorContains(t, l.open(l.config).Start(t.Context()), "--file-store")
 	for setting, c := range map[string]file.Config{
 		"--file-store":    {Store: "/directory", S3: l.config.S3},
-		"--s3-endpoint":   {Store: "s3://documents", S3: objectstore.Config{Endpoint: "host:9000"}},
-		"--s3-secret-key": {Store: "s3://documents", S3: objectstore.Config{Endpoint: "http://host:9000", AccessKey: "x"}},
+		"--s3-endpoint":   {Store: "s3://documents", S3: blob.Config{Endpoint: "host:9000"}},
+		"--s3-secret-key": {Store: "s3://documents", S3: blob.Config{Endpoint: "http://host:9000", AccessKey: "x"}},
 	} {
 		require.ErrorContains(t, c.Validate(), setting)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/objectstore"
+	"lodestone/pkg/blob"
 	"lodestone/pkg/test/certificatetest"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestBucketOverTLS(t *testing.T) {
 	address, _, _ := serve(t, "documents")
 	ask := func(a *certificatetest.Authority) error {
-		c := objectstore.Config{
+		c := blob.Config{
 			Endpoint: "https://" + certificatetest.Proxy(t, strings.TrimPrefix(address, "http://"), a.Issue("store")), Region: region,
 			AccessKey: accessKey, SecretKey: secretKey,
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/test/certificatetest"
 	"lodestone/pkg/test/enginetest"
@@ -74,8 +74,8 @@ func TestEngines(t *testing.T) {
 		{func(e *Engines) { e.HTTPURL = "http://u:hunter2@" + away }, "--clickhouse-http-url (LODESTONE_CLICKHOUSE_HTTP_URL) gets no answer", ""},
 		{func(e *Engines) { e.SQLURL = strings.Replace(e.SQLURL, "@", "hunter2@", 1) }, "--sql-url (LODESTONE_SQL_URL) gets no answer", ""},
 		{func(e *Engines) {
-			store := objectstore.Config{Endpoint: "http://" + away, AccessKey: "k", SecretKey: "hunter2", Region: "x"}
-			e.Buckets = []Bucket{{"--file-store", store, objectstore.Location{Bucket: "documents"}}}
+			store := blob.Config{Endpoint: "http://" + away, AccessKey: "k", SecretKey: "hunter2", Region: "x"}
+			e.Buckets = []Bucket{{"--file-store", store, blob.Location{Bucket: "documents"}}}
 		}, "bucket: the store of documents gives no answer", "--file-store"},
 	} {
 		e := well

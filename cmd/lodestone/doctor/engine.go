@@ -8,10 +8,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/pkg/blob"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/config"
 	"lodestone/pkg/kafka"
-	"lodestone/pkg/objectstore"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
@@ -31,8 +31,8 @@ type Engines struct {
 // Bucket is one of an object store.
 type Bucket struct {
 	Setting string // that names it
-	Store   objectstore.Config
-	At      objectstore.Location
+	Store   blob.Config
+	At      blob.Location
 }
 
 // Check asks each engine, with its login, for its time and its disks.

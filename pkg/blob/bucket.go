@@ -1,5 +1,6 @@
-// Package objectstore opens buckets of S3-compatible stores.
-package objectstore
+// Package blob opens buckets of S3-compatible stores, keeps small documents in a bucket or a
+// directory, and writes files that are whole or not there.
+package blob
 
 import (
 	"errors"

@@ -1,5 +1,4 @@
-// Package durable writes files that are on the disk, whole, or not there.
-package durable
+package blob
 
 import (
 	"errors"
@@ -9,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file under another name, which it loses when it is complete and on the disk. After
-// an error there is neither. It replaces a file of the name.
-func Write(path string, write func(io.Writer) error) (err error) {
+// WriteFile writes a file that is on the disk, whole, or not there: under another name, which it
+// loses when it is complete and on the disk. After an error there is neither. It replaces a file of the name.
+func WriteFile(path string, write func(io.Writer) error) (err error) {
 	part := path + ".part"
 	f, err := os.Create(part)
 	if err != nil {

@@ -1,4 +1,4 @@
-package objectstore
+package blob
 
 import (
 	"bytes"
@@ -12,8 +12,6 @@ import (
 	"strings"
 
 	"github.com/minio/minio-go/v7"
-
-	"lodestone/pkg/durable"
 )
 
 // Folder holds small JSON documents, in a directory or a bucket. Names are without the suffix
@@ -61,7 +59,7 @@ func (d directory) Address(name string) string { return filepath.Join(string(d),
 
 // Write implements Folder.
 func (d directory) Write(_ context.Context, name string, text []byte) error {
-	return durable.Write(d.Address(name), func(w io.Writer) error {
+	return WriteFile(d.Address(name), func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
