@@ -11,7 +11,6 @@ import (
 
 	"lodestone/pkg/api"
 	"lodestone/pkg/attachment"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/limit"
 	"lodestone/pkg/problem"
@@ -62,7 +61,7 @@ func (q *Query) exportEvents(w http.ResponseWriter, r *http.Request, in *exportE
 	if err != nil {
 		return exportProblem(err)
 	}
-	if err := audit.Record(r.Context(), q.postgres); err != nil {
+	if err := auth.RecordRead(r.Context(), q.postgres); err != nil {
 		return errors.Join(err, file.Close())
 	}
 	_, err = file.WriteTo(out)
@@ -110,7 +109,7 @@ func (q *Query) exportReaders(w http.ResponseWriter, r *http.Request, in *export
 		_, err := out.Write(nil)
 		return err
 	}
-	if err := audit.Record(r.Context(), q.postgres); err != nil {
+	if err := auth.RecordRead(r.Context(), q.postgres); err != nil {
 		return err
 	}
 	buffer := bufio.NewWriterSize(out, exportBuffer)

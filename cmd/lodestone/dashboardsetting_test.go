@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lodestone/crud/web"
-	"lodestone/pkg/audit"
+	"lodestone/pkg/auth"
 	"lodestone/pkg/client"
 	"lodestone/pkg/locale"
 )
@@ -292,7 +292,7 @@ func (v *owner) auditLog(t *testing.T) {
 	require.NoError(t, err)
 	texts := c.In(locale.English)
 	_, document := v.api("GET", "/api/v1/openapi.json", nil)
-	actions := []string{string(audit.SignIn), string(audit.SignOut), string(audit.AcceptInvitation)}
+	actions := []string{string(auth.SignIn), string(auth.SignOut), string(auth.AcceptInvitation)}
 	for _, operations := range document["paths"].(object) {
 		for method, operation := range operations.(object) {
 			id := operation.(object)["operationId"].(string)

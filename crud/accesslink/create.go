@@ -11,7 +11,6 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/jsonschema"
@@ -70,7 +69,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Access
 	if params.ID, err = uuid.NewV7(); err != nil {
 		return nil, fmt.Errorf("create access link: %w", err)
 	}
-	audit.Created(ctx, params.ID)
+	auth.RecordCreated(ctx, params.ID)
 	t, err := NewToken(l.deps.Tokens, params.ID)
 	if err != nil {
 		return nil, err

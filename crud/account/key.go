@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/plan"
@@ -152,7 +151,7 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 	if err != nil {
 		return nil, fmt.Errorf("create key: %w", err)
 	}
-	audit.Created(ctx, id)
+	auth.RecordCreated(ctx, id)
 	key := auth.NewKey()
 	var row store.GetKeyRow
 	err = s.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {

@@ -12,7 +12,6 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/locale"
@@ -128,7 +127,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 	if err != nil {
 		return nil, fmt.Errorf("create generic link: %w", err)
 	}
-	audit.Created(ctx, id)
+	auth.RecordCreated(ctx, id)
 	var created, whole GenericLink
 	var revision int64
 	err = l.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) (err error) {

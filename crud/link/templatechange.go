@@ -10,7 +10,6 @@ import (
 
 	"lodestone/crud/account"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -44,7 +43,7 @@ func (t *Templates) create(ctx context.Context, in *createTemplateInput) (*api.A
 	if err != nil {
 		return nil, fmt.Errorf("create UTM template: %w", err)
 	}
-	audit.Created(ctx, id)
+	auth.RecordCreated(ctx, id)
 	var row store.UtmTemplate
 	err = t.db.Account(ctx, owner, func(tx pgx.Tx) error {
 		// One at a time, so that two at once cannot pass the limit.

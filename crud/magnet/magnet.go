@@ -16,7 +16,6 @@ import (
 	"lodestone/crud/pdf"
 	"lodestone/crud/picture"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/limit"
 	"lodestone/pkg/plan"
@@ -140,7 +139,7 @@ func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[Lead
 	if err != nil {
 		return nil, fmt.Errorf("create lead magnet: %w", err)
 	}
-	audit.Created(ctx, id)
+	auth.RecordCreated(ctx, id)
 	var row store.LeadMagnet
 	err = m.deps.Postgres.Account(ctx, caller.AccountID, func(tx pgx.Tx) error {
 		if err := account.Reserve(ctx, tx, m.config.Plans, account.LeadMagnets, 1); err != nil {

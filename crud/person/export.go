@@ -13,7 +13,6 @@ import (
 
 	"lodestone/crud/user"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/problem"
@@ -38,8 +37,8 @@ func (p *Persons) export(ctx context.Context, a http.Handler, in *exportInput) (
 	if err != nil {
 		return nil, fmt.Errorf("export person: %w", err)
 	}
-	audit.Created(ctx, id) // the audit log keeps no address
-	if err := audit.Record(ctx, p.deps.Postgres); err != nil {
+	auth.RecordCreated(ctx, id) // the audit log keeps no address
+	if err := auth.RecordRead(ctx, p.deps.Postgres); err != nil {
 		return nil, err
 	}
 	var d PersonDocument

@@ -14,7 +14,6 @@ import (
 
 	"lodestone/crud/queue"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/problem"
@@ -49,7 +48,7 @@ func (p *Persons) erase(ctx context.Context, in *exportInput) (*api.Answer[Perso
 	if err != nil {
 		return nil, problem.Invalid(problem.Field{Field: "email", Message: err.Error()})
 	}
-	id, err := p.deps.Eraser.erase(ctx, account, address, func(id uuid.UUID) { audit.Created(ctx, id) })
+	id, err := p.deps.Eraser.erase(ctx, account, address, func(id uuid.UUID) { auth.RecordCreated(ctx, id) })
 	if err != nil {
 		return nil, fmt.Errorf("erase person: %w", err)
 	}

@@ -26,7 +26,6 @@ import (
 
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/jsonschema"
@@ -156,7 +155,7 @@ func (s *Shares) create(ctx context.Context, in *createInput) (*api.Answer[NewSh
 	if err != nil {
 		return nil, fmt.Errorf("create share: %w", err)
 	}
-	audit.Created(ctx, id)
+	auth.RecordCreated(ctx, id)
 	made := auth.ShareOf(auth.NewShareToken(), s.keys()[0])
 	row := store.InsertShareParams{ID: id, AccountID: owner, LeadMagnetID: in.ID, Name: b.Name, TokenHash: made.TokenHash[:], KeyHash: made.KeyHash[:]}
 	if row.ExpiresAt, err = s.expiry(b.ExpiresAt); err != nil {
@@ -268,7 +267,7 @@ type revokeInput struct {
 }
 
 func (s *Shares) revoke(ctx context.Context, in *revokeInput) (*api.Answer[api.Empty], error) {
-	audit.Created(ctx, in.ShareID) // and not the lead magnet, whose id is in the path as well
+	auth.RecordCreated(ctx, in.ShareID) // and not the lead magnet, whose id is in the path as well
 	err := s.deps.Postgres.Account(ctx, auth.From(ctx).AccountID, func(tx pgx.Tx) error {
 		n, err := store.New(tx).DeleteShare(ctx, store.DeleteShareParams{ID: in.ShareID, LeadMagnetID: in.ID})
 		if err == nil && n == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/crud/web"
-	"lodestone/pkg/audit"
+	"lodestone/pkg/auth"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
 )
@@ -48,7 +48,7 @@ func (s *Service) changeAccount(w http.ResponseWriter, r *http.Request) error {
 	}
 	// The session refers to the person's membership: Postgres refuses one of an account that is not
 	// theirs.
-	if err := s.deps.Postgres.Account(r.Context(), to, func(tx pgx.Tx) error { return in.begin(r.Context(), tx, audit.SignIn) }); err != nil {
+	if err := s.deps.Postgres.Account(r.Context(), to, func(tx pgx.Tx) error { return in.begin(r.Context(), tx, auth.SignIn) }); err != nil {
 		if postgres.IsForeignKeyViolation(err) {
 			return web.Error(web.NotFound, web.Brand{}).Because(err)
 		}

@@ -10,7 +10,6 @@ import (
 
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/locale"
 	"lodestone/pkg/store"
@@ -56,7 +55,7 @@ func makeSession(r *http.Request, whom holder, method string) (newSession, error
 
 // begin inserts the session, and writes it into the audit log as an action. The transaction is the
 // account's, or not scoped.
-func (n newSession) begin(ctx context.Context, tx pgx.Tx, action audit.Action) error {
+func (n newSession) begin(ctx context.Context, tx pgx.Tx, action auth.AuditAction) error {
 	if err := store.New(tx).InsertUserSession(ctx, n.InsertUserSessionParams); err != nil {
 		return fmt.Errorf("begin session: %w", err)
 	}
@@ -67,7 +66,7 @@ func (n newSession) begin(ctx context.Context, tx pgx.Tx, action audit.Action) e
 	if n.KeyID != nil {
 		caller.KeyID = *n.KeyID
 	}
-	return audit.Write(ctx, tx, audit.Entry{Action: action, Object: n.ID, Caller: caller, RequestID: api.RequestID(ctx)})
+	return auth.WriteAudit(ctx, tx, auth.AuditEntry{Action: action, Object: n.ID, Caller: caller, RequestID: api.RequestID(ctx)})
 }
 
 // enter gives the browser its session, ends the one that it had, and leads on.

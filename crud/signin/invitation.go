@@ -10,7 +10,7 @@ import (
 	"lodestone/crud/proof"
 	"lodestone/crud/user"
 	"lodestone/crud/web"
-	"lodestone/pkg/audit"
+	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/store"
 )
@@ -78,7 +78,7 @@ func (s *Service) join(w http.ResponseWriter, r *http.Request) error {
 		if in, err = makeSession(r, holder{account: taken.AccountID, user: &id}, byInvitation); err != nil {
 			return err
 		}
-		return in.begin(r.Context(), tx, audit.AcceptInvitation)
+		return in.begin(r.Context(), tx, auth.AcceptInvitation)
 	})
 	if err != nil {
 		return err

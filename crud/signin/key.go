@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 )
@@ -38,7 +37,7 @@ func (s *Service) byAPIKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = s.deps.Postgres.Account(ctx, identity.AccountID, func(tx pgx.Tx) error { return in.begin(ctx, tx, audit.SignIn) })
+	err = s.deps.Postgres.Account(ctx, identity.AccountID, func(tx pgx.Tx) error { return in.begin(ctx, tx, auth.SignIn) })
 	if err != nil {
 		return err
 	}

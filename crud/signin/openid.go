@@ -18,7 +18,6 @@ import (
 	"lodestone/crud/user"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/store"
@@ -115,7 +114,7 @@ func (s *Service) fromProvider(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = s.deps.Postgres.Account(r.Context(), account, func(tx pgx.Tx) error { return in.begin(r.Context(), tx, audit.SignIn) })
+	err = s.deps.Postgres.Account(r.Context(), account, func(tx pgx.Tx) error { return in.begin(r.Context(), tx, auth.SignIn) })
 	if err != nil {
 		return err
 	}
@@ -221,8 +220,8 @@ func (s *Service) link(ctx context.Context, tx pgx.Tx, who person) (id uuid.UUID
 		if err := q.JoinAccount(ctx, j); err != nil {
 			return id, fmt.Errorf("join account: %w", err)
 		}
-		joined := audit.Entry{Action: audit.AcceptInvitation, Object: id, Caller: auth.Identity{AccountID: j.AccountID, UserID: id}, RequestID: api.RequestID(ctx)}
-		if err := audit.Write(ctx, tx, joined); err != nil {
+		joined := auth.AuditEntry{Action: auth.AcceptInvitation, Object: id, Caller: auth.Identity{AccountID: j.AccountID, UserID: id}, RequestID: api.RequestID(ctx)}
+		if err := auth.WriteAudit(ctx, tx, joined); err != nil {
 			return id, err
 		}
 	}

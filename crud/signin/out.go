@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
 )
@@ -42,7 +41,7 @@ func endSessions(ctx context.Context, tx pgx.Tx, session Session, everywhere boo
 	}
 	for _, one := range ended {
 		caller := auth.Identity{AccountID: one.AccountID, SessionID: session.ID, UserID: session.UserID, KeyID: session.KeyID}
-		if err := audit.Write(ctx, tx, audit.Entry{Action: audit.SignOut, Object: one.ID, Caller: caller, RequestID: api.RequestID(ctx)}); err != nil {
+		if err := auth.WriteAudit(ctx, tx, auth.AuditEntry{Action: auth.SignOut, Object: one.ID, Caller: caller, RequestID: api.RequestID(ctx)}); err != nil {
 			return err
 		}
 	}

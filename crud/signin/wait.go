@@ -15,7 +15,6 @@ import (
 
 	"lodestone/crud/proof"
 	"lodestone/crud/web"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
 )
@@ -191,7 +190,7 @@ func (s *Service) complete(r *http.Request, id uuid.UUID, method string) (in new
 		} else if err != nil {
 			return fmt.Errorf("use sign-in: %w", err)
 		}
-		return in.begin(ctx, tx, audit.SignIn)
+		return in.begin(ctx, tx, auth.SignIn)
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"lodestone/pkg/attachment"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/store"
 )
@@ -88,7 +87,7 @@ func (s *Submissions) record(r *http.Request, account, link uuid.UUID) error {
 	if err != nil {
 		return fmt.Errorf("export submissions: %w", err)
 	}
-	return audit.Record(r.Context(), s.db)
+	return auth.RecordRead(r.Context(), s.db)
 }
 
 // each calls fn with every submission, newest first. The transaction shows one state of them.

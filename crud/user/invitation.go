@@ -14,7 +14,6 @@ import (
 	"lodestone/crud/mail"
 	"lodestone/crud/proof"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/email"
 	"lodestone/pkg/locale"
@@ -173,7 +172,7 @@ func (p *People) invite(ctx context.Context, in *inviteInput) (*api.Answer[Invit
 		if err != nil {
 			return err
 		}
-		audit.Created(ctx, row.ID)
+		auth.RecordCreated(ctx, row.ID)
 		return p.deps.Mail.Send(ctx, tx, mail.Message{
 			Kind: mail.KindInvitation, AccountID: caller, To: address.Text, URL: p.deps.Site + InvitationPath + secret,
 			Account: own.Name, Role: string(in.Body.Role), ExpiresAt: row.ExpiresAt, Language: locale.Or(own.Language, ""), Timezone: own.Timezone,

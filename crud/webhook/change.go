@@ -16,7 +16,6 @@ import (
 	"lodestone/crud/account"
 	"lodestone/crud/web"
 	"lodestone/pkg/api"
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/store"
@@ -109,7 +108,7 @@ func (w *Webhooks) create(ctx context.Context, in *createInput) (*api.Answer[Ful
 	if err != nil {
 		return nil, fmt.Errorf("create webhook: %w", err)
 	}
-	audit.Created(ctx, id)
+	auth.RecordCreated(ctx, id)
 	to, err := w.seal(id, b.URL)
 	if err != nil {
 		return nil, fmt.Errorf("create webhook: %w", err)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"lodestone/pkg/audit"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
@@ -69,7 +68,7 @@ func (a *API) guard(w http.ResponseWriter, r *http.Request, op *Operation, fn fu
 	}
 	r = r.WithContext(auth.NewContext(r.Context(), identity))
 	if op.changes() || op.Audited {
-		r = r.WithContext(audit.NewContext(r.Context(), entryOf(r, op, identity)))
+		r = r.WithContext(auth.WithAudit(r.Context(), entryOf(r, op, identity)))
 	}
 	if op.Timeout > defaultTimeout {
 		if err := extendDeadlines(w, op.Timeout); err != nil {
@@ -91,9 +90,9 @@ func (op *Operation) changes() bool {
 }
 
 // entryOf returns the entry of a request in the audit log. Its object is the one of the path.
-func entryOf(r *http.Request, op *Operation, caller auth.Identity) audit.Entry {
+func entryOf(r *http.Request, op *Operation, caller auth.Identity) auth.AuditEntry {
 	object, _ := jsonschema.ParseUUID(r.PathValue("id")) // one that is none is answered with 404
-	return audit.Entry{Action: audit.Action(op.ID), Object: object, Caller: caller, RequestID: RequestID(r.Context())}
+	return auth.AuditEntry{Action: auth.AuditAction(op.ID), Object: object, Caller: caller, RequestID: RequestID(r.Context())}
 }
 
 // limit counts a request, and tells the client where it stands.

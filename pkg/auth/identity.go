@@ -1,5 +1,5 @@
 // Package auth creates and verifies API keys and sessions of the dashboard, and gives a request's
-// handler the identity of its caller.
+// handler the identity of its caller. It writes the audit log.
 package auth
 
 import (

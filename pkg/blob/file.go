@@ -9,7 +9,8 @@ import (
 )
 
 // WriteFile writes a file that is on the disk, whole, or not there: under another name, which it
-// loses when it is complete and on the disk. After an error there is neither. It replaces a file of the name.
+// loses when it is complete and on the disk. After an error there is neither. It replaces a file of
+// the name.
 func WriteFile(path string, write func(io.Writer) error) (err error) {
 	part := path + ".part"
 	f, err := os.Create(part)
