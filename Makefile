@@ -359,8 +359,8 @@ font: ## Cut the typeface of the pages from Inter again (needs Python)
 	@SOURCE_DATE_EPOCH=0 .cache/font/bin/fonttools varLib.instancer --quiet .cache/guide/node_modules/inter-ui/variable/InterVariable.woff2 \
 		wght=400:700 opsz=14 --output .cache/font/inter.ttf
 	@.cache/font/bin/pyftsubset .cache/font/inter.ttf --unicodes=$(FONT_LETTERS) --layout-features=kern,mark,ccmp,locl,tnum \
-		--no-hinting --no-recalc-timestamp --flavor=woff2 --output-file=pkg/look/inter.woff2
-	@cp .cache/guide/node_modules/inter-ui/LICENSE.txt pkg/look/inter-LICENSE.txt
+		--no-hinting --no-recalc-timestamp --flavor=woff2 --output-file=pkg/asset/inter.woff2
+	@cp .cache/guide/node_modules/inter-ui/LICENSE.txt pkg/asset/inter-LICENSE.txt
 
 compose-env: ## Write .env and .secrets for docker compose, if there are none
 	@deploy/compose-env

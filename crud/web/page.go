@@ -22,8 +22,8 @@ import (
 	"strconv"
 	"strings"
 
+	"lodestone/pkg/asset"
 	"lodestone/pkg/locale"
-	"lodestone/pkg/look"
 )
 
 //go:embed web
@@ -193,15 +193,15 @@ type view struct {
 // and script element carries. An error is one of the template: nothing was sent.
 func (t *Template) Write(w http.ResponseWriter, r *http.Request, status int, p Page) error {
 	css := t.css + accentCSS(p.Brand.Accent)
-	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"), Icon: cmp.Or(p.Brand.Logo, t.site.Path(look.IconPath))}
+	v := view{Page: p, Nonce: rand.Text(), Ground: Token("ground"), Icon: cmp.Or(p.Brand.Logo, t.site.Path(asset.IconPath))}
 	if v.T = p.Texts; v.T == nil {
 		v.T = t.site.catalogue.In(locale.English)
 	} else if p.Brand.Language == nil {
 		w.Header().Add("Vary", "Accept-Language")
 	}
 	if p.Font || p.Brand.Font || t.site.cookie != "" { // private pages are the owner's
-		css += look.FontCSS(t.site.prefix) + ":root{--sans:" + look.FontStack + "}"
-		v.FontPath = t.site.Path(look.FontPath)
+		css += asset.FontCSS(t.site.prefix) + ":root{--sans:" + asset.FontStack + "}"
+		v.FontPath = t.site.Path(asset.FontPath)
 		p.Policy.font = true
 	}
 	v.Style = template.CSS(css) //nolint:gosec // ours, and colours that were parsed

@@ -18,12 +18,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"lodestone/pkg/asset"
 	"lodestone/pkg/auth"
 	"lodestone/pkg/certificate"
 	"lodestone/pkg/clientaddr"
 	"lodestone/pkg/idempotency"
 	"lodestone/pkg/jsonschema"
-	"lodestone/pkg/look"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
@@ -115,7 +115,7 @@ func New(d Deps) *API {
 	}
 	a.openapi = newDescription(a.schemas)
 	a.document = sync.OnceValue(a.newDocument)
-	look.Mount(a.Handle)
+	asset.MountLook(a.Handle)
 	a.Handle("GET "+SpecPath, http.HandlerFunc(a.serveSpec))
 	a.Handle("GET "+DocsPath, http.HandlerFunc(a.serveDocs))
 	a.Handle("GET "+scriptPath, http.HandlerFunc(a.serveDocsScript))

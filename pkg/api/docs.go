@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"lodestone/pkg/asset"
 	"lodestone/pkg/jsonschema"
-	"lodestone/pkg/look"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 )
@@ -101,7 +101,7 @@ type (
 
 // docsStyle returns the style of a page of the documentation. up leads from the page to the root of
 // the site.
-func docsStyle(up string) string { return look.FontCSS(up) + docsCSS }
+func docsStyle(up string) string { return asset.FontCSS(up) + docsCSS }
 
 // Ways from pages to the root of the site.
 const (
@@ -128,7 +128,7 @@ func (a *API) renderDocs() ([]byte, error) {
 
 func (a *API) docsContent() (*docsPage, error) {
 	p := &docsPage{
-		CSS: template.CSS(docsStyle(upFromDocs)), Icon: template.HTML(look.Icon(upFromDocs)), Script: path.Base(scriptPath), //nolint:gosec // ours, from this directory
+		CSS: template.CSS(docsStyle(upFromDocs)), Icon: template.HTML(asset.IconLink(upFromDocs)), Script: path.Base(scriptPath), //nolint:gosec // ours, from this directory
 		Authenticate: docsCode{"Shell", "source data/lodestone.env\ncurl -H \"Authorization: Bearer $LODESTONE_API_KEY\" \\\n  \"$LODESTONE_URL/api/v1/lead-magnets\"", true},
 		Pages:        docsCode{"Part of an answer", "\"pagination\": {\n  \"page\": 1,\n  \"per_page\": 20,\n  \"total\": 57,\n  \"total_pages\": 3\n}", false},
 		Headers: docsCode{"Headers of an answer", "RateLimit-Policy: \"requests\";q=1000;w=60\nRateLimit: \"requests\";r=998;t=41\nX-RateLimit-Limit: 1000\n" +

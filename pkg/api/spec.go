@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"lodestone/pkg/look"
+	"lodestone/pkg/asset"
 	"lodestone/pkg/problem"
 	"lodestone/pkg/ratelimit"
 )
@@ -133,7 +133,7 @@ func (a *API) explainProblem(w http.ResponseWriter, r *http.Request) {
 			Code                 problem.Code
 			Status               int
 			Title, Cause, Remedy string
-		}{template.CSS(docsStyle(upFromProblem)), template.HTML(look.Icon(upFromProblem)), code, code.Status(), code.Title(), code.Cause(), code.Remedy()}) //nolint:gosec // our own
+		}{template.CSS(docsStyle(upFromProblem)), template.HTML(asset.IconLink(upFromProblem)), code, code.Status(), code.Title(), code.Cause(), code.Remedy()}) //nolint:gosec // our own
 		return
 	}
 	a.WriteProblem(w, r, problem.New(problem.NotFound, "There is no problem with this code."))

@@ -1,5 +1,6 @@
 // Package asset serves the files that the build of a front-end wrote. The build compresses them as
-// far as it can; a client gets the smallest form that it takes.
+// far as it can; a client gets the smallest form that it takes. It also has what
+// all pages share: the typeface, the icon, and what crawlers ask for.
 package asset
 
 import (

@@ -1,4 +1,4 @@
-package look_test
+package asset_test
 
 import (
 	"bytes"
@@ -10,13 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/look"
+	"lodestone/pkg/asset"
 )
 
-func get(t *testing.T, path string) *httptest.ResponseRecorder {
+func getLook(t *testing.T, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	mux := http.NewServeMux()
-	look.Mount(mux.Handle)
+	asset.MountLook(mux.Handle)
 	out := httptest.NewRecorder()
 	mux.ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 	require.Equal(t, http.StatusOK, out.Code, path)
@@ -25,21 +25,21 @@ func get(t *testing.T, path string) *httptest.ResponseRecorder {
 
 func TestTheTypefaceIsSmallAndKeptForGood(t *testing.T) {
 	t.Parallel()
-	out := get(t, look.FontPath)
+	out := getLook(t, asset.FontPath)
 	require.Equal(t, "font/woff2", out.Header().Get("Content-Type"))
 	require.Contains(t, out.Header().Get("Cache-Control"), "immutable")
 	require.True(t, bytes.HasPrefix(out.Body.Bytes(), []byte("wOF2")))
 	require.Less(t, out.Body.Len(), 35<<10)
-	require.Contains(t, look.FontCSS("/base"), `url("/base`+look.FontPath+`")`)
-	require.Contains(t, look.FontCSS(""), "font-display:optional")
+	require.Contains(t, asset.FontCSS("/base"), `url("/base`+asset.FontPath+`")`)
+	require.Contains(t, asset.FontCSS(""), "font-display:optional")
 }
 
 func TestBrowsersGetAnIcon(t *testing.T) {
 	t.Parallel()
-	svg := get(t, look.IconPath)
+	svg := getLook(t, asset.IconPath)
 	require.Equal(t, "image/svg+xml", svg.Header().Get("Content-Type"))
 	require.Contains(t, svg.Body.String(), "prefers-color-scheme:dark")
-	ico := get(t, "/favicon.ico").Body.Bytes()
+	ico := getLook(t, "/favicon.ico").Body.Bytes()
 	picture, err := png.Decode(bytes.NewReader(ico[22:]))
 	require.NoError(t, err)
 	alpha := func(x, y int) uint32 { _, _, _, a := picture.At(x, y).RGBA(); return a }
@@ -50,7 +50,7 @@ func TestBrowsersGetAnIcon(t *testing.T) {
 
 func TestCrawlersAreKeptFromTheAPI(t *testing.T) {
 	t.Parallel()
-	text := get(t, "/robots.txt").Body.String()
+	text := getLook(t, "/robots.txt").Body.String()
 	require.True(t, strings.HasPrefix(text, "User-agent: *\n"))
 	require.Contains(t, text, "Disallow: /api/\n")
 }
