@@ -1,17 +1,17 @@
 // Command lodestone-clickhouse runs the ClickHouse server inside libchdb as a child of lodestone.
+// It is a program of its own because loading a library at run time makes a binary dynamically
+// linked.
 package main
 
 import (
 	"fmt"
 	"os"
 	"runtime"
-
-	"lodestone/pkg/engine/launcher"
 )
 
 func main() {
 	runtime.LockOSThread()
-	if err := launcher.Run(os.Getenv(launcher.LibraryVariable), os.Args[1:]); err != nil {
+	if err := run(os.Getenv(libraryVariable), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "lodestone-clickhouse:", err)
 		os.Exit(1)
 	}

@@ -160,7 +160,7 @@ func (c *ClickHouse) command(server install.ClickHouse) *exec.Cmd {
 	cmd.Env = c.config.childEnvironment()
 	if server.Library != "" {
 		cmd = exec.Command(c.config.Launcher, "--config-file="+c.path("config.xml"), "--log-level=error")
-		cmd.Env = append(c.config.childEnvironment(), launcherLibrary+"="+server.Library, "TERM=dumb",
+		cmd.Env = append(c.config.childEnvironment(), LauncherLibrary+"="+server.Library, "TERM=dumb",
 			"HOME="+c.config.Dir) // its console keeps a history, and would read a user's client settings
 	}
 	cmd.Dir = c.config.Dir
@@ -172,9 +172,8 @@ func (c *ClickHouse) path(name string) string { return filepath.Join(c.config.Di
 // launcherName is the program that runs the library; it is built beside lodestone.
 const launcherName = "lodestone-clickhouse"
 
-// launcherLibrary is launcher.LibraryVariable. That package is not imported here, since loading a
-// library at run time makes a program dynamically linked: only the launcher's program is.
-const launcherLibrary = "LODESTONE_CLICKHOUSE_LIBRARY"
+// LauncherLibrary is the environment variable in which the launcher finds the library's file.
+const LauncherLibrary = "LODESTONE_CLICKHOUSE_LIBRARY"
 
 func findLauncher() (string, error) {
 	self, err := os.Executable()

@@ -21,7 +21,6 @@ import (
 
 	"lodestone/pkg/engine"
 	"lodestone/pkg/engine/child"
-	"lodestone/pkg/engine/launcher"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -403,7 +402,7 @@ func TestLauncherEndsWithItsInput(t *testing.T) {
 		for range 3 {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // then it is killed, which Wait tells
 			cmd := exec.CommandContext(ctx, enginetest.Launcher(t), "--config-file="+filepath.Join(dir, "config.xml"))
-			cmd.Env = append(os.Environ(), "HOME="+dir, launcher.LibraryVariable+"="+binary.Library)
+			cmd.Env = append(os.Environ(), "HOME="+dir, engine.LauncherLibrary+"="+binary.Library)
 			input, err := cmd.StdinPipe()
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())

@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lodestone/pkg/engine/launcher"
+	"lodestone/pkg/engine"
 	"lodestone/pkg/test/enginetest"
 )
 
@@ -80,7 +80,7 @@ func clickhouseServer(t *testing.T, env ...string) string {
 	cmd := exec.Command(server.Server, "server", "--config-file="+filepath.Join(dir, "config.xml"))
 	if server.Library != "" {
 		cmd = exec.Command(enginetest.Launcher(t), "--config-file="+filepath.Join(dir, "config.xml"), "--log-level=error")
-		env = append(env, launcher.LibraryVariable+"="+server.Library)
+		env = append(env, engine.LauncherLibrary+"="+server.Library)
 	}
 	cmd.Dir = dir
 	cmd.Env = append(slices.Clone(env), "PATH="+os.Getenv("PATH"), "HOME="+dir, "TERM=dumb")

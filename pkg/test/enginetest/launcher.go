@@ -44,7 +44,7 @@ func buildLauncher(cache string) (path string, err error) {
 		return "", err
 	}
 	// go.sum stands for the versions of what the launcher imports.
-	sources := []string{"go.sum", "cmd/lodestone-clickhouse/main.go", "pkg/engine/launcher/launcher.go"}
+	sources := []string{"go.sum", "cmd/lodestone-clickhouse/main.go", "cmd/lodestone-clickhouse/launcher.go"}
 	h := sha256.New()
 	h.Write([]byte(runtime.Version()))
 	for _, name := range sources {

@@ -1,7 +1,4 @@
-// Package launcher runs the ClickHouse server of the library libchdb, which takes over the process.
-// It implements lodestone-clickhouse, which is a program of its own because loading a library at
-// run time makes a binary dynamically linked.
-package launcher
+package main
 
 import (
 	"errors"
@@ -17,16 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LibraryVariable is the environment variable that names the library's file.
-const LibraryVariable = "LODESTONE_CLICKHOUSE_LIBRARY"
+// libraryVariable is the environment variable that names the library's file, as pkg/engine sets it.
+const libraryVariable = "LODESTONE_CLICKHOUSE_LIBRARY"
 
-// Run loads the library and serves until standard input ends, which it does when the parent closes
-// its end of the pipe or is killed. args are ClickHouse's own, such as --config-file=FILE. Call it
-// once, from the main goroutine with its thread locked, and end the process after it: the library
-// leaves threads and signal handlers behind.
-func Run(library string, args []string) error {
+// run loads the library, whose ClickHouse server takes over the process, and serves until standard
+// input ends, which it does when the parent closes its end of the pipe or is killed. args are
+// ClickHouse's own, such as --config-file=FILE. Call it once, from the main goroutine with its
+// thread locked, and end the process after it: the library leaves threads and signal handlers
+// behind.
+func run(library string, args []string) error {
 	if library == "" {
-		return errors.New(LibraryVariable + " is not set: this program is started by lodestone, not by hand")
+		return errors.New(libraryVariable + " is not set: this program is started by lodestone, not by hand")
 	}
 	terminal, parent, err := privateTerminal()
 	if err != nil {
