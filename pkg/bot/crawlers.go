@@ -11,7 +11,7 @@ import (
 	"lodestone/pkg/literal"
 )
 
-//go:generate go run ./gen
+//go:generate go run crawlers_gen.go
 
 //go:embed crawlers.tsv
 var crawlersFile string

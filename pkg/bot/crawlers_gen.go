@@ -1,6 +1,9 @@
-// Command gen writes crawlers.tsv and crawlers.LICENSE from the npm package that package-lock.json
-// pins. Run it by go generate in the directory above, after raising the version in package.json
-// and renewing the lock (npm install --package-lock-only --omit-lockfile-registry-resolved=true).
+//go:build ignore
+
+// This program writes crawlers.tsv and crawlers.LICENSE from the npm package that
+// crawlers/package-lock.json pins. Run go generate after raising the version in
+// crawlers/package.json and renewing the lock (npm install --package-lock-only
+// --omit-lockfile-registry-resolved=true).
 package main
 
 import (
@@ -29,7 +32,7 @@ func run() error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a leftover in the temporary directory does no harm
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := os.ReadFile(filepath.Join("gen", name))
+		text, err := os.ReadFile(filepath.Join("crawlers", name))
 		if err != nil {
 			return err
 		}
