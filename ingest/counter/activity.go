@@ -3,6 +3,8 @@ package counter
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -41,4 +43,22 @@ func addActivity(ctx context.Context, q *store.Queries, read []activity) error {
 		return fmt.Errorf("add activity of sessions: %w", err)
 	}
 	return nil
+}
+
+// monthOf returns the month of a time as 202611.
+func monthOf(t time.Time) int32 {
+	t = t.UTC()
+	return int32(t.Year()*100 + int(t.Month()))
+}
+
+// integers formats numbers as a Postgres array of integers, without those that are too large for
+// one.
+func integers(numbers []uint32) string {
+	texts := make([]string, 0, len(numbers))
+	for _, n := range numbers {
+		if n <= 1<<31-1 {
+			texts = append(texts, strconv.FormatUint(uint64(n), 10))
+		}
+	}
+	return "{" + strings.Join(texts, ",") + "}"
 }

@@ -5,15 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	native "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/event"
 	"lodestone/pkg/store"
 )
@@ -87,51 +84,4 @@ func (c *Counter) count(ctx context.Context, conn driver.Conn, k kind, g spans) 
 		c.links.Add(float64(links))
 	}
 	return err
-}
-
-// countRows counts the rows of spans and lists their accounts, by the projection by_offset. It has
-// no times, so a little of every part of the table is read.
-const countRows = `SELECT count(), groupUniqArray(account_id) FROM lodestone.%s WHERE `
-
-// search reads the rows of spans without knowing when they were stored or happened, which the
-// tables are ordered by. It looks at the likely times first, and at others until it has as many
-// rows as by_offset says. Conditions exclude those before.
-//
-// fn runs a query with two conditions, of the spans and of the time, and returns how many of the
-// rows it found.
-func (g spans) search(ctx context.Context, conn driver.Conn, table string, times []string, fn func(ctx context.Context, where, time string) (uint64, error)) error {
-	since := g[0].rowsSince // the first of all, if it is known
-	if since.Before(time.Unix(0, 0)) {
-		since = time.Now().Add(-time.Hour)
-	}
-	where, p := g.where()
-	p["since"] = fmt.Sprint(since.UnixMilli())
-	var want, got uint64
-	var accounts []uuid.UUID
-	if err := conn.QueryRow(native.Context(ctx, native.WithParameters(p)), fmt.Sprintf(countRows, table)+where).Scan(&want, &accounts); err != nil {
-		return fmt.Errorf("count new rows of %s: %w", table, err)
-	}
-	p["accounts"] = clickhouse.UUIDs(accounts)
-	ctx = native.Context(ctx, native.WithParameters(p))
-	before := ""
-	for _, condition := range times {
-		if got >= want {
-			break
-		}
-		n, err := fn(ctx, where, "("+condition+")"+before)
-		if err != nil {
-			return fmt.Errorf("read new rows of %s: %w", table, err)
-		}
-		got += n
-		before += " AND NOT (" + condition + ")"
-	}
-	if got != want {
-		return fmt.Errorf("read new rows of %s: %d rows of %d partitions, but the index has %d: they change", table, got, len(g), want)
-	}
-	return nil
-}
-
-func distinct(ids []uuid.UUID) []uuid.UUID {
-	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
-	return slices.Compact(ids)
 }

@@ -213,6 +213,15 @@ func (c *Counter) catchUp(ctx context.Context, client *kgo.Client, conn driver.C
 	return c.markProgress(ctx, client)
 }
 
+// begin returns how many records wait in Kafka, if it is the turn of the service's copy.
+func (c *Counter) begin(ctx context.Context, client *kgo.Client, committed kadm.OffsetResponses) (waiting int64, mine bool, err error) {
+	if mine, err = c.takeTurn(ctx, client, committed); err != nil || !mine {
+		return 0, false, err
+	}
+	waiting, err = c.waiting(ctx, client, committed)
+	return waiting, true, err
+}
+
 // stored returns the committed offsets. All rows below them are stored; this does not hold for the
 // highest stored offset: a block that spans two parts of the table may be half stored.
 func (c *Counter) stored(ctx context.Context, client *kgo.Client) (kadm.OffsetResponses, error) {

@@ -3,8 +3,6 @@ package counter
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -168,22 +166,4 @@ func (s *sessions) store(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	}
 	return addActivity(ctx, q, read)
-}
-
-// monthOf returns the month of a time as 202611.
-func monthOf(t time.Time) int32 {
-	t = t.UTC()
-	return int32(t.Year()*100 + int(t.Month()))
-}
-
-// integers formats numbers as a Postgres array of integers, without those that are too large for
-// one.
-func integers(numbers []uint32) string {
-	texts := make([]string, 0, len(numbers))
-	for _, n := range numbers {
-		if n <= 1<<31-1 {
-			texts = append(texts, strconv.FormatUint(uint64(n), 10))
-		}
-	}
-	return "{" + strings.Join(texts, ",") + "}"
 }
