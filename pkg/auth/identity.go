@@ -12,29 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"lodestone/pkg/jsonschema"
 	"lodestone/pkg/problem"
 )
-
-// Scope is a permission of a key.
-type Scope string
-
-// The scopes. A key has one or more of them; none includes another.
-const (
-	Read     Scope = "read"           // reading everything but what the others stand for
-	Write    Scope = "write"          // creating, changing and deleting it
-	Leads    Scope = "leads"          // reading personal data: submissions, access links, summaries of email addresses
-	Webhooks Scope = "webhooks"       // everything about webhooks, which receive personal data
-	Keys     Scope = "keys"           // listing, creating and revoking keys
-	People   Scope = "people"         // managing people, invitations and sessions, and reading the audit log
-	Privacy  Scope = "people:privacy" // reading everything that is stored about one reader, in one document, and erasing it
-)
-
-// Scopes lists every scope.
-func Scopes() []Scope { return []Scope{Read, Write, Leads, Webhooks, Keys, People, Privacy} }
-
-// EnumValues implements jsonschema.Enum.
-func (Scope) EnumValues() []string { return jsonschema.Values(Scopes()) }
 
 // Identity is the caller of a request: an API key, or a session of the dashboard.
 type Identity struct {

@@ -82,16 +82,6 @@ func isSessionKey(key string) bool {
 	return found && encodedSecret(secret)
 }
 
-// VerifyCookie is Verify for a session's cookie instead of a key.
-func (v *Verifier) VerifyCookie(ctx context.Context, secret string) (Identity, error) {
-	if !encodedSecret(secret) {
-		return Identity{}, errInvalid
-	}
-	return v.verify(ctx, hashKey(secret), func(hash [sha256.Size]byte) (Identity, time.Duration, error) {
-		return v.lookUpSession(ctx, store.LookUpSessionParams{CookieHash: hash[:]})
-	})
-}
-
 // lookUpSession returns the identity of a session that is alive, and how long the answer may be
 // cached.
 func (v *Verifier) lookUpSession(ctx context.Context, p store.LookUpSessionParams) (Identity, time.Duration, error) {

@@ -91,6 +91,16 @@ func (v *Verifier) Verify(ctx context.Context, key string) (Identity, error) {
 	}
 }
 
+// VerifyCookie is Verify for a session's cookie instead of a key.
+func (v *Verifier) VerifyCookie(ctx context.Context, secret string) (Identity, error) {
+	if !encodedSecret(secret) {
+		return Identity{}, errInvalid
+	}
+	return v.verify(ctx, hashKey(secret), func(hash [sha256.Size]byte) (Identity, time.Duration, error) {
+		return v.lookUpSession(ctx, store.LookUpSessionParams{CookieHash: hash[:]})
+	})
+}
+
 // verify returns the identity behind a hash from memory, or looks it up.
 func (v *Verifier) verify(ctx context.Context, hash [sha256.Size]byte, lookUp func([sha256.Size]byte) (Identity, time.Duration, error)) (Identity, error) {
 	now := v.now()

@@ -80,3 +80,27 @@ func syncPath(path string) error {
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
+
+// put puts a text under a name.
+func (a *Archive) put(ctx context.Context, name string, text []byte) error {
+	temp, err := a.temp(func(f *os.File) error {
+		_, err := f.Write(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return a.target.Put(ctx, name, temp)
+}
+
+// temp returns the path of a closed temporary file, which exists if there is no error.
+func (a *Archive) temp(write func(f *os.File) error) (path string, err error) {
+	f, err := os.CreateTemp(a.target.Temp(), "lodestone-export-*")
+	if err != nil {
+		return "", fmt.Errorf("write temporary file: %w", err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}

@@ -207,3 +207,10 @@ func (li *Listener) Close() {
 		li.release()
 	}
 }
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -206,10 +206,3 @@ func (l *Live) awaited() bool {
 	defer l.mu.Unlock()
 	return len(l.listeners) > 0
 }
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
