@@ -154,21 +154,5 @@ func (p *Producer) Stop(context.Context) error {
 	return nil
 }
 
-// forget makes the client drop its state of a topic. Once a topic has been deleted and created
-// again under its name, the client refuses it for good, because it has another id. The records that
-// were waiting have failed: their senders were asked to repeat them.
-func (p *Producer) forget(topic string) {
-	if !p.forgetting.CompareAndSwap(false, true) {
-		return
-	}
-	// Not here: the client calls this in a callback that must not wait for the client.
-	p.background.Go(func() {
-		defer p.forgetting.Store(false)
-		p.deps.Log.Warn("Kafka's topic has another id than before: it was deleted and created again", "topic", topic)
-		p.counts.Set(topic, 0) // of the old one
-		p.client.PurgeTopicsFromClient(topic)
-	})
-}
-
 // Failed implements service.Service. A producer does not end by itself.
 func (p *Producer) Failed() <-chan error { return p.failed }

@@ -149,13 +149,6 @@ func (q *queue) append(ctx context.Context, payload []byte, records int) error {
 	}
 }
 
-func notify(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
-	}
-}
-
 // commitLoop writes group after group: while one is synced, the next one gathers.
 func (q *queue) commitLoop() {
 	defer close(q.stopped)
@@ -269,6 +262,27 @@ func (q *queue) abandon() {
 	q.active, q.activeSeg = nil, nil
 }
 
+// retire hands the last segment over to the reader, which removes it, if tidy asked for it or the
+// queue is being closed. It runs in the committer, which alone knows that nothing is being written.
+func (q *queue) retire() {
+	q.mu.Lock()
+	asked := q.tidying || q.closed
+	q.tidying = false
+	if !asked || q.next != nil || len(q.segments) != 1 || !q.empty() {
+		q.mu.Unlock()
+		return
+	}
+	seg := q.segments[0]
+	q.done, q.segments = append(q.done, seg), nil
+	// Beyond the segment: a file of this number that is found later was given back, and is sent.
+	q.head, q.moved = position{segment: seg.number + 1}, true
+	q.mu.Unlock()
+	if q.activeSeg == seg {
+		q.abandon()
+	}
+	notify(q.readable)
+}
+
 // close writes waiting entries, ends the committer and unlocks the directory.
 func (q *queue) close() error {
 	q.mu.Lock()
@@ -283,5 +297,3 @@ func (q *queue) close() error {
 	}
 	return nil
 }
-
-func (q *queue) path(number uint64) string { return filepath.Join(q.dir, segmentName(number)) }

@@ -260,27 +260,6 @@ func (q *queue) tidy() {
 	notify(q.wake)
 }
 
-// retire hands the last segment over to the reader, which removes it, if tidy asked for it or the
-// queue is being closed. It runs in the committer, which alone knows that nothing is being written.
-func (q *queue) retire() {
-	q.mu.Lock()
-	asked := q.tidying || q.closed
-	q.tidying = false
-	if !asked || q.next != nil || len(q.segments) != 1 || !q.empty() {
-		q.mu.Unlock()
-		return
-	}
-	seg := q.segments[0]
-	q.done, q.segments = append(q.done, seg), nil
-	// Beyond the segment: a file of this number that is found later was given back, and is sent.
-	q.head, q.moved = position{segment: seg.number + 1}, true
-	q.mu.Unlock()
-	if q.activeSeg == seg {
-		q.abandon()
-	}
-	notify(q.readable)
-}
-
 // state returns the values of the metrics.
 func (q *queue) state() (used, records int64) {
 	q.mu.Lock()

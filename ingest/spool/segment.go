@@ -132,3 +132,12 @@ func segmentNumber(path string) (uint64, bool) {
 	n, err := strconv.ParseUint(text, 16, 64)
 	return n, err == nil
 }
+
+func (q *queue) path(number uint64) string { return filepath.Join(q.dir, segmentName(number)) }
+
+func notify(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
