@@ -188,37 +188,3 @@ func (j *Job) expire(ctx context.Context, client *kgo.Client, all, conn driver.C
 	}
 	return nil
 }
-
-// firstKept returns the oldest month that is retained, and 0 if all are. Deletion is final, so a
-// clock that is fast must not decide: the slowest clock of this machine, of ClickHouse and of
-// Postgres does.
-func (j *Job) firstKept(ctx context.Context, conn driver.Conn, s Setting) (uint32, error) {
-	now := time.Now()
-	theirs, err := clock(ctx, conn)
-	if err != nil {
-		return 0, err
-	}
-	if theirs.Before(now) {
-		now = theirs
-	}
-	if theirs, err = store.New(j.pool.Unscoped()).Now(ctx); err != nil {
-		return 0, fmt.Errorf("read Postgres' clock: %w", err)
-	}
-	if theirs.Before(now) {
-		now = theirs
-	}
-	now = now.UTC()
-	months := s.At(now)
-	if months == 0 {
-		return 0, nil
-	}
-	return monthOf(time.Date(now.Year(), now.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)), nil
-}
-
-// monthOf returns the month in the format of ClickHouse's toYYYYMM.
-func monthOf(t time.Time) uint32 { return uint32(t.Year()*100 + int(t.Month())) }
-
-// endOf returns the start of the month after a month.
-func endOf(month uint32) time.Time {
-	return time.Date(int(month/100), time.Month(month%100)+1, 1, 0, 0, 0, 0, time.UTC)
-}
