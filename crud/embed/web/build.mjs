@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
 // What the script says before it has the texts of a language.
-const texts = new URL("../../catalogue/text/", import.meta.url);
+const texts = new URL("../../web/text/", import.meta.url);
 const open = Object.fromEntries(readdirSync(texts).sort().map((name) => [name.slice(0, 2), JSON.parse(readFileSync(new URL(name, texts), "utf8"))["embed.open"]]));
 
 await build({
