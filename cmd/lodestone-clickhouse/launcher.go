@@ -49,7 +49,7 @@ func run(library string, args []string) error {
 		const emptyLine, endOfFile = 'U' - '@', 'D' - '@' // as keys, with Ctrl
 		for again := time.NewTicker(100 * time.Millisecond); ; <-again.C {
 			if _, err := terminal.Write([]byte{emptyLine, endOfFile}); err != nil {
-				os.Exit(1) //nolint:forbidigo // the library holds the main goroutine, which cannot return an error
+				os.Exit(1) // the library holds the main goroutine, which cannot return an error
 			}
 		}
 	}()

@@ -229,8 +229,8 @@ func readExpired(ctx context.Context, conn driver.Conn, links []link) (map[uuid.
 	return expired, err
 }
 
-// allLandings counts the views of landing pages, as package view defines them, by minute from a
-// time on, and together before.
+// allLandings counts the views of landing pages, as stream.LandingViews defines them, by minute
+// from a time on, and together before.
 func allLandings() string {
 	return `
 SELECT generic_link_id, if(minute >= fromUnixTimestamp({since:Int64}), toInt64(toUnixTimestamp(minute)), 0) AS kept, sum(views)
