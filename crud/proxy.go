@@ -49,7 +49,7 @@ func (s *Service) proxy(a *api.API) error {
 			a.WriteProblem(w, r, err)
 			return
 		}
-		w, r, done := a.Relay(&flowing{w, http.NewResponseController(w)}, r)
+		w, r, done := a.Relay(&streamWriter{w, http.NewResponseController(w)}, r)
 		defer done()
 		p.ServeHTTP(w, r)
 	})
@@ -58,28 +58,28 @@ func (s *Service) proxy(a *api.API) error {
 	return nil
 }
 
-// flowing lets an answer take as long as its parts keep coming and the client takes them: exports
-// and streams outlive the server's own limits.
-type flowing struct {
+// streamWriter lets an answer take as long as its parts keep coming and the client takes them:
+// exports and streams outlive the server's own limits.
+type streamWriter struct {
 	http.ResponseWriter
 	connection *http.ResponseController
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (f *flowing) WriteHeader(status int) {
+func (f *streamWriter) WriteHeader(status int) {
 	_ = f.extend() // the first Write has the same error
 	f.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements io.Writer.
-func (f *flowing) Write(b []byte) (int, error) {
+func (f *streamWriter) Write(b []byte) (int, error) {
 	if err := f.extend(); err != nil {
 		return 0, err
 	}
 	return f.ResponseWriter.Write(b)
 }
 
-func (f *flowing) extend() error {
+func (f *streamWriter) extend() error {
 	until := time.Now().Add(stallTimeout)
 	for _, set := range []func(time.Time) error{f.connection.SetReadDeadline, f.connection.SetWriteDeadline} {
 		if err := set(until); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -90,4 +90,4 @@ func (f *flowing) extend() error {
 }
 
 // Unwrap lets the proxy reach the connection.
-func (f *flowing) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+func (f *streamWriter) Unwrap() http.ResponseWriter { return f.ResponseWriter }

@@ -74,11 +74,11 @@ func New(c Config, d Deps) *Capture {
 // again.
 func (c *Capture) keys() [][token.KeyBytes]byte { return c.deps.Tokens.DeriveEach("verification") }
 
-// Limited is the error of a visitor who did something too often.
-type Limited struct{ Wait time.Duration }
+// LimitError is the error of a visitor who did something too often.
+type LimitError struct{ Wait time.Duration }
 
 // Error implements error.
-func (l *Limited) Error() string { return "the visitor has to wait for " + l.Wait.String() }
+func (l *LimitError) Error() string { return "the visitor has to wait for " + l.Wait.String() }
 
 // IsGone reports whether an error says that the link was deleted meanwhile.
 func IsGone(err error) bool { return errors.Is(err, errGone) }
@@ -92,7 +92,7 @@ type Outcome struct {
 	Page   string // secret of the page that waits for the verification
 }
 
-// Submit takes a form for a link. The errors that the visitor can correct are Invalid and *Limited.
+// Submit takes a form for a link. The errors that the visitor can correct are Invalid and *LimitError.
 func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, client netip.Addr) (Outcome, error) {
 	address, err := c.check(f, link)
 	if err != nil {
@@ -107,14 +107,14 @@ func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, cl
 		return Outcome{}, fmt.Errorf("submit form: %w", err)
 	}
 	if wait > 0 {
-		return Outcome{}, &Limited{wait}
+		return Outcome{}, &LimitError{wait}
 	}
 	wait, err = c.takeMail(ctx, address)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("submit form: %w", err)
 	}
 	if wait > 0 && link.RequireVerification {
-		return Outcome{}, &Limited{wait} // without the mail there is no way on
+		return Outcome{}, &LimitError{wait} // without the mail there is no way on
 	}
 	var out Outcome
 	err = c.deps.Postgres.Account(ctx, link.AccountID, func(tx pgx.Tx) (err error) {

@@ -20,19 +20,19 @@ const (
 	forgetTimeout = time.Minute
 )
 
-// forgetting is the job that deletes what is of no use any more.
-type forgetting struct{}
+// forgetJob is the job that deletes what is of no use any more.
+type forgetJob struct{}
 
 // Kind implements river.JobArgs.
-func (forgetting) Kind() string { return "forget-visitors" }
+func (forgetJob) Kind() string { return "forget-visitors" }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (forgetting) InsertOpts() river.InsertOpts {
+func (forgetJob) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: forgetQueue, MaxAttempts: 3}
 }
 
 type forgetter struct {
-	river.WorkerDefaults[forgetting]
+	river.WorkerDefaults[forgetJob]
 	db      *postgres.Pool
 	limiter *ratelimit.Visitors
 	now     func() time.Time
@@ -46,15 +46,15 @@ func Forget(q *queue.Queue, db *postgres.Pool, limiter *ratelimit.Visitors) erro
 	if err := queue.Register(q, &forgetter{db: db, limiter: limiter, now: time.Now}); err != nil {
 		return err
 	}
-	q.AddPeriodic("forget-visitors", river.PeriodicInterval(forgetEvery), forgetting{})
+	q.AddPeriodic("forget-visitors", river.PeriodicInterval(forgetEvery), forgetJob{})
 	return nil
 }
 
 // Timeout implements river.Worker.
-func (*forgetter) Timeout(*river.Job[forgetting]) time.Duration { return forgetTimeout }
+func (*forgetter) Timeout(*river.Job[forgetJob]) time.Duration { return forgetTimeout }
 
 // Work implements river.Worker.
-func (f *forgetter) Work(ctx context.Context, _ *river.Job[forgetting]) error {
+func (f *forgetter) Work(ctx context.Context, _ *river.Job[forgetJob]) error {
 	if err := f.limiter.Forget(ctx); err != nil {
 		return err
 	}

@@ -246,7 +246,7 @@ func (c *Capture) verifiedAccess(ctx context.Context, tx pgx.Tx, link store.Gene
 }
 
 // Resend sends the mail of a waiting page again, with the same link and code. It reports false
-// where no more is sent; *Limited says for how long it is too early.
+// where no more is sent; *LimitError says for how long it is too early.
 func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verification, err error) {
 	v, err = c.ByPage(ctx, page)
 	if err != nil || !v.MayResend {
@@ -254,7 +254,7 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 	}
 	now := c.deps.Now()
 	if wait := v.row.SentAt.Add(mailPause).Sub(now); wait > 0 {
-		return false, v, &Limited{wait}
+		return false, v, &LimitError{wait}
 	}
 	address, err := email.Parse(v.mailbox)
 	if err != nil {
@@ -265,7 +265,7 @@ func (c *Capture) Resend(ctx context.Context, page string) (sent bool, v Verific
 		return false, v, fmt.Errorf("send mail again: %w", err)
 	}
 	if wait > 0 {
-		return false, v, &Limited{wait}
+		return false, v, &LimitError{wait}
 	}
 	secrets := proof.Again(c.keys(), page, v.row.LinkHash)
 	err = c.deps.Postgres.Account(ctx, v.row.AccountID, func(tx pgx.Tx) error {

@@ -177,7 +177,7 @@ func listVersions(v *frame.Visit) ([]magnet.Version, error) {
 type versionRow struct {
 	Words, URL, File string
 	Pages            int32
-	At               frame.When
+	At               frame.Instant
 	Chosen           bool
 }
 

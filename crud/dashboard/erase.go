@@ -31,7 +31,7 @@ func (d *Dashboard) eraseReader(v *frame.Visit) error {
 // erasureData is the screen of an erasure.
 type erasureData struct {
 	person.PersonErasure
-	At, BlankedAt, Due, Queues, Records, Backups frame.When
+	At, BlankedAt, Due, Queues, Records, Backups frame.Instant
 	Receipt                                      string // address of the file
 }
 

@@ -92,7 +92,7 @@ type peopleData struct {
 
 type personRow struct {
 	Name, URL, Source, Magnets string
-	Seen                       frame.When
+	Seen                       frame.Instant
 	Finished                   bool
 	Numbers                    []frame.Figure
 }

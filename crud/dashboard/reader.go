@@ -119,7 +119,7 @@ type ownLink struct {
 // ownForm is a form that the reader sent.
 type ownForm struct {
 	Title  string
-	Sent   frame.When
+	Sent   frame.Instant
 	Delete string
 }
 
@@ -199,15 +199,15 @@ func (p scoreOf) reasons(v *frame.Visit) (list []reason) {
 
 // story returns the person's actions over all lead magnets, newest first.
 func (s *readerStory) story(v *frame.Visit, pages map[string]int) (list []moment) {
-	type dated struct {
+	type datedMoment struct {
 		at time.Time
 		moment
 	}
-	var all []dated
+	var all []datedMoment
 	add := func(at time.Time, m moment) {
 		local := at.In(v.Period.Zone)
 		m.At, m.Day, m.Exact = local.Format("15:04"), v.Date(local), local.Format(time.RFC3339)
-		all = append(all, dated{at, m})
+		all = append(all, datedMoment{at, m})
 	}
 	for i := range s.Sessions {
 		one := &s.Sessions[i]
@@ -221,7 +221,7 @@ func (s *readerStory) story(v *frame.Visit, pages map[string]int) (list []moment
 			add(l.CreatedAt, moment{Title: v.Say("reader.given", "title", s.title(v, l.LeadMagnetID))})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b dated) int { return b.at.Compare(a.at) })
+	slices.SortStableFunc(all, func(a, b datedMoment) int { return b.at.Compare(a.at) })
 	for _, m := range all {
 		list = append(list, m.moment)
 	}

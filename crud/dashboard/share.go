@@ -24,7 +24,7 @@ type sharesData struct {
 
 type shareRow struct {
 	ID, Name, Created, Views string
-	Last, Until              frame.When
+	Last, Until              frame.Instant
 	HasPassword, Expired     bool
 }
 

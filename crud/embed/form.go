@@ -102,18 +102,18 @@ type outcome struct {
 	URL   string `json:"url"`
 }
 
-type rejected struct {
+type fieldErrors struct {
 	Errors map[string]string `json:"errors"`
 }
 
 // submit takes the form of a visit.
 func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 	if err := r.ParseForm(); err != nil {
-		return &refused{status: http.StatusBadRequest, keys: []string{"status.unreadable.1"}}
+		return &requestError{status: http.StatusBadRequest, keys: []string{"status.unreadable.1"}}
 	}
 	given := r.PostForm.Get(fieldToken)
 	if _, err := f.deps.Tokens.OpenGrant(visitGrant, subject(o.GenericLink.ID, o.origin), given, f.deps.Now()); err != nil {
-		return &refused{status: http.StatusConflict, keys: []string{"embed.stale"}}
+		return &requestError{status: http.StatusConflict, keys: []string{"embed.stale"}}
 	}
 	sent := capture.ReadForm(r.PostForm)
 	sent.Language, sent.Bot = o.texts.Language, f.deps.Bots.Classify(bot.RequestOf(r)) != ""
@@ -122,14 +122,14 @@ func (f *Forms) submit(w http.ResponseWriter, r *http.Request, o offer) error {
 	}
 	out, err := f.deps.Capture.Submit(r.Context(), o.GenericLink, sent, f.deps.Addresses.Client(r))
 	if wrong, ok := errors.AsType[capture.Invalid](err); ok {
-		return writeJSON(w, http.StatusUnprocessableEntity, rejected{wrong.In(o.texts)})
+		return writeJSON(w, http.StatusUnprocessableEntity, fieldErrors{wrong.In(o.texts)})
 	}
-	if limited, ok := errors.AsType[*capture.Limited](err); ok {
+	if limited, ok := errors.AsType[*capture.LimitError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(limited.Wait/time.Second)+1))
-		return &refused{status: http.StatusTooManyRequests, keys: []string{"status.too_many.1"}, wait: limited.Wait}
+		return &requestError{status: http.StatusTooManyRequests, keys: []string{"status.too_many.1"}, wait: limited.Wait}
 	}
 	if capture.IsGone(err) {
-		return &refused{status: http.StatusGone, keys: []string{"status.gone.1", "status.gone.2"}}
+		return &requestError{status: http.StatusGone, keys: []string{"status.gone.1", "status.gone.2"}}
 	}
 	if err != nil {
 		return fmt.Errorf("submit embedded form: %w", err)

@@ -34,9 +34,9 @@ type offer struct {
 	texts  *web.Texts // in the language of the link, else of the account, else of the browser
 }
 
-// refused is an answer in words: those of the catalogue for visitors, English ones for whoever puts
-// the form on a page.
-type refused struct {
+// requestError is an answer in words: those of the catalogue for visitors, English ones for whoever
+// puts the form on a page.
+type requestError struct {
 	status  int
 	keys    []string
 	wait    time.Duration // after which it may work again; 0: unknown
@@ -44,10 +44,10 @@ type refused struct {
 }
 
 // Error implements error.
-func (r *refused) Error() string { return "embedded form refused: " + http.StatusText(r.status) }
+func (r *requestError) Error() string { return "embedded form refused: " + http.StatusText(r.status) }
 
 // in returns the words in a language.
-func (r *refused) in(t *web.Texts) string {
+func (r *requestError) in(t *web.Texts) string {
 	if r.message != "" {
 		return r.message
 	}
@@ -93,11 +93,11 @@ func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error)
 		if err == nil {
 			return
 		}
-		reply, ok := errors.AsType[*refused](err)
+		reply, ok := errors.AsType[*requestError](err)
 		if !ok {
-			reply = &refused{status: http.StatusInternalServerError, keys: []string{"status.failed.1"}}
+			reply = &requestError{status: http.StatusInternalServerError, keys: []string{"status.failed.1"}}
 			if postgres.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) {
-				reply = &refused{status: http.StatusServiceUnavailable, keys: []string{"status.unavailable.1"}}
+				reply = &requestError{status: http.StatusServiceUnavailable, keys: []string{"status.unavailable.1"}}
 			}
 			f.deps.Log.Error("embedded form failed", "request_id", api.RequestID(ctx), "error", err)
 		}
@@ -110,7 +110,7 @@ func (f *Forms) answer(fn func(http.ResponseWriter, *http.Request, offer) error)
 func (f *Forms) find(r *http.Request) (o offer, err error) {
 	ctx, slug, origin := r.Context(), r.PathValue("slug"), r.Header.Get("Origin")
 	if len(slug) > link.MaxSlug || !link.SlugForm.MatchString(slug) {
-		return o, &refused{status: http.StatusNotFound, message: "There is no such link."}
+		return o, &requestError{status: http.StatusNotFound, message: "There is no such link."}
 	}
 	err = f.deps.Postgres.Transaction(ctx, func(tx pgx.Tx) (err error) {
 		o = offer{}
@@ -118,7 +118,7 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o, &refused{status: http.StatusNotFound, message: "There is no such link."}
+		return o, &requestError{status: http.StatusNotFound, message: "There is no such link."}
 	}
 	if err != nil {
 		return o, fmt.Errorf("find link of embedded form: %w", err)
@@ -127,7 +127,7 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 		if err := f.noteRefused(ctx, o, origin); err != nil {
 			return o, err
 		}
-		return o, &refused{status: http.StatusForbidden, message: "The link does not allow its form on pages of this origin: add the origin to allowed_origins."}
+		return o, &requestError{status: http.StatusForbidden, message: "The link does not allow its form on pages of this origin: add the origin to allowed_origins."}
 	}
 	o.origin = origin
 	if r.Method == http.MethodGet {
@@ -136,7 +136,7 @@ func (f *Forms) find(r *http.Request) (o offer, err error) {
 		}
 	}
 	if !o.GenericLink.Active || !o.MagnetActive || o.FileVersion == 0 || link.Ended(o.GenericLink, f.deps.Now()) {
-		return o, &refused{status: http.StatusGone, keys: []string{"status.inactive"}}
+		return o, &requestError{status: http.StatusGone, keys: []string{"status.inactive"}}
 	}
 	return o, nil
 }

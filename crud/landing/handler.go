@@ -159,7 +159,7 @@ func (l *Landing) again(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !sent && v.MayResend {
-		return o.errorPage(&capture.Limited{Wait: time.Minute}) // another press was faster
+		return o.errorPage(&capture.LimitError{Wait: time.Minute}) // another press was faster
 	}
 	if sent {
 		here += "?again"
@@ -197,7 +197,7 @@ func (l *Landing) confirmed(w http.ResponseWriter, r *http.Request) error {
 
 // errorPage returns the page of an error that the visitor cannot correct in the form.
 func (o offer) errorPage(err error) error {
-	if limited, ok := errors.AsType[*capture.Limited](err); ok {
+	if limited, ok := errors.AsType[*capture.LimitError](err); ok {
 		st := web.Error(web.TooManyRequests, web.Brand{})
 		st.Wait, st.Action = limited.Wait, web.Action{Key: "action.page", URL: o.path}
 		return st

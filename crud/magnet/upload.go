@@ -57,8 +57,8 @@ type uploadInput struct {
 	FileName *string   `query:"file_name" minLength:"1" maxLength:"255" doc:"Name of the file, if the request does not give it elsewhere."`
 }
 
-// incoming is an upload on its way into the database.
-type incoming struct {
+// newFile is an upload on its way into the database.
+type newFile struct {
 	*file.Upload
 	name   string
 	object *uuid.UUID // that has the bytes; nil: none
@@ -82,7 +82,7 @@ func (m *Magnets) upload(w http.ResponseWriter, r *http.Request, in *uploadInput
 		return err
 	}
 	defer received.Discard()
-	f := &incoming{Upload: received, name: received.Name}
+	f := &newFile{Upload: received, name: received.Name}
 	if f.name == "" && in.FileName != nil {
 		f.name = *in.FileName
 	}
@@ -142,7 +142,7 @@ func (m *Magnets) read(ctx context.Context, owner uuid.UUID, temp *os.File) (c c
 }
 
 // store adds the file as the next version of a lead magnet and makes it the current one.
-func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *incoming, owner, id uuid.UUID) error {
+func (m *Magnets) store(ctx context.Context, tx pgx.Tx, f *newFile, owner, id uuid.UUID) error {
 	q := store.New(tx)
 	row, err := q.LockMagnet(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -56,9 +56,9 @@ func NewFileMailbox(dir string) (*FileMailbox, error) {
 }
 
 // Deliver implements Mailbox.
-func (m *FileMailbox) Deliver(r Rendered) error { return m.add(r, time.Now()) }
+func (m *FileMailbox) Deliver(r RenderedMail) error { return m.add(r, time.Now()) }
 
-func (m *FileMailbox) add(r Rendered, at time.Time) error {
+func (m *FileMailbox) add(r RenderedMail, at time.Time) error {
 	content, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode mail: %w", err)
@@ -136,7 +136,7 @@ func (m *FileMailbox) list(to string, limit int) ([]mailView, error) {
 }
 
 // get returns the mail with an id; fs.ErrNotExist says that there is none.
-func (m *FileMailbox) get(id string) (Rendered, error) {
+func (m *FileMailbox) get(id string) (RenderedMail, error) {
 	m.mu.Lock()
 	at := slices.IndexFunc(m.names, func(name string) bool { return mailboxID(name) == id })
 	name := ""
@@ -145,7 +145,7 @@ func (m *FileMailbox) get(id string) (Rendered, error) {
 	}
 	m.mu.Unlock()
 	if name == "" {
-		return Rendered{}, fmt.Errorf("read mail: %w", fs.ErrNotExist)
+		return RenderedMail{}, fmt.Errorf("read mail: %w", fs.ErrNotExist)
 	}
 	return m.read(name)
 }
@@ -153,7 +153,7 @@ func (m *FileMailbox) get(id string) (Rendered, error) {
 // mailboxID returns the id of the mail in a file.
 func mailboxID(name string) string { return strings.TrimSuffix(name, mailboxExtension) }
 
-func (m *FileMailbox) read(name string) (r Rendered, err error) {
+func (m *FileMailbox) read(name string) (r RenderedMail, err error) {
 	content, err := os.ReadFile(filepath.Join(m.dir, name))
 	if err != nil {
 		return r, fmt.Errorf("read mail: %w", err)

@@ -25,8 +25,8 @@ func openMailbox(t *testing.T, dir string) *FileMailbox {
 	return m
 }
 
-func linkMail(to string) Rendered {
-	return Rendered{
+func linkMail(to string) RenderedMail {
+	return RenderedMail{
 		To: to, Text: "Open https://x.example/a/T=1. Or https://x.example/a/T=1\n",
 		HTML:   `<p>Hi</p><script>alert(1)</script><a href="https://x.example/a/T">Open</a>`,
 		Source: []byte(strings.ReplaceAll(linkSource, "\n", "\r\n")),
@@ -98,7 +98,7 @@ func TestMailsAreShown(t *testing.T) {
 	_, body := getPath(t, server, MailboxPath)
 	require.Contains(t, body, "No mails yet")
 	require.NoError(t, m.Deliver(linkMail("jo@example.com")))
-	require.NoError(t, m.Deliver(Rendered{To: "an@example.com", Text: "hello\n", Source: []byte("Subject: <b>plain</b>\r\n\r\nhello\r\n")}))
+	require.NoError(t, m.Deliver(RenderedMail{To: "an@example.com", Text: "hello\n", Source: []byte("Subject: <b>plain</b>\r\n\r\nhello\r\n")}))
 	all := listMails(t, server, "")
 	require.Len(t, all, 2)
 	require.Equal(t, "an@example.com", all[0].To)
@@ -167,7 +167,7 @@ func TestMailsStayAndOldOnesGo(t *testing.T) {
 	second := openMailbox(t, dir)
 	require.Len(t, listMails(t, second.site(t), ""), 1)
 	for i := range mailboxSize {
-		require.NoError(t, second.Deliver(Rendered{To: fmt.Sprintf("%d@example.com", i)}))
+		require.NoError(t, second.Deliver(RenderedMail{To: fmt.Sprintf("%d@example.com", i)}))
 	}
 	all, err := second.list("", mailboxSize)
 	require.NoError(t, err)

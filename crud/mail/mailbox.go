@@ -14,13 +14,13 @@ import (
 // Mailbox takes mails in place of an SMTP server.
 type Mailbox interface {
 	// Deliver keeps one mail. After an error the same mail is delivered again later.
-	Deliver(m Rendered) error
+	Deliver(m RenderedMail) error
 	// Prune removes the mails that were delivered before a time.
 	Prune(before time.Time) error
 }
 
-// Rendered is a mail as it would be sent.
-type Rendered struct {
+// RenderedMail is a mail as it would be sent.
+type RenderedMail struct {
 	To     string `json:"to"` // address alone, without a name
 	Text   string `json:"text"`
 	HTML   string `json:"html"`   // with its pictures in it
@@ -31,7 +31,7 @@ type Rendered struct {
 type mailboxSender struct{ mailbox Mailbox }
 
 func (s mailboxSender) send(_ context.Context, _ Kind, m *gomail.Msg) error {
-	r := Rendered{}
+	r := RenderedMail{}
 	for _, receiver := range m.GetTo() { // compose sets one
 		r.To = receiver.Address
 	}

@@ -12,11 +12,11 @@ import (
 )
 
 // kept is a mailbox in memory.
-type kept []Rendered
+type kept []RenderedMail
 
 func (k *kept) Prune(time.Time) error { return nil }
 
-func (k *kept) Deliver(m Rendered) error {
+func (k *kept) Deliver(m RenderedMail) error {
 	*k = append(*k, m)
 	return nil
 }

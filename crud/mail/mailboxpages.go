@@ -77,7 +77,7 @@ func (p *MailboxPages) show(w http.ResponseWriter, r *http.Request, open *mailVi
 	return p.panes.Write(w, r, http.StatusOK, shown)
 }
 
-func (p *MailboxPages) find(r *http.Request) (Rendered, error) {
+func (p *MailboxPages) find(r *http.Request) (RenderedMail, error) {
 	m, err := p.mailbox.get(r.PathValue("id"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, &web.Status{Kind: web.NotFound, Action: web.Action{Words: "Open the mailbox", URL: MailboxPath}}

@@ -34,7 +34,7 @@ type headerField struct {
 var urlForm = regexp.MustCompile(`https?://[^\s<>"']+`)
 
 // viewOf returns how a mail is shown.
-func viewOf(id string, r Rendered) mailView {
+func viewOf(id string, r RenderedMail) mailView {
 	m := mailView{ID: id, To: r.To, Text: r.Text, HTML: r.HTML, Links: []string{}, Headers: []headerField{}}
 	if when, _, found := strings.Cut(id, "-"); found {
 		m.ReceivedAt, _ = time.Parse(mailboxTime, when) // an id has this form

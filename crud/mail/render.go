@@ -49,15 +49,15 @@ func (r *report) Pairs() (rows [][]Number) { return slices.Collect(slices.Chunk(
 // bars is a chart, with the colours of a mail.
 type bars struct {
 	Bars []Bar
-	look
+	appearance
 }
 
 // Chart gives a template what it draws bars with.
-func (l look) Chart(list []Bar) bars { return bars{list, l} }
+func (l appearance) Chart(list []Bar) bars { return bars{list, l} }
 
-// look holds the styles of the HTML, which are those of our pages. Mail programs know no custom
-// properties.
-type look struct {
+// appearance holds the styles of the HTML, which are those of our pages. Mail programs know no
+// custom properties.
+type appearance struct {
 	letter
 	Brand
 	Ground, Raised, Ink, Soft, Line, OnAccent web.Pair
@@ -69,7 +69,7 @@ type look struct {
 type renderer struct {
 	html *template.Template
 	text *texttemplate.Template
-	look look // without a letter
+	look appearance // without a letter
 }
 
 func newRenderer() (*renderer, error) {
@@ -81,7 +81,7 @@ func newRenderer() (*renderer, error) {
 	if r.text, err = texttemplate.ParseFS(files, "template/mail.txt"); err != nil {
 		return nil, fmt.Errorf("parse the text of mails: %w", err)
 	}
-	r.look = look{
+	r.look = appearance{
 		Ground: web.Token("ground"), Raised: web.Token("raised"), Ink: web.Token("ink"), Soft: web.Token("soft"),
 		Line: web.Token("line"), OnAccent: web.Token("on-accent"),
 		// Single quotes: the fonts stand in attributes.

@@ -51,7 +51,7 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	// No one is between this process and a server of the same machine, whose certificate rarely has a
 	// name that could be checked.
 	config.InsecureSkipVerify = s.server.loopback() && config.RootCAs == nil
-	watch := &watched{}
+	watch := &watchedConn{}
 	options := []gomail.Option{
 		gomail.WithPort(port), gomail.WithTimeout(smtpTimeout), gomail.WithTLSConfig(config), gomail.WithTLSPolicy(policy), gomail.WithoutNoop(),
 		gomail.WithDialContextFunc(func(dial context.Context, network, address string) (net.Conn, error) {
@@ -73,13 +73,13 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, func(), error)
 	return client, watch.release, nil
 }
 
-// watched is a connection that ends with a context: once it is open, the library only looks at
+// watchedConn is a connection that ends with a context: once it is open, the library only looks at
 // deadlines.
-type watched struct{ stop func() bool }
+type watchedConn struct{ stop func() bool }
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-func (w *watched) dial(dial, life context.Context, plain dialer, network, address string, implicit bool, config *tls.Config) (net.Conn, error) {
+func (w *watchedConn) dial(dial, life context.Context, plain dialer, network, address string, implicit bool, config *tls.Config) (net.Conn, error) {
 	conn, err := plain(dial, network, address)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (w *watched) dial(dial, life context.Context, plain dialer, network, addres
 	return secure, nil
 }
 
-func (w *watched) release() {
+func (w *watchedConn) release() {
 	if w.stop != nil {
 		w.stop()
 	}

@@ -27,15 +27,15 @@ type readings struct {
 // Kind implements river.JobArgs.
 func (readings) Kind() string { return "reading-notices" }
 
-// past is the earlier reading through an access link.
-type past struct {
+// readingHistory is the earlier reading through an access link.
+type readingHistory struct {
 	lastActive           time.Time // zero: nothing
 	finished, downloaded bool
 }
 
 // newsOf returns the news of a session that follows a past, the most important first, and the past
 // including it.
-func newsOf(before past, s store.EndedReadingsRow) (news []string, after past) {
+func newsOf(before readingHistory, s store.EndedReadingsRow) (news []string, after readingHistory) {
 	if s.Finished && !before.finished {
 		news = append(news, string(mail.Finished))
 	}
@@ -48,7 +48,7 @@ func newsOf(before past, s store.EndedReadingsRow) (news []string, after past) {
 	case !s.StartedAt.Before(before.lastActive.Add(returnAfter)):
 		news = append(news, string(mail.Returned))
 	}
-	after = past{before.lastActive, before.finished || s.Finished, before.downloaded || s.Downloaded}
+	after = readingHistory{before.lastActive, before.finished || s.Finished, before.downloaded || s.Downloaded}
 	if s.LastActiveAt.After(after.lastActive) {
 		after.lastActive = s.LastActiveAt
 	}
@@ -74,9 +74,9 @@ func (n *Notices) SessionsEnded(ctx context.Context, tx pgx.Tx, ids []uuid.UUID)
 	if err != nil {
 		return fmt.Errorf("read what was read before: %w", err)
 	}
-	pasts := map[uuid.UUID]past{}
+	pasts := map[uuid.UUID]readingHistory{}
 	for _, r := range rows {
-		pasts[r.AccessLinkID] = past{r.LastActiveAt, r.Finished, r.Downloaded}
+		pasts[r.AccessLinkID] = readingHistory{r.LastActiveAt, r.Finished, r.Downloaded}
 	}
 	atOnce := map[uuid.UUID]bool{}
 	for _, s := range ended {

@@ -14,19 +14,19 @@ func memoryAllocator() experimental.MemoryAllocator {
 	return experimental.MemoryAllocatorFunc(func(_, limit uint64) experimental.LinearMemory {
 		reserved, err := syscall.Mmap(-1, 0, int(limit), syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 		if err != nil {
-			return &growing{}
+			return &linearMemory{}
 		}
-		return &growing{reserved: reserved}
+		return &linearMemory{reserved: reserved}
 	})
 }
 
-type growing struct {
+type linearMemory struct {
 	reserved []byte
 	usable   int
 }
 
 // Reallocate implements experimental.LinearMemory. It returns nil when there is no more.
-func (g *growing) Reallocate(size uint64) []byte {
+func (g *linearMemory) Reallocate(size uint64) []byte {
 	if size > uint64(len(g.reserved)) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (g *growing) Reallocate(size uint64) []byte {
 }
 
 // Free implements experimental.LinearMemory.
-func (g *growing) Free() {
+func (g *linearMemory) Free() {
 	if g.reserved != nil {
 		_ = syscall.Munmap(g.reserved)
 		g.reserved = nil

@@ -93,7 +93,7 @@ func (e *Eraser) apply(ctx context.Context, entry Entry, keys []string, until ti
 	return e.deps.Postgres.Account(ctx, entry.AccountID, func(tx pgx.Tx) error {
 		var all Removed
 		for _, key := range keys {
-			if err := e.remove(ctx, tx, key, erasable{until, entry.Links}, &all); err != nil {
+			if err := e.remove(ctx, tx, key, erasureScope{until, entry.Links}, &all); err != nil {
 				return err
 			}
 		}
@@ -148,15 +148,15 @@ func note(ctx context.Context, q *store.Queries, entry Entry, removed []byte, go
 	return entry, nil
 }
 
-// erasable is which rows of an address an erasure removes.
-type erasable struct {
+// erasureScope is which rows of an address an erasure removes.
+type erasureScope struct {
 	until time.Time   // those that were stored until then
 	ids   []uuid.UUID // and these
 }
 
 // remove removes what has an address, in the order in which a form writes. A trigger notes the ids
 // of submissions and access links.
-func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasable, all *Removed) error {
+func (e *Eraser) remove(ctx context.Context, tx pgx.Tx, key string, what erasureScope, all *Removed) error {
 	q := store.New(tx)
 	forms, err := q.SubmissionsToErase(ctx, store.SubmissionsToEraseParams{EmailKey: key, Until: what.until, IDs: what.ids})
 	if err != nil {

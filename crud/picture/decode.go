@@ -68,7 +68,7 @@ func decode(ctx context.Context, content []byte, box Box) (_ *image.NRGBA, inval
 		if size.Width*size.Height > maxMemory/bytesPerPixel(content, size) {
 			return nil, tooHard
 		}
-		picture, err := f.decode(bounded{ctx, bytes.NewReader(content)})
+		picture, err := f.decode(contextReader{ctx, bytes.NewReader(content)})
 		if ctx.Err() != nil {
 			return nil, tooHard
 		}
@@ -87,13 +87,13 @@ func decode(ctx context.Context, content []byte, box Box) (_ *image.NRGBA, inval
 	return nil, "is not a picture that can be read: send a PNG, JPEG, WebP or GIF"
 }
 
-// bounded is a reader that fails once its context has ended.
-type bounded struct {
+// contextReader is a reader that fails once its context has ended.
+type contextReader struct {
 	ctx context.Context //nolint:containedctx // of one call
 	io.Reader
 }
 
-func (b bounded) Read(p []byte) (int, error) {
+func (b contextReader) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
 		return 0, err
 	}

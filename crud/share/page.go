@@ -34,15 +34,15 @@ func triesOf() (network, everyone ratelimit.Rule) {
 	return ratelimit.Rule{Name: "share-passwords-network", Quota: 10, Window: 15 * time.Minute}, ratelimit.Rule{Name: "share-passwords", Quota: 200, Window: time.Hour}
 }
 
-// opened is a share whose token a visitor has.
-type opened struct {
+// visitorShare is a share whose token a visitor has.
+type visitorShare struct {
 	store.ShareByTokenRow
 	share auth.Share
 	brand web.Brand
 }
 
 // open returns the share of a request, or the status page that says why there is none.
-func (s *Shares) open(r *http.Request) (o opened, err error) {
+func (s *Shares) open(r *http.Request) (o visitorShare, err error) {
 	ctx := r.Context()
 	wait, err := s.deps.Limiter.TakeAddress(ctx, viewsOf(), s.deps.Addresses.Client(r), "")
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Shares) open(r *http.Request) (o opened, err error) {
 		if err != nil {
 			return fmt.Errorf("find share: %w", err)
 		}
-		o = opened{ShareByTokenRow: row, brand: web.Brand{Name: row.AccountName, Language: row.Language}}
+		o = visitorShare{ShareByTokenRow: row, brand: web.Brand{Name: row.AccountName, Language: row.Language}}
 		if row.BrandColor != nil {
 			o.brand.Accent = *row.BrandColor
 		}
@@ -124,7 +124,7 @@ func (s *Shares) show(a http.Handler) web.Handler {
 	}
 }
 
-func (s *Shares) count(ctx context.Context, o opened) error {
+func (s *Shares) count(ctx context.Context, o visitorShare) error {
 	if err := store.New(s.deps.Postgres.Unscoped()).CountShareView(ctx, o.ID); err != nil {
 		return fmt.Errorf("count view of share: %w", err)
 	}
@@ -132,9 +132,9 @@ func (s *Shares) count(ctx context.Context, o opened) error {
 }
 
 // subject returns the bytes that the grant of an unlocked share is bound to.
-func (o opened) subject() []byte { return append(o.ID[:], *o.PasswordHash...) }
+func (o visitorShare) subject() []byte { return append(o.ID[:], *o.PasswordHash...) }
 
-func (s *Shares) isUnlocked(r *http.Request, o opened) bool {
+func (s *Shares) isUnlocked(r *http.Request, o visitorShare) bool {
 	if o.PasswordHash == nil {
 		return true
 	}
@@ -151,7 +151,7 @@ type lockedData struct{ Action, Wrong string }
 // writeLocked asks for the password; wrong is the key of what was wrong with the one before, or "".
 // It keeps the referrer policy of other pages, which sends nothing to other hosts: with none at
 // all, old browsers send the form without an origin, and it would be refused.
-func (s *Shares) writeLocked(w http.ResponseWriter, r *http.Request, status int, o opened, wrong string) error {
+func (s *Shares) writeLocked(w http.ResponseWriter, r *http.Request, status int, o visitorShare, wrong string) error {
 	t := s.deps.Pages.Texts(r, o.brand)
 	title := t.Say("share.locked.title")
 	if wrong != "" {
@@ -196,7 +196,7 @@ func (s *Shares) unlock(w http.ResponseWriter, r *http.Request) error {
 }
 
 // takeTry counts a guess of a password.
-func (s *Shares) takeTry(r *http.Request, o opened) error {
+func (s *Shares) takeTry(r *http.Request, o visitorShare) error {
 	network, everyone := triesOf()
 	wait, err := s.deps.Limiter.TakeAddress(r.Context(), network, s.deps.Addresses.Client(r), o.ID.String())
 	if err == nil && wait == 0 {

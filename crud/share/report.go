@@ -52,26 +52,26 @@ type reports struct {
 	now    func() time.Time
 	flight singleflight.Group
 	mu     sync.Mutex
-	kept   map[asked]answered
+	kept   map[reportKey]cachedReport
 }
 
-type asked struct {
+type reportKey struct {
 	share uuid.UUID
 	days  int
 }
 
-type answered struct {
+type cachedReport struct {
 	report report
 	until  time.Time
 }
 
 func newReports(now func() time.Time) *reports {
-	return &reports{now: now, kept: map[asked]answered{}}
+	return &reports{now: now, kept: map[reportKey]cachedReport{}}
 }
 
 // get returns the report of a share on behalf of a request.
-func (s *reports) get(r *http.Request, a http.Handler, o opened, p period) (report, error) {
-	key := asked{o.ID, p.Days}
+func (s *reports) get(r *http.Request, a http.Handler, o visitorShare, p period) (report, error) {
+	key := reportKey{o.ID, p.Days}
 	s.mu.Lock()
 	hit, ok := s.kept[key]
 	s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *reports) get(r *http.Request, a http.Handler, o opened, p period) (repo
 		if len(s.kept) >= maxKept {
 			clear(s.kept)
 		}
-		s.kept[key] = answered{found, s.now().Add(keepFor)}
+		s.kept[key] = cachedReport{found, s.now().Add(keepFor)}
 		return found, nil
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *reports) get(r *http.Request, a http.Handler, o opened, p period) (repo
 }
 
 // ask sends the two questions of a page as its share.
-func ask(ctx context.Context, r *http.Request, a http.Handler, o opened, p period, now time.Time) (found report, err error) {
+func ask(ctx context.Context, r *http.Request, a http.Handler, o visitorShare, p period, now time.Time) (found report, err error) {
 	c := client.New(client.Config{URL: "http://api.invalid", Key: o.share.Key, HTTP: &http.Client{Transport: &client.Transport{Handler: a, For: r}}})
 	from, to := p.bounds(now)
 	body, err := json.Marshal(map[string]any{"queries": []any{map[string]any{

@@ -67,7 +67,7 @@ type choice struct {
 // tile is one number with its word in the API.
 type tile struct{ Label, Metric, Text, Exact string }
 
-func (s *Shares) view(t *web.Texts, o opened, r report, p period) viewData {
+func (s *Shares) view(t *web.Texts, o visitorShare, r report, p period) viewData {
 	totals := r.overview.Totals
 	d := viewData{
 		Title: o.Title, Account: o.AccountName, Last: t.Say("share.last", "n", p.Days), Min: MinReaders, Few: totals.Number("people") < MinReaders,

@@ -56,11 +56,11 @@ type provider struct {
 	client   *http.Client
 
 	mu    sync.Mutex
-	found *discovered
+	found *discovery
 }
 
-// discovered is the provider's own description of itself.
-type discovered struct {
+// discovery is the provider's own description of itself.
+type discovery struct {
 	*oidc.Provider
 	oauth  oauth2.Config
 	tokens *oidc.IDTokenVerifier
@@ -79,7 +79,7 @@ func newProvider(c Config, redirect string) *provider {
 var errProvider = errors.New("the OpenID Connect provider does not answer as it should")
 
 // discover asks the provider about itself until it has answered once.
-func (p *provider) discover(ctx context.Context) (*discovered, error) {
+func (p *provider) discover(ctx context.Context) (*discovery, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.found != nil {
@@ -96,7 +96,7 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	if err := found.Claims(&more); err != nil {
 		return nil, fmt.Errorf("%w: %w", errProvider, err)
 	}
-	p.found = &discovered{
+	p.found = &discovery{
 		Provider: found, named: more.Named, tokens: found.Verifier(&oidc.Config{ClientID: p.config.OpenIDClientID}),
 		oauth: oauth2.Config{
 			ClientID: p.config.OpenIDClientID, ClientSecret: p.config.OpenIDClientSecret, Endpoint: found.Endpoint(), RedirectURL: p.redirect,
@@ -152,16 +152,16 @@ func (d doubt) remedy() string {
 
 // claims are those of an ID token, or of the answer about a user.
 type claims struct {
-	Email    string   `json:"email"`
-	Verified verified `json:"email_verified"`
+	Email    string    `json:"email"`
+	Verified claimBool `json:"email_verified"`
 }
 
-// verified is a boolean, which some providers write as a text, and others leave out.
-type verified struct{ given, yes bool }
+// claimBool is a boolean, which some providers write as a text, and others leave out.
+type claimBool struct{ given, yes bool }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (v *verified) UnmarshalJSON(text []byte) error {
-	*v = verified{given: true, yes: string(text) == "true" || string(text) == `"true"`}
+func (v *claimBool) UnmarshalJSON(text []byte) error {
+	*v = claimBool{given: true, yes: string(text) == "true" || string(text) == `"true"`}
 	return nil
 }
 
@@ -220,7 +220,7 @@ func (p *provider) redeem(ctx context.Context, code string, secrets requestSecre
 }
 
 // ask asks the provider about a user; nothing is known if it has no such endpoint.
-func (p *provider) ask(ctx context.Context, found *discovered, token *oauth2.Token, subject string) (c claims, err error) {
+func (p *provider) ask(ctx context.Context, found *discovery, token *oauth2.Token, subject string) (c claims, err error) {
 	if found.UserInfoEndpoint() == "" {
 		return c, nil
 	}

@@ -143,7 +143,7 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	if kind == "attachment" {
 		h.Set("Cache-Control", "private, no-store") // what comes from a cache would not count
 	}
-	out := &counted{ResponseWriter: magnet.NewPace(w, f.FileSize), connection: http.NewResponseController(w)}
+	out := &countingWriter{ResponseWriter: magnet.NewPace(w, f.FileSize), connection: http.NewResponseController(w)}
 	http.ServeContent(out, r, "", f.CreatedAt, content)
 	if err := out.connection.Flush(); err != nil && out.failed == nil && !errors.Is(err, http.ErrNotSupported) {
 		out.failed = err
@@ -173,8 +173,8 @@ func (v *Viewer) send(w http.ResponseWriter, r *http.Request, f store.LeadMagnet
 	return first, last
 }
 
-// counted counts what is written.
-type counted struct {
+// countingWriter counts what is written.
+type countingWriter struct {
 	http.ResponseWriter
 	connection *http.ResponseController
 	status     int
@@ -182,12 +182,12 @@ type counted struct {
 	failed     error
 }
 
-func (c *counted) WriteHeader(status int) {
+func (c *countingWriter) WriteHeader(status int) {
 	c.status = status
 	c.ResponseWriter.WriteHeader(status)
 }
 
-func (c *counted) Write(b []byte) (int, error) {
+func (c *countingWriter) Write(b []byte) (int, error) {
 	if c.status == 0 {
 		c.WriteHeader(http.StatusOK)
 	}
@@ -200,6 +200,6 @@ func (c *counted) Write(b []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *countingWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func seconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }

@@ -248,8 +248,8 @@ func (v *Viewer) show(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// started is the answer to the page's script.
-type started struct {
+// sessionAnswer is the answer to the page's script.
+type sessionAnswer struct {
 	SessionID     uuid.UUID `json:"session_id"`
 	TrackingToken string    `json:"tracking_token"` // empty: nothing is recorded
 	Collector     string    `json:"collector"`
@@ -262,8 +262,8 @@ type started struct {
 	Failure       string    `json:"failure"` // where the script says that it cannot show the document
 }
 
-// refused tells the page's script why there is no session.
-type refused struct {
+// refusalAnswer tells the page's script why there is no session.
+type refusalAnswer struct {
 	State string `json:"state"`
 }
 
@@ -284,7 +284,7 @@ func (v *Viewer) start(w http.ResponseWriter, r *http.Request) error {
 	if in.Downloadable {
 		download = path + "/download" + pass
 	}
-	v.answer(w, r, http.StatusCreated, started{
+	v.answer(w, r, http.StatusCreated, sessionAnswer{
 		SessionID: in.ID, TrackingToken: tracking, Collector: v.deps.Collector,
 		File: path + "/file" + pass, Download: download, FileName: in.File.FileName,
 		Size: in.File.FileSize, Pages: in.File.PageCount, Resumed: in.Resumed,
@@ -322,17 +322,17 @@ func (v *Viewer) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case isMany:
 		w.Header().Set("Retry-After", seconds(many.wait))
-		v.answer(w, r, http.StatusTooManyRequests, refused{"wait"})
+		v.answer(w, r, http.StatusTooManyRequests, refusalAnswer{"wait"})
 	case isRefusal && (refusal.State == session.Unknown || refusal.State == session.NotReady):
-		v.answer(w, r, http.StatusNotFound, refused{states[refusal.State]})
+		v.answer(w, r, http.StatusNotFound, refusalAnswer{states[refusal.State]})
 	case isRefusal:
-		v.answer(w, r, http.StatusGone, refused{states[refusal.State]})
+		v.answer(w, r, http.StatusGone, refusalAnswer{states[refusal.State]})
 	default:
 		if r.Context().Err() == nil {
 			v.deps.Log.Error("cannot start a session", "request_id", api.RequestID(r.Context()), "error", err)
 		}
 		w.Header().Set("Retry-After", "3")
-		v.answer(w, r, http.StatusServiceUnavailable, refused{"unavailable"})
+		v.answer(w, r, http.StatusServiceUnavailable, refusalAnswer{"unavailable"})
 	}
 }
 

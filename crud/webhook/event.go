@@ -137,8 +137,8 @@ type Notice struct {
 // testMessage is the text of a test.
 const testMessage = "This is a test of the webhook."
 
-// tested is the data of a test.
-type tested struct {
+// testData is the data of a test.
+type testData struct {
 	EndpointID uuid.UUID `json:"endpoint_id"`
 	Message    string    `json:"message"`
 }
@@ -150,4 +150,4 @@ func (FormVerified) kind() Kind      { return KindFormVerified }
 func (SessionEnded) kind() Kind      { return KindSessionEnded }
 func (DownloadCompleted) kind() Kind { return KindDownloadCompleted }
 func (n Notice) kind() Kind          { return n.About }
-func (tested) kind() Kind            { return kindTest }
+func (testData) kind() Kind          { return kindTest }

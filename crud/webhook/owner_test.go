@@ -33,7 +33,7 @@ type postRig struct {
 func (*postRig) Prune(time.Time) error { return nil }
 
 // Deliver implements mail.Mailbox.
-func (r *postRig) Deliver(m letters.Rendered) error {
+func (r *postRig) Deliver(m letters.RenderedMail) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.mails = append(r.mails, m.Source)

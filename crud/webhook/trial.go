@@ -36,7 +36,7 @@ func (w *Webhooks) test(ctx context.Context, in *idInput) (*api.Answer[Delivery]
 			return err
 		}
 		j.format, j.to = Format(endpoint.Format), address{endpoint.Url, endpoint.UrlSealed}
-		text, err := j.format.encode(tested{in.ID, testMessage}, now)
+		text, err := j.format.encode(testData{in.ID, testMessage}, now)
 		if err != nil {
 			return err
 		}

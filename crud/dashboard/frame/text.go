@@ -11,7 +11,7 @@ import (
 // values come from to, number, when and strong.
 func functions(texts *web.Texts) template.FuncMap {
 	return template.FuncMap{
-		"t": texts.Say, "rich": texts.HTML, "strong": texts.Strong, "to": to, "number": Figure.HTML, "when": When.HTML,
+		"t": texts.Say, "rich": texts.HTML, "strong": texts.Strong, "to": to, "number": Figure.HTML, "when": Instant.HTML,
 	}
 }
 
@@ -23,7 +23,7 @@ func (f Figure) HTML() template.HTML {
 }
 
 // HTML draws the time for a text with markup.
-func (w When) HTML() template.HTML {
+func (w Instant) HTML() template.HTML {
 	return template.HTML(`<time datetime="` + template.HTMLEscapeString(w.Exact) + `">` + template.HTMLEscapeString(w.Text) + `</time>`) //nolint:gosec // everything is escaped
 }
 

@@ -153,20 +153,20 @@ type Screen struct {
 	Data     any
 }
 
-// shown is the data of templates: the visit, the screen, and its .Data.
-type shown struct {
+// screenView is the data of templates: the visit, the screen, and its .Data.
+type screenView struct {
 	*Visit
 	Screen
 	Places []Place
 }
 
 // Clock is the time of the answers, in the zone of the account.
-func (s shown) Clock() When {
-	return When{s.AsOf.In(s.Period.Zone).Format("15:04:05 MST"), s.AsOf.Format("2006-01-02T15:04:05.000Z07:00")}
+func (s screenView) Clock() Instant {
+	return Instant{s.AsOf.In(s.Period.Zone).Format("15:04:05 MST"), s.AsOf.Format("2006-01-02T15:04:05.000Z07:00")}
 }
 
 // LeftOut is the number of events of bots that the answers leave out.
-func (s shown) LeftOut() Figure {
+func (s screenView) LeftOut() Figure {
 	return Figure{Metric: "excluded_bots", Value: float64(s.Bots), Format: chart.Exact}
 }
 
@@ -177,7 +177,7 @@ func (v *Visit) Show(t *Template, s Screen) error { return v.ShowStatus(t, http.
 func (v *Visit) ShowStatus(t *Template, status int, s Screen) error {
 	p := web.Page{
 		Title: cmp.Or(s.Title, v.Say("frame.title")) + " – " + v.Session.Account, Class: "dash", Font: true, Texts: v.texts,
-		Policy: web.Policy{Scripts: true}, Data: shown{v, s, places},
+		Policy: web.Policy{Scripts: true}, Data: screenView{v, s, places},
 	}
 	if err := t.pages[v.texts.Language].Write(v.W, v.R, status, p); err != nil {
 		return fmt.Errorf("draw screen: %w", err)

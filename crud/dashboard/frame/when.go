@@ -9,26 +9,26 @@ import (
 	"lodestone/pkg/timezone"
 )
 
-// When is a point in time as "when" of web/form.html draws it. The zero value is none.
-type When struct{ Text, Exact string }
+// Instant is a point in time as "when" of web/form.html draws it. The zero value is none.
+type Instant struct{ Text, Exact string }
 
 // When writes a time in the zone of the visit; none for nil.
-func (v *Visit) When(t *time.Time) When {
+func (v *Visit) When(t *time.Time) Instant {
 	if t == nil || t.IsZero() {
-		return When{}
+		return Instant{}
 	}
 	local := t.In(v.Period.Zone)
 	day := v.Day(local)
 	if local.Year() != time.Now().In(v.Period.Zone).Year() {
 		day = v.Date(local)
 	}
-	return When{v.Say("frame.date.time", "day", day, "time", local.Format(clock)), local.Format(time.RFC3339)}
+	return Instant{v.Say("frame.date.time", "day", day, "time", local.Format(clock)), local.Format(time.RFC3339)}
 }
 
 // WhenOf is When for a time as the API has it.
-func (v *Visit) WhenOf(t *api.Time) When {
+func (v *Visit) WhenOf(t *api.Time) Instant {
 	if t == nil {
-		return When{}
+		return Instant{}
 	}
 	return v.When(&t.Time)
 }

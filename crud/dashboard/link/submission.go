@@ -23,7 +23,7 @@ type column struct {
 // cell is a text, a time, or a number.
 type cell struct {
 	Text string
-	When frame.When
+	When frame.Instant
 	Tone string
 }
 

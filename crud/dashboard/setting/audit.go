@@ -20,7 +20,7 @@ type auditData struct {
 
 type entryRow struct {
 	user.Entry
-	When   frame.When
+	When   frame.Instant
 	What   string
 	With   string
 	Only   string // address of the entries with the same action

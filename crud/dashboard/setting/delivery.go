@@ -48,7 +48,7 @@ type deliveries struct {
 
 type deliveryRow struct {
 	delivery
-	Created, Next frame.When
+	Created, Next frame.Instant
 	Tone          string
 	Outcome       string // of the last attempt
 	Text          string // body, with line ends
@@ -58,7 +58,7 @@ type deliveryRow struct {
 
 type attemptRow struct {
 	webhook.Attempt
-	When  frame.When
+	When  frame.Instant
 	Words string // how it went
 }
 
@@ -129,7 +129,7 @@ func readDeliveries(v *frame.Visit, id string) (deliveries, error) {
 func (s *Screens) replay(v *frame.Visit) error {
 	_, err := frame.Send[delivery](v, http.MethodPost, webhooksPath+"/"+id(v)+"/deliveries/"+url.PathEscape(v.R.PathValue("delivery"))+"/replay", nil, nil)
 	if f, ok := conflict(err); ok {
-		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Refused: f.Detail})
+		return s.drawWebhook(v, http.StatusConflict, id(v), webhookView{Refused: f.Detail})
 	}
 	if err != nil {
 		return err

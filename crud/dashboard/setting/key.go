@@ -21,7 +21,7 @@ type keysData struct {
 
 type keyRow struct {
 	account.APIKey
-	Created, Used, Until frame.When
+	Created, Used, Until frame.Instant
 }
 
 func (s *Screens) showKeys(v *frame.Visit) error {

@@ -28,13 +28,13 @@ type peopleData struct {
 type personRow struct {
 	user.User
 	Self  bool
-	Seen  frame.When
+	Seen  frame.Instant
 	Roles []frame.Option
 }
 
 type invitationRow struct {
 	user.Invitation
-	Until frame.When
+	Until frame.Instant
 }
 
 func (s *Screens) showPeople(v *frame.Visit) error {

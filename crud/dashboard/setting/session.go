@@ -21,7 +21,7 @@ type sessionsData struct {
 type sessionRow struct {
 	user.Session
 	Who, How, Browser     string
-	Started, Active, Ends frame.When
+	Started, Active, Ends frame.Instant
 }
 
 func (s *Screens) showSessions(v *frame.Visit) error {

@@ -105,15 +105,15 @@ func sections(v *frame.Visit, chosen string) (list []section) {
 	return list
 }
 
-// shown is the data of the screens: the sections, and the screen's own data.
-type shown struct {
+// sectionView is the data of the screens: the sections, and the screen's own data.
+type sectionView struct {
 	Sections []section
 	Own      any
 }
 
 // show draws a screen of a section, which is named by the key of its name.
 func (s *Screens) show(v *frame.Visit, name, section string, status int, own any) error {
-	return v.ShowStatus(s.byName[name], status, frame.Screen{Title: v.Say(section), Nav: frame.Settings, Data: shown{sections(v, section), own}})
+	return v.ShowStatus(s.byName[name], status, frame.Screen{Title: v.Say(section), Nav: frame.Settings, Data: sectionView{sections(v, section), own}})
 }
 
 // list is a page of a list of the API, with the addresses of its neighbours.

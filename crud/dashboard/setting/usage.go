@@ -10,7 +10,7 @@ import (
 
 type usageData struct {
 	Plan, ID string
-	Since    frame.When
+	Since    frame.Instant
 	Rows     []usageRow
 }
 

@@ -21,7 +21,7 @@ type hook struct {
 	ETag string `json:"-"`
 }
 
-// SetETag implements client.Tagged.
+// SetETag implements client.TaggedResource.
 func (w *hook) SetETag(tag string) { w.ETag = tag }
 
 // hookForm is the form of a webhook.
@@ -54,7 +54,7 @@ type webhookRow struct {
 	hook
 	Screen  string
 	Program string // of a chat; "": none
-	Failing frame.When
+	Failing frame.Instant
 }
 
 func (s *Screens) showWebhooks(v *frame.Visit) error {
@@ -113,11 +113,11 @@ func (s *Screens) createWebhook(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	return s.drawWebhook(v, http.StatusCreated, made.ID.String(), webhookShown{Secret: made.Secret})
+	return s.drawWebhook(v, http.StatusCreated, made.ID.String(), webhookView{Secret: made.Secret})
 }
 
-// webhookShown is the data of a webhook's screen beside the webhook.
-type webhookShown struct {
+// webhookView is the data of a webhook's screen beside the webhook.
+type webhookView struct {
 	Edit    *frame.Form
 	Refused string
 	Secret  *string
@@ -127,28 +127,28 @@ type webhookShown struct {
 
 // secretsBefore is the fate of the secrets before a new one.
 type secretsBefore struct {
-	Until frame.When // they sign as well
-	Ended bool       // they sign no longer
+	Until frame.Instant // they sign as well
+	Ended bool          // they sign no longer
 }
 
 // trial is how a test message went.
 type trial struct{ State, Outcome string }
 
 type webhookData struct {
-	webhookShown
+	webhookView
 	Webhook    *hook
 	Form       hookForm
 	Done, Self string
-	Failing    frame.When
-	Disabled   frame.When
+	Failing    frame.Instant
+	Disabled   frame.Instant
 	Deliveries deliveries
 }
 
 func (s *Screens) showWebhook(v *frame.Visit) error {
-	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{})
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookView{})
 }
 
-func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhookShown) error {
+func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhookView) error {
 	w, err := frame.Get[hook](v, webhooksPath+"/"+id, nil)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (s *Screens) drawWebhook(v *frame.Visit, status int, id string, also webhoo
 		return err
 	}
 	d := webhookData{
-		webhookShown: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Failing: v.WhenOf(w.FailingSince), Disabled: v.WhenOf(w.DisabledAt),
+		webhookView: also, Webhook: &w, Done: done(v), Self: screenPath + "/webhooks/" + id, Failing: v.WhenOf(w.FailingSince), Disabled: v.WhenOf(w.DisabledAt),
 		Deliveries: log,
 	}
 	edit := also.Edit
@@ -196,10 +196,10 @@ func (s *Screens) changeWebhook(v *frame.Visit) error {
 	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Status == http.StatusPreconditionFailed {
 		typed.Del("etag") // whoever sends it again has seen this
 		f := frame.Form{Values: typed, Detail: v.Say("setting.webhook.stale")}
-		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Edit: &f})
+		return s.drawWebhook(v, http.StatusConflict, id(v), webhookView{Edit: &f})
 	}
 	if f, ok := frame.Rejected(typed, err); ok {
-		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookShown{Edit: &f})
+		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookView{Edit: &f})
 	}
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *Screens) testWebhook(v *frame.Visit) error {
 	if err != nil {
 		return err
 	}
-	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Trial: &trial{string(sent.State), sent.outcome(v)}})
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookView{Trial: &trial{string(sent.State), sent.outcome(v)}})
 }
 
 // overlapHours is for how long the secret before a new one signs as well, so that the receiver has
@@ -240,12 +240,12 @@ func (s *Screens) rotateSecret(v *frame.Visit) error {
 	}
 	made, err := frame.Send[hook](v, http.MethodPost, webhooksPath+"/"+id(v)+"/rotate-secret?keep_previous_hours="+strconv.Itoa(hours), nil, nil)
 	if f, ok := conflict(err); ok {
-		return s.drawWebhook(v, http.StatusConflict, id(v), webhookShown{Refused: f.Detail})
+		return s.drawWebhook(v, http.StatusConflict, id(v), webhookView{Refused: f.Detail})
 	}
 	if err != nil {
 		return err
 	}
-	return s.drawWebhook(v, http.StatusOK, id(v), webhookShown{Secret: made.Secret, Before: before})
+	return s.drawWebhook(v, http.StatusOK, id(v), webhookView{Secret: made.Secret, Before: before})
 }
 
 // deleteWebhook deletes a webhook with its log, once its host is typed.
@@ -255,7 +255,7 @@ func (s *Screens) deleteWebhook(v *frame.Visit) error {
 		return err
 	}
 	if v.R.PostFormValue("confirm") != w.Host() {
-		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookShown{Refused: v.Say("setting.webhook.delete.refused", "host", w.Host())})
+		return s.drawWebhook(v, http.StatusUnprocessableEntity, id(v), webhookView{Refused: v.Say("setting.webhook.delete.refused", "host", w.Host())})
 	}
 	if _, err := frame.Send[frame.Nothing](v, http.MethodDelete, webhooksPath+"/"+id(v), nil, nil); err != nil {
 		return err
