@@ -112,7 +112,7 @@ func storeAwkward(t *testing.T, n int) (account uuid.UUID, links []uuid.UUID, ma
 		links, magnets = append(links, querytest.ID(t)), append(magnets, querytest.ID(t))
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	events := make([]querytest.Stored, n)
+	events := make([]querytest.StoredEvent, n)
 	for i := range events {
 		at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli() + int64(i)*31_700_123
 		e := event.Event{
@@ -124,7 +124,7 @@ func storeAwkward(t *testing.T, n int) (account uuid.UUID, links []uuid.UUID, ma
 		if random.IntN(2) == 0 {
 			e.IPHash, e.SessionID, e.GenericLinkID = [16]byte{0x0a, 15: 0xff}, querytest.ID(t), querytest.ID(t)
 		}
-		events[i] = querytest.Stored{Event: e, TopicID: topic, Offset: int64(i)}
+		events[i] = querytest.StoredEvent{Event: e, TopicID: topic, Offset: int64(i)}
 	}
 	querytest.Store(t, querytest.Conn(t), events...)
 	return account, links, magnets
@@ -174,7 +174,7 @@ func TestExportIsTheList(t *testing.T) {
 func TestFieldsOfAnExport(t *testing.T) {
 	t.Parallel()
 	s := serveExports(t)
-	full := querytest.Stored{
+	full := querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), GenericLinkID: querytest.ID(t), AccessLinkID: querytest.ID(t), SessionID: querytest.ID(t), EventID: querytest.ID(t),
 			Type: event.PageViewed, Data: []byte(`{"page":3,"duration_ms":8200}`), Page: 3, DurationMS: 8200, MagnetVersion: 2, IPHash: [16]byte{0x0a, 15: 0xff},
@@ -182,7 +182,7 @@ func TestFieldsOfAnExport(t *testing.T) {
 		},
 		TopicID: querytest.ID(t), Offset: 1,
 	}
-	bare := querytest.Stored{
+	bare := querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: full.AccountID, LeadMagnetID: full.LeadMagnetID, AccessLinkID: full.AccessLinkID, EventID: querytest.ID(t), Type: event.DownloadStarted,
 			CreatedAt: 1772323199000, ReceivedAt: 1772323199000,
@@ -190,7 +190,7 @@ func TestFieldsOfAnExport(t *testing.T) {
 		TopicID: full.TopicID, Offset: 2,
 	}
 	querytest.Store(t, querytest.Conn(t), full, bare)
-	line := func(e querytest.Stored, rest string) string {
+	line := func(e querytest.StoredEvent, rest string) string {
 		return fmt.Sprintf(`{"id":"%s","access_link_id":"%s",`+rest+"\n", e.EventID, e.AccessLinkID)
 	}
 	got := s.export(full.AccountID, "ndjson", nil)
@@ -231,7 +231,7 @@ func TestFieldsOfAnExport(t *testing.T) {
 func TestAnExportWithVisitors(t *testing.T) {
 	t.Parallel()
 	s := serveExports(t)
-	known := querytest.Stored{
+	known := querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed,
 			Origin: event.Origin{Language: event.Language{'d', 'e'}, Country: event.Country{'C', 'H'}}, CreatedAt: 1772323200120, ReceivedAt: 1772323200456,

@@ -47,7 +47,7 @@ type FunnelReport struct {
 	AsOf         api.Time     `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
 }
 
-// Timeless implements api.Timeless.
+// Timeless implements api.TimelessBody.
 func (f FunnelReport) Timeless() any {
 	f.AsOf = api.Time{}
 	return f

@@ -120,10 +120,10 @@ func (s *stream) next() message {
 }
 
 // viewed is a page view of an account at a place in the log.
-func viewed(t *testing.T, account, topic uuid.UUID, offset int64) querytest.Stored {
+func viewed(t *testing.T, account, topic uuid.UUID, offset int64) querytest.StoredEvent {
 	t.Helper()
 	now := time.Now().UnixMilli() + offset
-	return querytest.Stored{Event: event.Event{
+	return querytest.StoredEvent{Event: event.Event{
 		AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed, Page: 3,
 		Data: []byte("{\"page\": 3,\n \"text\": \"a\\nb\"}"), UserAgent: []byte("Firefox"), CreatedAt: now, ReceivedAt: now,
 	}, TopicID: topic, Offset: offset}
@@ -135,7 +135,7 @@ func TestLiveEventsAreThoseOfTheList(t *testing.T) {
 	conn, mine, theirs, topic := querytest.Conn(t), querytest.ID(t), querytest.ID(t), querytest.ID(t)
 	people, bots, other := s.live(mine, "", nil), s.live(mine, "", url.Values{"bot": {"true"}}), s.live(theirs, "", nil)
 	downloads := s.live(mine, "", url.Values{"event_type": {"download_started"}})
-	events := []querytest.Stored{viewed(t, mine, topic, 0), viewed(t, theirs, topic, 1), viewed(t, mine, topic, 2), viewed(t, mine, topic, 3)}
+	events := []querytest.StoredEvent{viewed(t, mine, topic, 0), viewed(t, theirs, topic, 1), viewed(t, mine, topic, 2), viewed(t, mine, topic, 3)}
 	events[2].Type, events[3].Bot = event.DownloadStarted, "a rule"
 	querytest.Store(t, conn, events...)
 
@@ -144,7 +144,7 @@ func TestLiveEventsAreThoseOfTheList(t *testing.T) {
 		listed[e["id"].(string)] = e
 	}
 	require.Len(t, listed, 3)
-	same := func(st *stream, e querytest.Stored) {
+	same := func(st *stream, e querytest.StoredEvent) {
 		t.Helper()
 		m := st.next()
 		var got map[string]any
@@ -170,7 +170,7 @@ func TestLiveIsResumedWhereverItIsCut(t *testing.T) {
 	first := s.live(account, "", nil)
 	begin := first.id
 	first.close()
-	events := []querytest.Stored{viewed(t, account, topic, 0), viewed(t, account, topic, 1)}
+	events := []querytest.StoredEvent{viewed(t, account, topic, 0), viewed(t, account, topic, 1)}
 	querytest.Store(t, conn, events...)
 	whole := s.live(account, begin, nil)
 	for i := range events {

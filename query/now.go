@@ -34,7 +34,7 @@ type NowReport struct {
 	Labels       map[string]string `json:"labels" doc:"Titles of the lead magnets."`
 }
 
-// Timeless implements api.Timeless.
+// Timeless implements api.TimelessBody.
 func (n NowReport) Timeless() any {
 	n.AsOf = api.Time{}
 	return n

@@ -41,7 +41,7 @@ type PageReport struct {
 	AsOf          api.Time `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
 }
 
-// Timeless implements api.Timeless.
+// Timeless implements api.TimelessBody.
 func (p PageReport) Timeless() any {
 	p.AsOf = api.Time{}
 	return p

@@ -22,7 +22,7 @@ func TestPageReport(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	topic := querytest.ID(t)
 	store := func(offset int64, page uint32) {
-		querytest.Store(t, querytest.Conn(t), querytest.Stored{Event: event.Event{
+		querytest.Store(t, querytest.Conn(t), querytest.StoredEvent{Event: event.Event{
 			AccountID: account, LeadMagnetID: magnet, AccessLinkID: link, EventID: querytest.ID(t), Type: event.PageViewed, MagnetVersion: 3,
 			Page: page, DurationMS: 1500, CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 		}, TopicID: topic, Offset: offset})

@@ -65,7 +65,7 @@ func TestPullsMissNothing(t *testing.T) {
 	require.Len(t, seen, len(newest))
 
 	hourAgo := time.Now().Add(-time.Hour).UnixMilli()
-	late := querytest.Stored{
+	late := querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
 			Type: event.PageViewed, CreatedAt: hourAgo, ReceivedAt: hourAgo,

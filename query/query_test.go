@@ -169,7 +169,7 @@ func TestEventFields(t *testing.T) {
 	t.Parallel()
 	conn := querytest.Conn(t)
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
-	stored := querytest.Stored{
+	stored := querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
 			Type: event.PageViewed, Data: []byte(`{"page":3,"big":12345678901234567890}`), Page: 3,
@@ -204,12 +204,12 @@ func TestEventFields(t *testing.T) {
 func play(t *testing.T, n int) (account uuid.UUID, newest []string) {
 	t.Helper()
 	account = querytest.ID(t)
-	events := make([]querytest.Stored, n)
+	events := make([]querytest.StoredEvent, n)
 	newest = make([]string, n)
 	topic, link, magnet := querytest.ID(t), querytest.ID(t), querytest.ID(t)
 	for i := range events {
 		at := int64(1772323200000 + i/3*1000)
-		events[i] = querytest.Stored{
+		events[i] = querytest.StoredEvent{
 			Event: event.Event{
 				AccountID: account, LeadMagnetID: magnet, AccessLinkID: link, EventID: querytest.ID(t),
 				Type: event.PageViewed, CreatedAt: at, ReceivedAt: at,
@@ -311,8 +311,8 @@ func TestEventFilters(t *testing.T) {
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), enginetest.SharedPostgres(t))
 	account, magnet, link := querytest.ID(t), querytest.ID(t), querytest.ID(t)
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	e := func(offset int64, change func(*event.Event)) querytest.Stored {
-		made := querytest.Stored{
+	e := func(offset int64, change func(*event.Event)) querytest.StoredEvent {
+		made := querytest.StoredEvent{
 			Event: event.Event{
 				AccountID: account, LeadMagnetID: magnet, AccessLinkID: link, EventID: uuid.UUID{15: byte(offset)},
 				Type: event.PageViewed, CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
@@ -475,7 +475,7 @@ func TestEmailSummary(t *testing.T) {
 		_, err := pool.Unscoped().Exec(ctx, sql, arguments...)
 		require.NoError(t, err)
 	}
-	querytest.Store(t, querytest.Conn(t), querytest.Stored{
+	querytest.Store(t, querytest.Conn(t), querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: account, LeadMagnetID: magnet, AccessLinkID: link, EventID: querytest.ID(t), SessionID: querytest.ID(t),
 			Type: event.PageViewed, CreatedAt: 1772323260000, ReceivedAt: 1772323260000,

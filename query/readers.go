@@ -133,7 +133,7 @@ type ReaderPage struct {
 	Labels       map[string]string    `json:"labels" doc:"Titles of the lead magnets."`
 }
 
-// Timeless implements api.Timeless. A cursor has the time in it as well.
+// Timeless implements api.TimelessBody. A cursor has the time in it as well.
 func (p ReaderPage) Timeless() any {
 	p.AsOf = api.Time{}
 	if p.Pagination.NextCursor != nil {

@@ -70,10 +70,10 @@ func (a *readersAccount) store(link uuid.UUID, kind event.Type, page uint32, at 
 	querytest.Store(a.t, querytest.Conn(a.t), a.row(link, kind, page, at, bot))
 }
 
-func (a *readersAccount) row(link uuid.UUID, kind event.Type, page uint32, at time.Time, bot string) querytest.Stored {
+func (a *readersAccount) row(link uuid.UUID, kind event.Type, page uint32, at time.Time, bot string) querytest.StoredEvent {
 	a.t.Helper()
 	a.offset++
-	return querytest.Stored{Event: event.Event{
+	return querytest.StoredEvent{Event: event.Event{
 		AccountID: a.account, LeadMagnetID: a.magnet, GenericLinkID: a.generic, AccessLinkID: link, SessionID: link, EventID: querytest.ID(a.t),
 		Type: kind, MagnetVersion: 1, Page: page, DurationMS: page * 30_000, UserAgent: []byte("Mozilla/5.0 (iPhone)"), Bot: bot,
 		CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
@@ -265,7 +265,7 @@ func TestExportOfReadersIsTheList(t *testing.T) {
 	a := newReadersAccount(t)
 	s, _ := serve(t, config(), enginetest.MigratedClickHouse(t), a.pool)
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	rows := []querytest.Stored{a.row(a.link, event.PageViewed, 2, at, "")}
+	rows := []querytest.StoredEvent{a.row(a.link, event.PageViewed, 2, at, "")}
 	for n := range 1200 { // more than are completed at once
 		rows = append(rows, a.row(querytest.ID(t), event.PageViewed, 1, at.Add(time.Duration(-n)*time.Minute), ""))
 	}

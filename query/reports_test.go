@@ -55,7 +55,7 @@ func newReporting(t *testing.T) *reporting {
 // view stores a page view.
 func (r *reporting) view(at time.Time, page uint32) {
 	r.t.Helper()
-	querytest.Store(r.t, querytest.Conn(r.t), querytest.Stored{Event: event.Event{
+	querytest.Store(r.t, querytest.Conn(r.t), querytest.StoredEvent{Event: event.Event{
 		AccountID: r.account, LeadMagnetID: r.magnet, AccessLinkID: r.link, SessionID: r.link, EventID: querytest.ID(r.t), Type: event.PageViewed, MagnetVersion: 1,
 		Page: page, DurationMS: 2000, CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 	}, TopicID: r.account, Offset: r.stored})

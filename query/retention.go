@@ -53,7 +53,7 @@ type RetentionReport struct {
 	AsOf         api.Time `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
 }
 
-// Timeless implements api.Timeless.
+// Timeless implements api.TimelessBody.
 func (r RetentionReport) Timeless() any {
 	r.AsOf = api.Time{}
 	return r

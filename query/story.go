@@ -112,7 +112,7 @@ type ReaderDownload struct {
 	CreatedAt api.Time  `json:"created_at"`
 }
 
-// Timeless implements api.Timeless.
+// Timeless implements api.TimelessBody.
 func (s ReaderStory) Timeless() any {
 	s.AsOf = api.Time{}
 	return s

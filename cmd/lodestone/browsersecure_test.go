@@ -35,7 +35,7 @@ func TestBrowserOverTLS(t *testing.T) {
 }
 
 // keyHash returns the hash of a certificate's public key, by which Chromium is made to trust it.
-func keyHash(t *testing.T, c certificatetest.Issued) string {
+func keyHash(t *testing.T, c certificatetest.CertificateFiles) string {
 	t.Helper()
 	text, err := os.ReadFile(c.Cert)
 	require.NoError(t, err)

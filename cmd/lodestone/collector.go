@@ -118,7 +118,7 @@ func (p *process) addCollector(c collector.Config, cc country.Config, pc produce
 		if p.checks["kafka"] == nil { // in `up`, the consumer says more
 			p.checks["kafka"] = func(ctx context.Context) error {
 				if err := disk.CheckKafka(ctx, sender.Ready); err != nil {
-					return httpserver.Degraded{Err: err}
+					return httpserver.DegradedError{Err: err}
 				}
 				return nil
 			}

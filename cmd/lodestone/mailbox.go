@@ -11,7 +11,7 @@ import (
 // openMailbox returns the mailbox of `lodestone up`, or nil if it has an SMTP server. The mailbox
 // keeps the mails that would be sent, and shows them at /dev/mailbox if there are pages for the
 // person who started it.
-func (c *upCommand) openMailbox(w *wired, p *process, site *api.API, private *web.Site) (mail.Mailbox, error) {
+func (c *upCommand) openMailbox(w *app, p *process, site *api.API, private *web.Site) (mail.Mailbox, error) {
 	if c.Crud.Mail.Enabled() {
 		return nil, nil
 	}

@@ -99,7 +99,7 @@ func (p *process) addCanary(address string) error {
 	}
 	p.checks["sql"] = func(ctx context.Context) error {
 		if err := canary.Ready(ctx); err != nil {
-			return httpserver.Degraded{Err: err}
+			return httpserver.DegradedError{Err: err}
 		}
 		return nil
 	}

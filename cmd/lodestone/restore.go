@@ -90,7 +90,7 @@ func (c *restoreRunCommand) Run(ctx context.Context) (err error) {
 func (c *restoreRunCommand) restore(ctx context.Context, s backupStores) error {
 	begin := time.Now()
 	var m backup.Manifest
-	var again backup.Rewound
+	var again backup.Rewind
 	err := s.open(ctx, c.Place, func(b *backup.Backups, _ *postgres.Pool) (err error) {
 		if m, err = b.Find(ctx, c.Name); err != nil {
 			return err
@@ -112,7 +112,7 @@ func (c *restoreRunCommand) restore(ctx context.Context, s backupStores) error {
 	return nil
 }
 
-func (c *restoreRunCommand) printNext(again backup.Rewound) {
+func (c *restoreRunCommand) printNext(again backup.Rewind) {
 	if again.Partitions == 0 {
 		fmt.Println("Kafka has not the topics of the backup: events since then are lost.")
 	} else {

@@ -52,7 +52,7 @@ func (c *restoreCopyCommand) Run(ctx context.Context) error {
 	})
 }
 
-func (c *restoreCopyCommand) printNext(group string, again backup.Rewound) {
+func (c *restoreCopyCommand) printNext(group string, again backup.Rewind) {
 	fmt.Printf("records that its consumers read from Kafka: %d\n", again.Records)
 	if again.Expired > 0 {
 		fmt.Printf("records that Kafka has deleted since the backup: %d. The copy lacks those that the backup lacks: use a newer backup if the other copies have them\n", again.Expired)

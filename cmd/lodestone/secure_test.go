@@ -97,7 +97,7 @@ func TestUpOverTLS(t *testing.T) {
 }
 
 // secureNamed returns a client for a server with another name than its address.
-func secureNamed(t *testing.T, a *certificatetest.Authority, c certificatetest.Issued, name string) *http.Client {
+func secureNamed(t *testing.T, a *certificatetest.Authority, c certificatetest.CertificateFiles, name string) *http.Client {
 	t.Helper()
 	settings := a.Client(c)
 	settings.ServerName = name

@@ -224,7 +224,7 @@ func (c *upCommand) keepIn(dir string) {
 
 // wire migrates what the engines hold and puts every part onto the stack, with the pages for the
 // person who started it if they are wanted.
-func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*wired, error) {
+func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, withDev bool) (*app, error) {
 	pg := postgres.Config{URL: engines.PostgresURL(), MaxConns: upPostgresMaxConns}
 	s := clickhouse.Config{URL: engines.ClickHouseURL()}
 	k := engines.Kafka()
@@ -287,7 +287,7 @@ func (c *upCommand) wire(ctx context.Context, p *process, engines *engine.Set, w
 	if err != nil {
 		return nil, err
 	}
-	w := &wired{command: c, site: site, engines: engines, account: account, key: key, dashboard: dashboard, devSecret: dev.secret}
+	w := &app{command: c, site: site, engines: engines, account: account, key: key, dashboard: dashboard, devSecret: dev.secret}
 	if withDev {
 		w.dev = dev
 	}

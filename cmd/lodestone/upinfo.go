@@ -18,8 +18,8 @@ import (
 	"lodestone/pkg/engine"
 )
 
-// wired holds the addresses and keys that `lodestone up` prints.
-type wired struct {
+// app holds the addresses and keys that `lodestone up` prints.
+type app struct {
 	command *upCommand
 	engines *engine.Set
 	account uuid.UUID // the demo account
@@ -35,7 +35,7 @@ type wired struct {
 }
 
 // addSample makes the sample if it is the first start. Everything else works without it.
-func (w *wired) addSample(ctx context.Context, log *slog.Logger) {
+func (w *app) addSample(ctx context.Context, log *slog.Logger) {
 	if w.command.NoSample {
 		return
 	}
@@ -51,14 +51,14 @@ func (w *wired) addSample(ctx context.Context, log *slog.Logger) {
 }
 
 // dashboardURL returns the address that signs the account's owner in to the dashboard, once.
-func (w *wired) dashboardURL() string {
+func (w *app) dashboardURL() string {
 	return strings.TrimRight(w.command.Crud.PublicURL, "/") + w.dashboard
 }
 
-func (w *wired) collectorURL() string { return w.command.Crud.CollectorURL }
+func (w *app) collectorURL() string { return w.command.Crud.CollectorURL }
 
 // settings returns the lines of lodestone.env.
-func (w *wired) settings() []envLine {
+func (w *app) settings() []envLine {
 	k := w.engines.Kafka()
 	return []envLine{
 		{"LODESTONE_URL", w.command.Crud.PublicURL},
@@ -81,7 +81,7 @@ func (w *wired) settings() []envLine {
 }
 
 // backupDir is where the embedded ClickHouse may write backups; "" for another one.
-func (w *wired) backupDir() string {
+func (w *app) backupDir() string {
 	if w.command.Engines.ClickHouseURL != "" {
 		return ""
 	}
@@ -92,7 +92,7 @@ func (w *wired) backupDir() string {
 // their reader in, by a link that signs in once or by the secret of the pages for the person who
 // started it, are for a terminal: elsewhere the output is kept, as by a service manager, and only
 // the file has them.
-func (w *wired) print(out io.Writer, terminal bool, env string, took time.Duration) {
+func (w *app) print(out io.Writer, terminal bool, env string, took time.Duration) {
 	program := relative(os.Args[0])
 	if strings.ContainsRune(os.Args[0], filepath.Separator) && !filepath.IsAbs(program) && !strings.HasPrefix(program, ".") {
 		program = "." + string(filepath.Separator) + program // else a shell looks for it on the PATH
@@ -138,14 +138,14 @@ func dataFlag(env string) string {
 
 // local returns the address of the site on this machine, which alone shows what is for who sits at
 // it.
-func (w *wired) local() string { return w.command.Site.local() }
+func (w *app) local() string { return w.command.Site.local() }
 
-func (w *wired) adminURL() string {
+func (w *app) adminURL() string {
 	return w.command.Admin.TLS.Scheme() + "://" + visible(w.command.Admin.Listen)
 }
 
 // devLine returns the line of a page for the person who started it, "" if there is none.
-func (w *wired) devLine(name, path string) string {
+func (w *app) devLine(name, path string) string {
 	if w.dev == nil || path == "" {
 		return ""
 	}

@@ -99,11 +99,11 @@ func (c *Consumer) newPartition(cl *kgo.Client, a assignment, at position) *part
 		queue:      newQueue(c.cfg.QueueBytes, c.buffer, func() { cl.PauseFetchPartitions(named) }, resume),
 		settled:    make(chan struct{}),
 	}
-	p.filled = filled{
+	p.fillState = fillState{
 		window: stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), hash: kafka.NewHash(),
 		started: at.next, certain: at.certain, read: at.fetch, covered: at.next, partitions: at.partitions, successor: at.successor,
 	}
-	p.storing = storing{next: at.next, epoch: at.epoch}
+	p.storeState = storeState{next: at.next, epoch: at.epoch}
 	p.halt = func(why error) {
 		p.queue.halt()
 		c.halt(a, p, why)

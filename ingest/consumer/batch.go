@@ -22,12 +22,12 @@ type batch struct {
 	owner  []uint16     // of each row, the index of its span
 	tables *stream.Tables
 
-	bytes   int       // of the records
-	began   time.Time // when the first of its records was read; zero: it is empty
-	oldest  int64     // Unix milliseconds when the collector got the oldest of its rows
-	cost    int64     // of the records, in the buffer
-	repeats int       // records dropped because they repeat an event
-	traced  []traced  // some of the records whose requests are traced
+	bytes   int           // of the records
+	began   time.Time     // when the first of its records was read; zero: it is empty
+	oldest  int64         // Unix milliseconds when the collector got the oldest of its rows
+	cost    int64         // of the records, in the buffer
+	repeats int           // records dropped because they repeat an event
+	traced  []recordTrace // some of the records whose requests are traced
 
 	prepared bool // what comes before the insert is done
 }
@@ -41,21 +41,21 @@ type span struct {
 	epoch int32  // of the leader that wrote the last record, or noEpoch
 	index uint16 // in the batch that is being filled
 
-	spooled []spooled    // those of the rows that came from a spool
+	spooled []spooledRow // those of the rows that came from a spool
 	dead    []deadLetter // records that cannot become rows
 	strays  []stray      // records that are another partition's
 }
 
-// spooled is a row that must be checked for repeats in ClickHouse: it waited in a spool, or the log
-// no longer holds all of the window before it.
-type spooled struct {
+// spooledRow is a row that must be checked for repeats in ClickHouse: it waited in a spool, or the
+// log no longer holds all of the window before it.
+type spooledRow struct {
 	stream.Record
 	offset  int64
 	anyTime bool // the event before may have any time: the window had it, or is not whole
 }
 
-// traced is the place of a record in the trace of its request.
-type traced struct {
+// recordTrace is the place of a record in the trace of its request.
+type recordTrace struct {
 	request trace.SpanContext
 	written time.Time
 }
@@ -194,7 +194,7 @@ func (b *batch) follow(r *kgo.Record) {
 	for _, h := range r.Headers {
 		if h.Key == tracing.HeaderName {
 			if at := tracing.Parse(string(h.Value)); at.IsValid() {
-				b.traced = append(b.traced, traced{at, r.Timestamp})
+				b.traced = append(b.traced, recordTrace{at, r.Timestamp})
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func (b *batch) trace(ctx context.Context, by *tracing.Tracer) (context.Context,
 	if by == nil || len(b.traced) == 0 {
 		return ctx, func() {}
 	}
-	follow := func(t traced) (context.Context, trace.Span) {
+	follow := func(t recordTrace) (context.Context, trace.Span) {
 		return by.Follow(ctx, t.request, "store", t.written, attribute.Int("batch.partitions", len(b.spans)), attribute.Int("batch.rows", b.rows()))
 	}
 	within, first := follow(b.traced[0])

@@ -72,7 +72,7 @@ type Deps struct {
 	Trace      *tracing.Tracer // nil: no traces
 	ClickHouse clickhouse.Config
 	Postgres   *postgres.Pool
-	Erased     stream.Erased // people whose events are blanked; nil: no one
+	Erased     stream.ErasedIDs // people whose events are blanked; nil: no one
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }

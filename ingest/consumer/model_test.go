@@ -304,7 +304,7 @@ func (c *modelMember) Newest(context.Context, []stream.Span) (map[stream.Place]s
 	return nil, nil
 }
 
-func (c *modelMember) StoredBefore(context.Context, []stream.Sought, time.Duration) (map[stream.Identity]struct{}, error) {
+func (c *modelMember) StoredBefore(context.Context, []stream.Candidate, time.Duration) (map[stream.Identity]struct{}, error) {
 	return nil, nil
 }
 
@@ -368,8 +368,8 @@ func (c *modelMember) assign(number int32) {
 		assignment: assignment{event.Topic, number}, place: stream.Place{TopicID: m.topicID, Partition: number}, log: quiet, metrics: c.batcher.metrics,
 		buffer: c.batcher.buffer, queue: newQueue(1<<20, c.batcher.buffer, func() {}, func() {}), halt: func(error) {}, settled: make(chan struct{}),
 	}
-	p.filled = filled{window: stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), started: committed.next, covered: committed.next}
-	p.storing = storing{next: committed.next}
+	p.fillState = fillState{window: stream.NewWindow(stream.RepeatWindow), decoder: s.Decoder(), started: committed.next, covered: committed.next}
+	p.storeState = storeState{next: committed.next}
 	at := position{topicID: m.topicID, next: committed.next}
 	if a, known := stream.ParseCommit(committed.metadata); known && a.Last != stream.NoIntent {
 		at.before = a.Before

@@ -36,12 +36,12 @@ type partition struct {
 	// none is refused.
 	refused atomic.Pointer[time.Time]
 
-	filled
-	storing
+	fillState
+	storeState
 }
 
-// filled is the state of a partition that belongs to the filling of batches.
-type filled struct {
+// fillState is the state of a partition that belongs to the filling of batches.
+type fillState struct {
 	window  *stream.Window
 	decoder stream.Decoder
 	hash    kafka.Hash // of keys
@@ -64,8 +64,8 @@ type filled struct {
 	done map[int64]stream.Identity // the last rows stored before started, by offset
 }
 
-// storing is the state of a partition that belongs to the storing of batches.
-type storing struct {
+// storeState is the state of a partition that belongs to the storing of batches.
+type storeState struct {
 	next       int64           // every offset below is stored
 	epoch      int32           // of the leader that wrote the last record below next, or noEpoch
 	lastStored int64           // the last row that earlier assignments stored: they store no more
@@ -180,7 +180,7 @@ func (p *partition) add(b *batch, r *kgo.Record) bool {
 		at.Offset = r.Offset
 		expired := r.Offset < p.certain
 		if d.Spooled = d.Spooled || p.successor && !expired && r.Offset < p.window.Size; d.Spooled || expired {
-			s.spooled = append(s.spooled, spooled{d, r.Offset, asked || expired && !d.Spooled})
+			s.spooled = append(s.spooled, spooledRow{d, r.Offset, asked || expired && !d.Spooled})
 		}
 		b.add(p.decoder, index, at, d)
 		b.follow(r)

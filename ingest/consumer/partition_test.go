@@ -29,7 +29,7 @@ func plannedPartition(next, fetch, window int64) planned {
 		log: testLog(), metrics: newMetrics(prometheus.NewRegistry(), func() status { return status{} }),
 		queue: newQueue(1<<20, nil, func() {}, func() {}), halt: func(error) {},
 	}
-	p.filled = filled{window: stream.NewWindow(window), decoder: s.Decoder(), started: next, covered: next, read: fetch}
+	p.fillState = fillState{window: stream.NewWindow(window), decoder: s.Decoder(), started: next, covered: next, read: fetch}
 	return planned{p, s.Tables}
 }
 

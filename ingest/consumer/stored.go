@@ -68,11 +68,11 @@ func (b *batcher) dropReplayed(ctx context.Context, batch *batch) error {
 	if batch.table == nil {
 		return nil
 	}
-	var holes []stream.Sought
+	var holes []stream.Candidate
 	offsets := batch.table.Offsets()
 	for row, index := range batch.owner {
 		if p := batch.spans[index].of; offsets[row] < p.lastStored {
-			holes = append(holes, stream.Sought{Record: batch.table.Record(row), Partition: p.partition, Offset: math.MaxInt64})
+			holes = append(holes, stream.Candidate{Record: batch.table.Record(row), Partition: p.partition, Offset: math.MaxInt64})
 		}
 	}
 	if len(holes) == 0 {
@@ -100,11 +100,11 @@ func (b *batcher) dropRepeats(batch *batch, repeated func(row int) bool) {
 // sender gave the spooling collector up and sent again, maybe hours ago. What is stored below a
 // span never changes, nor what earlier topics of the name have.
 func (b *batcher) dropStoredRepeats(ctx context.Context, batch *batch) bool {
-	var all []stream.Sought
+	var all []stream.Candidate
 	anyTime := map[stream.Identity]bool{}
 	for _, s := range batch.spans {
 		for _, row := range s.spooled {
-			all = append(all, stream.Sought{Record: row.Record, Partition: s.of.partition, Offset: s.first})
+			all = append(all, stream.Candidate{Record: row.Record, Partition: s.of.partition, Offset: s.first})
 			anyTime[row.Identity] = anyTime[row.Identity] || row.anyTime
 		}
 	}
@@ -118,7 +118,7 @@ func (b *batcher) dropStoredRepeats(ctx context.Context, batch *batch) bool {
 		}
 		// These are few: of a quiet partition, whose window expired, or of an event that was just sent
 		// twice.
-		var left []stream.Sought
+		var left []stream.Candidate
 		for _, sought := range all {
 			if _, stored := found[sought.Identity]; !stored && anyTime[sought.Identity] {
 				left = append(left, sought)

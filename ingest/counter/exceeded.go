@@ -28,12 +28,12 @@ type ExceededQuotas struct {
 	pool     *postgres.Pool
 	log      *slog.Logger
 	interval time.Duration
-	known    atomic.Pointer[exceeded]
+	known    atomic.Pointer[overageSet]
 	accounts prometheus.Gauge
 }
 
-// exceeded is never changed, only replaced.
-type exceeded struct {
+// overageSet is never changed, only replaced.
+type overageSet struct {
 	until    time.Time            // the end of the month
 	accounts map[uuid.UUID]string // the message for their senders
 }
@@ -47,7 +47,7 @@ func NewExceededQuotas(d QuotaDeps) (*ExceededQuotas, error) {
 	if err := d.Registerer.Register(e.accounts); err != nil {
 		return nil, fmt.Errorf("register quota metrics: %w", err)
 	}
-	e.known.Store(&exceeded{})
+	e.known.Store(&overageSet{})
 	e.Loop = service.NewLoop("accounts beyond their plan", e.run)
 	return e, nil
 }
@@ -87,7 +87,7 @@ func (e *ExceededQuotas) look(ctx context.Context) error {
 	if err != nil {
 		return wrap("read accounts beyond their plan", err)
 	}
-	fresh := &exceeded{accounts: map[uuid.UUID]string{}}
+	fresh := &overageSet{accounts: map[uuid.UUID]string{}}
 	for _, r := range rows {
 		fresh.until = r.Month.AddDate(0, 1, 0)
 		fresh.accounts[r.AccountID] = fmt.Sprintf("the plan %s allows %d events a month, which are used up; more are accepted from %s on",

@@ -175,7 +175,7 @@ func (j *Job) round(ctx context.Context) error {
 		n, pending = j.Blank(ctx)
 		more = n == erasuresAtOnce // as after ClickHouse was restored
 	}
-	ended, err := j.look(ctx)
+	ended, err := j.scan(ctx)
 	if ended {
 		j.dateRecords(ctx)
 	}
@@ -277,16 +277,16 @@ func blankShards(ctx context.Context, conn driver.Conn, links []link, since time
 	})
 }
 
-// LookAgain blanks what was stored since a time of all people who were ever erased, and not blank.
-func (j *Job) LookAgain(ctx context.Context, since time.Time) error {
-	_, err := j.lookFrom(ctx, uuid.Nil, since, math.MaxInt)
+// Rescan blanks what was stored since a time of all people who were ever erased, and not blank.
+func (j *Job) Rescan(ctx context.Context, since time.Time) error {
+	_, err := j.scanPage(ctx, uuid.Nil, since, math.MaxInt)
 	return err
 }
 
-// look continues the look for events of people who were erased before, or begins one if it is time,
+// scan continues the look for events of people who were erased before, or begins one if it is time,
 // unless another process does. It reports whether a look ended. Events are brought by spools, dead
 // letters, repairs, and consumers that did not know of an erasure yet.
-func (j *Job) look(ctx context.Context) (ended bool, err error) {
+func (j *Job) scan(ctx context.Context) (ended bool, err error) {
 	q := store.New(j.deps.Postgres.Unscoped())
 	if state, err := q.ErasureLook(ctx, j.copy()); err != nil || !j.due(state) {
 		return false, err
@@ -296,7 +296,7 @@ func (j *Job) look(ctx context.Context) (ended bool, err error) {
 		if err != nil || !j.due(state) {
 			return err
 		}
-		ended, err = j.lookOn(ctx, q, state)
+		ended, err = j.resumeScan(ctx, q, state)
 		return err
 	})
 	if err != nil {
@@ -309,8 +309,8 @@ func (j *Job) due(state store.ErasureLookRow) bool {
 	return state.BeganAt != nil || state.LookedAt == nil || state.Now.Sub(*state.LookedAt) >= j.cfg.Interval
 }
 
-// lookOn looks for a bounded number of links, and records how far it came.
-func (j *Job) lookOn(ctx context.Context, q *store.Queries, state store.ErasureLookRow) (ended bool, err error) {
+// resumeScan looks for a bounded number of links, and records how far it came.
+func (j *Job) resumeScan(ctx context.Context, q *store.Queries, state store.ErasureLookRow) (ended bool, err error) {
 	began, since := state.Now, state.Now.Add(-lookBack)
 	if state.BeganAt != nil {
 		began = *state.BeganAt
@@ -318,7 +318,7 @@ func (j *Job) lookOn(ctx context.Context, q *store.Queries, state store.ErasureL
 	if state.LookedAt != nil {
 		since = state.LookedAt.Add(-lookOverlap)
 	}
-	after, err := j.lookFrom(ctx, state.After, since, lookPages)
+	after, err := j.scanPage(ctx, state.After, since, lookPages)
 	if err != nil {
 		return false, err
 	}
@@ -328,9 +328,9 @@ func (j *Job) lookOn(ctx context.Context, q *store.Queries, state store.ErasureL
 	return true, q.EndErasureLook(ctx, j.copy())
 }
 
-// lookFrom looks for the links behind one, at most so many pages of them. It returns the last one,
+// scanPage looks for the links behind one, at most so many pages of them. It returns the last one,
 // or uuid.Nil after all.
-func (j *Job) lookFrom(ctx context.Context, after uuid.UUID, since time.Time, pages int) (uuid.UUID, error) {
+func (j *Job) scanPage(ctx context.Context, after uuid.UUID, since time.Time, pages int) (uuid.UUID, error) {
 	q := store.New(j.deps.Postgres.Unscoped())
 	for range pages {
 		rows, err := q.SomeErasedLinks(ctx, store.SomeErasedLinksParams{After: after, RowLimit: erasedLinksPage})

@@ -159,7 +159,7 @@ func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
 	r.store(gone, 12)
 	require.Equal(t, blank, r.texts(gone)[8:])
 	before = r.places()
-	require.NoError(t, r.job.LookAgain(t.Context(), time.Now().Add(-time.Hour)))
+	require.NoError(t, r.job.Rescan(t.Context(), time.Now().Add(-time.Hour)))
 	require.Equal(t, append(append(append([]string{}, blank...), blank...), blank...), r.texts(gone))
 	require.Equal(t, before, r.places())
 	require.Equal(t, others, r.texts(kept))
@@ -173,7 +173,7 @@ func TestEventsOfErasedPeopleAreBlanked(t *testing.T) {
 	asked := changes()
 	require.NotZero(t, asked)
 	r.store(gone, 16)
-	require.NoError(t, r.job.LookAgain(t.Context(), time.Now().Add(-time.Hour)))
+	require.NoError(t, r.job.Rescan(t.Context(), time.Now().Add(-time.Hour)))
 	require.Equal(t, asked, changes())
 }
 
@@ -191,7 +191,7 @@ func TestEventsOfARestoredClickHouseAreBlankedAgain(t *testing.T) {
 	require.Equal(t, blank, r.texts(gone))
 	require.NoError(t, r.Conn.Exec(t.Context(), "TRUNCATE TABLE lodestone.events"))
 	r.store(gone, 0)
-	require.NoError(t, r.job.LookAgain(t.Context(), time.Now().Add(time.Hour))) // as if they were stored before
+	require.NoError(t, r.job.Rescan(t.Context(), time.Now().Add(time.Hour))) // as if they were stored before
 	n, err = r.job.Blank(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n)

@@ -14,8 +14,8 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Found is how many rows of a table are about a person.
-type Found struct {
+// Finding is how many rows of a table are about a person.
+type Finding struct {
 	Where string
 	Rows  int64
 }
@@ -24,7 +24,7 @@ type Found struct {
 // for queues, which are encrypted and lose everything within seven days. Events count if the
 // person's access links were deleted, and they are not blank; those of other links are found by the
 // link. Users of the dashboard and invitations do not count: an erasure leaves them.
-func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string) (all []Found, err error) {
+func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string) (all []Finding, err error) {
 	q := store.New(pool.Unscoped())
 	rows, err := q.CountPerson(ctx, key)
 	if err != nil {
@@ -38,7 +38,7 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 	if err != nil {
 		return nil, fmt.Errorf("look for a person in Postgres: %w", err)
 	}
-	all = []Found{
+	all = []Finding{
 		{"Postgres submissions", rows.Submissions}, {"Postgres access links", rows.AccessLinks}, {"Postgres verifications", rows.Verifications},
 	}
 	for _, table := range copies {
@@ -52,7 +52,7 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Found{"ClickHouse copies of " + table, n})
+		all = append(all, Finding{"ClickHouse copies of " + table, n})
 	}
 	links := make([]link, len(erased))
 	for i, l := range erased {
@@ -66,8 +66,8 @@ func Find(ctx context.Context, pool *postgres.Pool, conn driver.Conn, key string
 		}
 		events += n
 	}
-	all = append(all, Found{"ClickHouse events of deleted access links", events})
-	return slices.DeleteFunc(all, func(f Found) bool { return f.Rows == 0 }), nil
+	all = append(all, Finding{"ClickHouse events of deleted access links", events})
+	return slices.DeleteFunc(all, func(f Finding) bool { return f.Rows == 0 }), nil
 }
 
 func count(ctx context.Context, conn driver.Conn, query string, p native.Parameters) (int64, error) {

@@ -17,7 +17,7 @@ func TestFindWhatAnErasureLeft(t *testing.T) {
 	r.Exec(`INSERT INTO accounts (id, name, plan) VALUES ($1, 'Test', 'team')`, r.account)
 	id := r.erase(link)
 	r.Exec(`UPDATE erasures SET person_id = person_id(account_id, $2) WHERE id = $1`, id, key)
-	find := func() []erasure.Found {
+	find := func() []erasure.Finding {
 		t.Helper()
 		found, err := erasure.Find(t.Context(), r.Postgres, r.Conn, key)
 		require.NoError(t, err)
@@ -26,5 +26,5 @@ func TestFindWhatAnErasureLeft(t *testing.T) {
 	require.Empty(t, find())
 
 	r.store(link, 0)
-	require.Equal(t, []erasure.Found{{Where: "ClickHouse events of deleted access links", Rows: 4}}, find())
+	require.Equal(t, []erasure.Finding{{Where: "ClickHouse events of deleted access links", Rows: 4}}, find())
 }

@@ -21,20 +21,20 @@ const maxHold = 5 * time.Millisecond
 type coalescer struct {
 	flush   func(*flight)
 	mu      sync.Mutex
-	waiting []*pending
+	waiting []*pendingWrite
 	closed  bool // a flight has no answer yet
 }
 
 // flight is a set of calls that were submitted together.
 type flight struct {
 	coalescer *coalescer
-	calls     []*pending
+	calls     []*pendingWrite
 	timer     *time.Timer
 	answered  atomic.Bool
 }
 
 // submit flushes a call, at once or with later ones.
-func (c *coalescer) submit(w *pending) {
+func (c *coalescer) submit(w *pendingWrite) {
 	c.mu.Lock()
 	c.waiting = append(c.waiting, w)
 	f := c.next()
@@ -51,7 +51,7 @@ func (c *coalescer) next() *flight {
 	}
 	f := &flight{coalescer: c, calls: c.waiting}
 	f.timer = time.AfterFunc(maxHold, f.answer)
-	c.closed, c.waiting = true, make([]*pending, 0, len(f.calls))
+	c.closed, c.waiting = true, make([]*pendingWrite, 0, len(f.calls))
 	return f
 }
 

@@ -112,7 +112,7 @@ const mostTries = 5
 
 // drop deletes a month whose views are written down, if nothing was stored of it meanwhile. If that
 // comes too late, it has changed nothing.
-func (j *Job) drop(ctx context.Context, w *writing) (dropped bool, err error) {
+func (j *Job) drop(ctx context.Context, w *writedown) (dropped bool, err error) {
 	err = j.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		if err := Lock(ctx, tx); err != nil {
 			return err

@@ -32,8 +32,8 @@ const (
 	spill = "500000000"
 )
 
-// writing is a step whose views are being written down.
-type writing struct {
+// writedown is a step whose views are being written down.
+type writedown struct {
 	state
 
 	job   *Job
@@ -48,7 +48,7 @@ type writing struct {
 
 // begin returns the present step of a month: the one that is on record, if it was interrupted, or a
 // new one.
-func (j *Job) begin(ctx context.Context, all, conn driver.Conn, month uint32) (*writing, error) {
+func (j *Job) begin(ctx context.Context, all, conn driver.Conn, month uint32) (*writedown, error) {
 	// Of all shards: what a view has on another one decides whether it is written down now.
 	err := clickhouse.EachShard(all, func(shard driver.Conn) error {
 		s, err := lastStep(ctx, shard)
@@ -64,7 +64,7 @@ func (j *Job) begin(ctx context.Context, all, conn driver.Conn, month uint32) (*
 	if err != nil {
 		return nil, err
 	}
-	w := &writing{job: j, conn: conn}
+	w := &writedown{job: j, conn: conn}
 	if err := conn.QueryRow(ctx, "SELECT toInt32(max(id)) FROM lodestone.shard").Scan(&w.shard); err != nil {
 		return nil, fmt.Errorf("read the id of a ClickHouse shard: %w", err)
 	}
@@ -107,14 +107,14 @@ func (j *Job) finishLast(ctx context.Context, conn driver.Conn) error {
 }
 
 // end forgets where the step is.
-func (w *writing) end(ctx context.Context) error {
+func (w *writedown) end(ctx context.Context) error {
 	if err := store.New(w.job.pool.Unscoped()).EndRetention(ctx, store.EndRetentionParams{Shard: w.shard, Step: int64(w.step)}); err != nil {
 		return fmt.Errorf("write down that a step of the retention ended: %w", err)
 	}
 	return nil
 }
 
-func (w *writing) setProgress(ctx context.Context) error {
+func (w *writedown) setProgress(ctx context.Context) error {
 	err := store.New(w.job.pool.Unscoped()).SetRetentionProgress(ctx, store.SetRetentionProgressParams{
 		Shard: w.shard, Step: int64(w.step), AfterAccount: w.after, Buckets: w.buckets, Written: w.written,
 	})
@@ -136,7 +136,7 @@ func monthRows(ctx context.Context, conn driver.Conn, month uint32) (n uint64, e
 
 // write writes down the views that end with the month, some accounts at a time. Some may be written
 // twice if it was interrupted: the rows are the same, and readers take one of them.
-func (w *writing) write(ctx context.Context) error {
+func (w *writedown) write(ctx context.Context) error {
 	for {
 		accounts, err := w.accounts(ctx)
 		if err != nil || len(accounts) == 0 {
@@ -163,7 +163,7 @@ type account struct {
 }
 
 // accounts returns the next accounts that have rows of the month, by the projection by_day.
-func (w *writing) accounts(ctx context.Context) (list []account, err error) {
+func (w *writedown) accounts(ctx context.Context) (list []account, err error) {
 	rows, err := w.conn.Query(native.Context(ctx, native.WithParameters(w.parameters())), `
 		SELECT account_id, sum(n) FROM (
 			SELECT account_id, toDate(created_at) AS day, count() AS n FROM lodestone.events WHERE account_id > {after:UUID} GROUP BY account_id, day
@@ -189,7 +189,7 @@ func (w *writing) accounts(ctx context.Context) (list []account, err error) {
 	return list, nil
 }
 
-func (w *writing) parameters() native.Parameters {
+func (w *writedown) parameters() native.Parameters {
 	return native.Parameters{
 		"step": number(w.step), "month": number(w.month), "end": strconv.FormatInt(endOf(w.month).UnixMilli(), 10), "after": w.after.String(),
 	}
@@ -197,7 +197,7 @@ func (w *writing) parameters() native.Parameters {
 
 // writeRange writes down the views of accounts. If it is one that has too many rows, it does so in
 // parts.
-func (w *writing) writeRange(ctx context.Context, accounts []account, rows uint64) error {
+func (w *writedown) writeRange(ctx context.Context, accounts []account, rows uint64) error {
 	if w.buckets == 0 {
 		w.buckets = int32(max(1, min(10_000, (rows+w.job.rangeRows-1)/w.job.rangeRows)))
 	}

@@ -52,7 +52,7 @@ func TestAStoreClosesAllOfItsConnections(t *testing.T) {
 	r := newRig(t)
 	s, other := r.store(), r.store()
 	s.Others = []*Connection{&other.Connection}
-	sought := []Sought{{Record: Record{Identity: Identity{Link: uuid.New(), Event: uuid.New()}, Account: r.account}}}
+	sought := []Candidate{{Record: Record{Identity: Identity{Link: uuid.New(), Event: uuid.New()}, Account: r.account}}}
 	_, err := s.StoredBefore(t.Context(), sought, AnyTime)
 	require.NoError(t, err)
 	opened := []*ch.Client{s.conn, other.conn}

@@ -17,12 +17,12 @@ func Events() Stream {
 		Link:    "access_link_id",
 		Decoder: func() Decoder { return &eventDecoder{erased: noOne{}} },
 		Tables:  newTables(func() Table { return newEventTable(agents) }),
-		decoder: func(erased Erased) Decoder { return &eventDecoder{erased: erased} },
+		decoder: func(erased ErasedIDs) Decoder { return &eventDecoder{erased: erased} },
 		blanked: blankEvent,
 	}
 }
 
-func blankEvent(record []byte, erased Erased) []byte {
+func blankEvent(record []byte, erased ErasedIDs) []byte {
 	var e event.Event
 	if err := e.Decode(record); err != nil || !hasEvent(erased, &e) {
 		return record
@@ -32,7 +32,7 @@ func blankEvent(record []byte, erased Erased) []byte {
 }
 
 // hasEvent reports whether an event is of a person, or of an account, that was erased.
-func hasEvent(erased Erased, e *event.Event) bool {
+func hasEvent(erased ErasedIDs, e *event.Event) bool {
 	return erased.Has(e.AccessLinkID) || erased.Has(e.AccountID)
 }
 
@@ -87,7 +87,7 @@ const eventRowBytes = 208
 // eventDecoder reads records of events.
 type eventDecoder struct {
 	event  event.Event
-	erased Erased
+	erased ErasedIDs
 }
 
 func (d *eventDecoder) Decode(record []byte) (Record, error) {

@@ -16,13 +16,13 @@ func LinkViews() Stream {
 		Table:   "link_views",
 		Link:    "generic_link_id",
 		Decoder: func() Decoder { return &linkViewDecoder{erased: noOne{}} },
-		decoder: func(erased Erased) Decoder { return &linkViewDecoder{erased: erased} },
+		decoder: func(erased ErasedIDs) Decoder { return &linkViewDecoder{erased: erased} },
 		Tables:  newTables(func() Table { return newLinkViewTable(agents) }),
 		blanked: blankView,
 	}
 }
 
-func blankView(record []byte, erased Erased) []byte {
+func blankView(record []byte, erased ErasedIDs) []byte {
 	var v event.LinkView
 	if err := v.Decode(record); err != nil || !erased.Has(v.AccountID) {
 		return record
@@ -73,7 +73,7 @@ const linkViewRowBytes = 178
 // linkViewDecoder reads records of link views.
 type linkViewDecoder struct {
 	view   event.LinkView
-	erased Erased
+	erased ErasedIDs
 }
 
 func (d *linkViewDecoder) Decode(record []byte) (Record, error) {

@@ -227,9 +227,9 @@ func (s *Store) Newest(ctx context.Context, spans []Span) (map[Place]Identity, e
 	return found, nil
 }
 
-// Sought is an event that may be stored already: its record is of the partition, and what is stored
-// of this from Offset on may be of the same record.
-type Sought struct {
+// Candidate is an event that may be stored already: its record is of the partition, and what is
+// stored of this from Offset on may be of the same record.
+type Candidate struct {
 	Record
 	Partition int32
 	Offset    int64
@@ -248,7 +248,7 @@ const manyLookedFor = 1_000
 
 // StoredBefore returns which of the events are stored already. It looks at events whose times lie
 // within the duration of theirs, on every shard that may have earlier ones.
-func (s *Store) StoredBefore(ctx context.Context, events []Sought, within time.Duration) (map[Identity]struct{}, error) {
+func (s *Store) StoredBefore(ctx context.Context, events []Candidate, within time.Duration) (map[Identity]struct{}, error) {
 	found := make(map[Identity]struct{})
 	for some := range slices.Chunk(events, maxLookedFor) {
 		for _, other := range s.Others { // first: if one is away, nothing has been asked in vain
@@ -264,7 +264,7 @@ func (s *Store) StoredBefore(ctx context.Context, events []Sought, within time.D
 }
 
 // look adds those of the events to found that are stored already on the shard of a connection.
-func (s *Store) look(ctx context.Context, by *Connection, events []Sought, within time.Duration, found map[Identity]struct{}) error {
+func (s *Store) look(ctx context.Context, by *Connection, events []Candidate, within time.Duration, found map[Identity]struct{}) error {
 	accounts, links, ids := make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events)), make([]uuid.UUID, len(events))
 	from := make(map[Identity]Place, len(events)) // what is stored there and behind it does not count
 	var of times

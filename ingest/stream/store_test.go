@@ -57,12 +57,12 @@ func TestRepeatsFromASpoolAreFoundHoweverManyThereAre(t *testing.T) {
 	events := r.events(2*maxLookedFor + 1)
 	var stored []event.Event
 	want := map[Identity]struct{}{}
-	all := make([]Sought, len(events))
+	all := make([]Candidate, len(events))
 	reads := &eventDecoder{erased: noOne{}}
 	for i := range events {
 		d, err := reads.Decode(events[i].Append(nil))
 		require.NoError(t, err)
-		all[i] = Sought{Record: d}
+		all[i] = Candidate{Record: d}
 		switch i {
 		case 0, maxLookedFor - 1, maxLookedFor, 2*maxLookedFor - 1, 2 * maxLookedFor:
 			stored = append(stored, events[i])

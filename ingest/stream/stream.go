@@ -81,12 +81,12 @@ type Stream struct {
 	Decoder func() Decoder // returns a new decoder of the records
 	Tables  *Tables        // empty tables of the rows
 
-	decoder func(Erased) Decoder
-	blanked func(record []byte, erased Erased) []byte
+	decoder func(ErasedIDs) Decoder
+	blanked func(record []byte, erased ErasedIDs) []byte
 }
 
-// Erased tells the access links of people, and the accounts, that were erased.
-type Erased interface{ Has(id uuid.UUID) bool }
+// ErasedIDs tells the access links of people, and the accounts, that were erased.
+type ErasedIDs interface{ Has(id uuid.UUID) bool }
 
 // noOne is no one.
 type noOne struct{}
@@ -95,7 +95,7 @@ func (noOne) Has(uuid.UUID) bool { return false }
 
 // Blanking returns the stream with decoders that blank what was erased: of an event, only the page
 // and the times stay. Nil is no one.
-func (s Stream) Blanking(erased Erased) Stream {
+func (s Stream) Blanking(erased ErasedIDs) Stream {
 	if erased != nil {
 		s.Decoder = func() Decoder { return s.decoder(erased) }
 	}
@@ -104,7 +104,7 @@ func (s Stream) Blanking(erased Erased) Stream {
 
 // Blank returns a record of the topic for writing it again: without what was erased, as Blanking
 // stores it, or as it is.
-func (s Stream) Blank(record []byte, erased Erased) []byte { return s.blanked(record, erased) }
+func (s Stream) Blank(record []byte, erased ErasedIDs) []byte { return s.blanked(record, erased) }
 
 // All returns every stream that a consumer works on.
 func All() []Stream { return []Stream{Events(), LinkViews()} }

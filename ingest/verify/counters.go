@@ -25,9 +25,10 @@ const (
 	settleLooks = 5 // checks of a counter that differs
 )
 
-// counted is a kind of link whose counters are compared. Its queries differ from those that set the
-// counters, so that they do not share an error, except for the definition of a landing page's view.
-type counted struct {
+// linkKind is a kind of link whose counters are compared. Its queries differ from those that set
+// the counters, so that they do not share an error, except for the definition of a landing page's
+// view.
+type linkKind struct {
 	noun  string
 	topic string // of its events
 	table string // of rows, in ClickHouse
@@ -36,8 +37,8 @@ type counted struct {
 	dated bool   // the link has viewed, first and last as well
 }
 
-func kinds() []counted {
-	return []counted{
+func kinds() []linkKind {
+	return []linkKind{
 		{
 			noun: "access link", topic: event.Topic, table: "events", link: "access_link_id", dated: true,
 			views: `SELECT access_link_id, uniqExact(lead_magnet_id, if(session_id = toUUID('00000000-0000-0000-0000-000000000000'), event_id, session_id)),
@@ -109,7 +110,7 @@ func (v *Verifier) scan(ctx context.Context, fn func(q *store.Queries) error) er
 }
 
 // links returns the ids of the next links to compare, in Postgres' order or in ClickHouse's.
-func (v *Verifier) links(ctx context.Context, k counted, s Span, after uuid.UUID) (ids []uuid.UUID, err error) {
+func (v *Verifier) links(ctx context.Context, k linkKind, s Span, after uuid.UUID) (ids []uuid.UUID, err error) {
 	if s.unbounded() {
 		var rows []store.LinksAfterRow
 		if err := v.scan(ctx, func(q *store.Queries) (err error) {
@@ -158,7 +159,7 @@ func (v *Verifier) column(ctx context.Context, query string) (ids []uuid.UUID, e
 
 // compareLinks compares the counters of links. Events keep coming and counters follow a little
 // later, so a difference counts only if two checks find the same one.
-func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID, report *Report) error {
+func (v *Verifier) compareLinks(ctx context.Context, k linkKind, ids []uuid.UUID, report *Report) error {
 	var before map[uuid.UUID]pair
 	for look := 0; ; look++ {
 		now, err := v.pairs(ctx, k, ids)
@@ -188,7 +189,7 @@ func (v *Verifier) compareLinks(ctx context.Context, k counted, ids []uuid.UUID,
 
 // pairs returns both sides of the links that differ. Links that are not in Postgres (any more) have
 // no counters.
-func (v *Verifier) pairs(ctx context.Context, k counted, ids []uuid.UUID) (map[uuid.UUID]pair, error) {
+func (v *Verifier) pairs(ctx context.Context, k linkKind, ids []uuid.UUID) (map[uuid.UUID]pair, error) {
 	found := make(map[uuid.UUID]pair, len(ids))
 	accounts := map[uuid.UUID]struct{}{}
 	var rows []store.LinkCountersRow
@@ -225,7 +226,7 @@ const expired = `SELECT link_id, sum(n), min(since), max(until) FROM (
 	) GROUP BY link_id`
 
 // count fills in the counts of the rows, and the stored counts of deleted ones.
-func (v *Verifier) count(ctx context.Context, k counted, found map[uuid.UUID]pair, accounts map[uuid.UUID]struct{}) error {
+func (v *Verifier) count(ctx context.Context, k linkKind, found map[uuid.UUID]pair, accounts map[uuid.UUID]struct{}) error {
 	p := native.Parameters{
 		"accounts": clickhouse.UUIDs(slices.Collect(maps.Keys(accounts))),
 		"links":    clickhouse.UUIDs(slices.Collect(maps.Keys(found))),

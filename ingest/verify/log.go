@@ -23,8 +23,8 @@ const (
 	restOffsets  = 500_000 // offsets that one query looks at for doubles
 )
 
-// judged is a record of the log with the result that the consumer must reach for it.
-type judged struct {
+// checkedRecord is a record of the log with the result that the consumer must reach for it.
+type checkedRecord struct {
 	offset  int64
 	at      time.Time // when Kafka got it
 	record  stream.Record
@@ -39,11 +39,11 @@ func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm 
 	result := Partition{Topic: p.stream.Topic, Partition: p.number, Offsets: r}
 	decoder, window := p.stream.Decoder(), stream.NewWindow(stream.RepeatWindow)
 	begin := r.From // of the chunk
-	var chunk []judged
+	var chunk []checkedRecord
 	for !r.Empty() {
 		err := kafka.ReadRange(ctx, v.Options, p.stream.Topic, p.number, kafka.Range{From: warm, To: r.To}, func(record *kgo.Record) error {
 			decoded, err := decoder.Decode(record.Value)
-			j := judged{offset: record.Offset, at: record.Timestamp, record: decoded, decodes: err == nil}
+			j := checkedRecord{offset: record.Offset, at: record.Timestamp, record: decoded, decodes: err == nil}
 			j.moved = p.unused && len(record.Key) > 0 && j.decodes // its copy is compared in the log of that partition
 			j.repeats = j.decodes && !j.moved && window.Repeats(decoded.Identity, record.Offset)
 			if record.Offset < r.From {
@@ -84,7 +84,7 @@ func (v *Verifier) compareLog(ctx context.Context, p *part, r kafka.Range, warm 
 }
 
 // judge compares the records of a range of offsets with the rows.
-func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []judged, result *Partition, report *Report) error {
+func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []checkedRecord, result *Partition, report *Report) error {
 	rows, err := v.rows(ctx, p, r)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 			Offsets: kafka.Range{From: offset, To: offset + 1}, Count: 1,
 		})
 	}
-	var missing, suspects, single []judged
+	var missing, suspects, single []checkedRecord
 	for _, j := range records {
 		result.Records++
 		n := rows[j.offset]
@@ -136,9 +136,9 @@ func (v *Verifier) judge(ctx context.Context, p *part, r kafka.Range, records []
 const comparedRecords = 2_000
 
 // compareRecords compares records with the rows of their offsets.
-func (v *Verifier) compareRecords(ctx context.Context, p *part, records []judged, differ func(Kind, int64)) error {
+func (v *Verifier) compareRecords(ctx context.Context, p *part, records []checkedRecord, differ func(Kind, int64)) error {
 	step := max(1, (len(records)+comparedRecords-1)/comparedRecords)
-	var compared []judged
+	var compared []checkedRecord
 	for i := len(records) - 1; i >= 0; i -= step { // the last one in any case
 		compared = append(compared, records[i])
 	}
@@ -157,9 +157,9 @@ func (v *Verifier) compareRecords(ctx context.Context, p *part, records []judged
 
 // judgeByTable decides the cases that the log alone cannot: records without a row that may repeat
 // an event from before the window, as those from a spool do, and rows that may repeat another row.
-func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects []judged, differ func(Kind, int64), result *Partition) error {
+func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects []checkedRecord, differ func(Kind, int64), result *Partition) error {
 	if len(missing) > 0 {
-		oldest := slices.MinFunc(missing, func(a, b judged) int { return a.at.Compare(b.at) })
+		oldest := slices.MinFunc(missing, func(a, b checkedRecord) int { return a.at.Compare(b.at) })
 		if err := v.readDead(ctx, oldest.at); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 	if err != nil {
 		return err
 	}
-	older := slices.DeleteFunc(slices.Clone(missing), func(j judged) bool { return len(places[j.record.Identity]) > 0 })
+	older := slices.DeleteFunc(slices.Clone(missing), func(j checkedRecord) bool { return len(places[j.record.Identity]) > 0 })
 	anyTime, err := v.places(ctx, p, slices.Concat(older, suspects), stream.AnyTime)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (v *Verifier) judgeByTable(ctx context.Context, p *part, missing, suspects 
 }
 
 // places returns where the events of those records are stored that can be decoded.
-func (v *Verifier) places(ctx context.Context, p *part, records []judged, within time.Duration) (map[stream.Identity][]stream.Place, error) {
+func (v *Verifier) places(ctx context.Context, p *part, records []checkedRecord, within time.Duration) (map[stream.Identity][]stream.Place, error) {
 	var decoded []stream.Record
 	for _, j := range records {
 		if j.decodes {

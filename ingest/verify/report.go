@@ -67,9 +67,9 @@ func (d Difference) String() string {
 		d.Kind, d.Topic, d.Partition, d.Offsets.From, d.Offsets.To-1, d.Count, d.TopicID, cmp.Or(d.Text, d.Kind.text()))
 }
 
-// Expired is a range of offsets that Kafka deleted before they were stored. It is no difference: no
-// record is left that could be stored.
-type Expired struct {
+// ExpiredRange is a range of offsets that Kafka deleted before they were stored. It is no
+// difference: no record is left that could be stored.
+type ExpiredRange struct {
 	Topic     string
 	TopicID   uuid.UUID
 	Partition int32
@@ -78,7 +78,7 @@ type Expired struct {
 }
 
 // String returns the range as one line for people.
-func (e Expired) String() string {
+func (e ExpiredRange) String() string {
 	return fmt.Sprintf("expired   %s partition %d, offsets %d to %d (%d; topic id %s), found %s: deleted by Kafka before it was stored",
 		e.Topic, e.Partition, e.Offsets.From, e.Offsets.To-1, e.Offsets.To-e.Offsets.From, e.TopicID, e.FoundAt.UTC().Format(time.RFC3339))
 }
@@ -110,7 +110,7 @@ type Report struct {
 	Links       int64 // whose counters were compared
 	Unsettled   int64 // of these, links whose counters changed at every check, so that they could not be judged
 	Copies      []ComparedCopy
-	Expired     []Expired
+	Expired     []ExpiredRange
 	Differences []Difference
 	Counts      map[Kind]int64 // of offsets and links
 	Took        time.Duration

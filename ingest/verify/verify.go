@@ -176,7 +176,7 @@ func (v *Verifier) readExpired(ctx context.Context, span Span, report *Report) e
 		if l.FoundAt.Before(span.Since) || !span.Until.IsZero() && l.FoundAt.After(span.Until) {
 			continue
 		}
-		report.Expired = append(report.Expired, Expired{
+		report.Expired = append(report.Expired, ExpiredRange{
 			Topic: l.Topic, TopicID: l.TopicID, Partition: l.Partition,
 			Offsets: kafka.Range{From: l.FirstOffset, To: l.PastOffset}, FoundAt: l.FoundAt,
 		})

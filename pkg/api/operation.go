@@ -136,7 +136,7 @@ func Register[In, Out any](a *API, op Operation, fn func(ctx context.Context, in
 		}
 		switch {
 		case op.Tagged:
-			return writeTagged(w, r, tagged{status, answer.Header, answer.Body, answer.Shown, answer.Revision})
+			return writeTagged(w, r, taggedAnswer{status, answer.Header, answer.Body, answer.Shown, answer.Revision})
 		case op.Report:
 			return writeReport(w, r, status, answer.Header, answer.Body)
 		}

@@ -83,8 +83,8 @@ func unchanged(r *http.Request, tag string) bool {
 	return ok && slices.Contains(tags, strings.Trim(strings.TrimPrefix(tag, "W/"), `"`))
 }
 
-// tagged is an answer with a revision. shown is nil if it is the body.
-type tagged struct {
+// taggedAnswer is an answer with a revision. shown is nil if it is the body.
+type taggedAnswer struct {
 	status      int
 	header      http.Header
 	body, shown any
@@ -93,7 +93,7 @@ type tagged struct {
 
 // writeTagged is WriteJSON for a body with a revision. It answers 304 to who has it already, and
 // 412 to who reads under an If-Match of another revision.
-func writeTagged(w http.ResponseWriter, r *http.Request, a tagged) error {
+func writeTagged(w http.ResponseWriter, r *http.Request, a taggedAnswer) error {
 	text, err := encode(a.body)
 	if err != nil {
 		return err
@@ -118,9 +118,9 @@ func writeTagged(w http.ResponseWriter, r *http.Request, a tagged) error {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// Timeless is a report's body without the time of the answer, which changes although nothing else
-// does.
-type Timeless interface{ Timeless() any }
+// TimelessBody is a report's body without the time of the answer, which changes although nothing
+// else does.
+type TimelessBody interface{ Timeless() any }
 
 // writeReport is WriteJSON for a body that is computed. Its ETag is weak: it compares the numbers,
 // not the bytes. It answers 304 to who has it already.
@@ -130,7 +130,7 @@ func writeReport(w http.ResponseWriter, r *http.Request, status int, header http
 		return err
 	}
 	compared := text
-	if t, ok := body.(Timeless); ok {
+	if t, ok := body.(TimelessBody); ok {
 		if compared, err = encode(t.Timeless()); err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func TestTheSameAnswerHasTheSameTag(t *testing.T) {
 	for range 20 {
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 		inTags, report := httptest.NewRecorder(), httptest.NewRecorder()
-		require.NoError(t, writeTagged(inTags, r, tagged{http.StatusOK, nil, body, nil, 7}))
+		require.NoError(t, writeTagged(inTags, r, taggedAnswer{http.StatusOK, nil, body, nil, 7}))
 		require.NoError(t, writeReport(report, r, http.StatusOK, nil, body))
 		tags[inTags.Header().Get("ETag")+report.Header().Get("ETag")] = true
 	}

@@ -177,7 +177,7 @@ func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	v, db, _ := open(t)
 	for n := range cacheSize {
-		v.cache[[32]byte{byte(n), byte(n >> 8)}] = cached{}
+		v.cache[[32]byte{byte(n), byte(n >> 8)}] = cacheEntry{}
 	}
 	k, _ := makeKey(t, db, "read")
 	_, err := v.Verify(t.Context(), k.Text)

@@ -47,12 +47,12 @@ type Verifier struct {
 	guesses *limit.AddressLimiter // unknown keys by address
 
 	mu      sync.Mutex
-	cache   map[[sha256.Size]byte]cached    // of keys that worked, also for some time after they were last looked up
-	unknown map[[sha256.Size]byte]time.Time // keys that do not exist, and until when that is remembered
+	cache   map[[sha256.Size]byte]cacheEntry // of keys that worked, also for some time after they were last looked up
+	unknown map[[sha256.Size]byte]time.Time  // keys that do not exist, and until when that is remembered
 	used    map[uuid.UUID]time.Time
 }
 
-type cached struct {
+type cacheEntry struct {
 	identity Identity
 	until    time.Time
 }
@@ -62,7 +62,7 @@ type cached struct {
 func NewVerifier(db *postgres.Pool, log *slog.Logger) *Verifier {
 	v := &Verifier{
 		db: db, log: log, now: time.Now, every: flushEvery, last: flushLast,
-		cache: map[[sha256.Size]byte]cached{}, unknown: map[[sha256.Size]byte]time.Time{}, used: map[uuid.UUID]time.Time{},
+		cache: map[[sha256.Size]byte]cacheEntry{}, unknown: map[[sha256.Size]byte]time.Time{}, used: map[uuid.UUID]time.Time{},
 		guesses: limit.NewAddressLimiter(maxUnknown),
 	}
 	v.Loop = service.NewLoop("key verifier", v.run)
@@ -136,7 +136,7 @@ func (v *Verifier) verify(ctx context.Context, hash [sha256.Size]byte, lookUp fu
 	if len(v.cache) >= cacheSize {
 		clear(v.cache)
 	}
-	v.cache[hash] = cached{identity, now.Add(remember)}
+	v.cache[hash] = cacheEntry{identity, now.Add(remember)}
 	v.use(identity, now)
 	return identity, nil
 }

@@ -17,7 +17,7 @@ import (
 // of a running installation. The consumer group is set to what that of the backup had committed, so
 // that its consumers store from Kafka what the copy lacks. The copy is put on record last: what is
 // cut off before can be repeated with empty servers.
-func (b *Backups) RestoreCopy(ctx context.Context, m Manifest, group string) (r Rewound, err error) {
+func (b *Backups) RestoreCopy(ctx context.Context, m Manifest, group string) (r Rewind, err error) {
 	servers, err := b.serversFor(m)
 	if err != nil {
 		return r, err
@@ -58,7 +58,7 @@ func (d Deps) requireNewCopy(ctx context.Context) error {
 }
 
 // join makes restored servers a copy of the events.
-func (d Deps) join(ctx context.Context, group string, offsets []Offset) (r Rewound, err error) {
+func (d Deps) join(ctx context.Context, group string, offsets []Offset) (r Rewind, err error) {
 	if _, err := clickhouse.Migrate(ctx, d.ClickHouse); err != nil {
 		return r, err
 	}
@@ -80,7 +80,7 @@ func (d Deps) join(ctx context.Context, group string, offsets []Offset) (r Rewou
 }
 
 // rewindCopy sets the group of a new copy to what that of the backup had committed.
-func (d Deps) rewindCopy(ctx context.Context, group string, offsets []Offset) (r Rewound, err error) {
+func (d Deps) rewindCopy(ctx context.Context, group string, offsets []Offset) (r Rewind, err error) {
 	client, err := kgo.NewClient(d.Kafka.Options(d.Log)...)
 	if err != nil {
 		return r, fmt.Errorf("make Kafka client: %w", err)

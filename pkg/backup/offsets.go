@@ -66,8 +66,8 @@ func fetch(ctx context.Context, cl *kgo.Client, group, topic string) (all []kadm
 	return all, nil
 }
 
-// Rewound is where consumers begin again.
-type Rewound struct {
+// Rewind is where consumers begin again.
+type Rewind struct {
 	Partitions int
 	Records    int64 // that are read again
 	Expired    int64 // that Kafka has deleted since: what ClickHouse lacks of them is lost
@@ -76,7 +76,7 @@ type Rewound struct {
 // rewind sets the groups back to what they had committed at the time of the backup, as they had
 // committed it: a consumer then goes on as after a crash at that time. Partitions without a commit
 // begin at the start of the log.
-func rewind(ctx context.Context, cl *kgo.Client, groups map[string]string, offsets []Offset) (r Rewound, err error) {
+func rewind(ctx context.Context, cl *kgo.Client, groups map[string]string, offsets []Offset) (r Rewind, err error) {
 	admin := kadm.NewClient(cl)
 	for topic, group := range groups {
 		var of []Offset
@@ -95,7 +95,7 @@ func rewind(ctx context.Context, cl *kgo.Client, groups map[string]string, offse
 	return r, nil
 }
 
-func rewindTopic(ctx context.Context, cl *kgo.Client, group, topic string, of []Offset, r *Rewound) error {
+func rewindTopic(ctx context.Context, cl *kgo.Client, group, topic string, of []Offset, r *Rewind) error {
 	admin := kadm.NewClient(cl)
 	starts, err := admin.ListStartOffsets(ctx, topic)
 	if err != nil {

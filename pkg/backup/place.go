@@ -50,8 +50,8 @@ func openPlace(at string, c Config, s3 blob.Config) (place, error) {
 	return directory{path: path, links: c.ClickHouseDir}, nil
 }
 
-// counted computes the size and the hash of what is written.
-type counted struct {
+// digestWriter computes the size and the hash of what is written.
+type digestWriter struct {
 	to    io.Writer
 	bytes int64
 	sum   interface {
@@ -60,16 +60,16 @@ type counted struct {
 	}
 }
 
-func count(to io.Writer) *counted { return &counted{to: to, sum: sha256.New()} }
+func count(to io.Writer) *digestWriter { return &digestWriter{to: to, sum: sha256.New()} }
 
-func (c *counted) Write(p []byte) (int, error) {
+func (c *digestWriter) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
 	c.bytes += int64(n)
 	_, _ = c.sum.Write(p[:n]) // a hash takes everything
 	return n, err
 }
 
-func (c *counted) object(name string) Object {
+func (c *digestWriter) object(name string) Object {
 	return Object{Name: name, Bytes: c.bytes, SHA256: hex.EncodeToString(c.sum.Sum(nil))}
 }
 

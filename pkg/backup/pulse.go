@@ -21,15 +21,15 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Apart says that Postgres and ClickHouse are states of different times, or of different
+// Divergence says that Postgres and ClickHouse are states of different times, or of different
 // installations. It is nil if they are not.
-type Apart struct {
+type Divergence struct {
 	Older                string // postgres, clickhouse, or "": they are of two installations
 	Postgres, ClickHouse time.Time
 	Shards               []uint16 // of ClickHouse that differ, if it has several and not all of them do
 }
 
-func (a *Apart) String() string {
+func (a *Divergence) String() string {
 	form := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	clickhouse := "ClickHouse"
 	if len(a.Shards) > 0 {
@@ -56,8 +56,8 @@ func (a *Apart) String() string {
 	}
 }
 
-// beat is a store's copy of the number that all stores share.
-type beat struct {
+// generation is a store's copy of the number that all stores share.
+type generation struct {
 	installation uuid.UUID
 	number       uint64
 	at           time.Time
@@ -65,18 +65,18 @@ type beat struct {
 
 // shardBeat is the newest one of a shard; a new shard has none.
 type shardBeat struct {
-	beat
+	generation
 	shard uint16
 }
 
 // postgresBeat returns the number of Postgres for a copy of the events, and the shards that have
 // had one.
-func postgresBeat(ctx context.Context, pool *postgres.Pool, number int32) (b beat, had []int32, err error) {
+func postgresBeat(ctx context.Context, pool *postgres.Pool, number int32) (b generation, had []int32, err error) {
 	row, err := store.New(pool.Unscoped()).StorePulse(ctx, number)
 	if err != nil {
 		return b, nil, fmt.Errorf("read the pulse of Postgres: %w", err)
 	}
-	return beat{row.Installation, uint64(row.Number), row.BeatAt}, row.Shards, nil
+	return generation{row.Installation, uint64(row.Number), row.BeatAt}, row.Shards, nil
 }
 
 func shardBeats(ctx context.Context, conn driver.Conn) (all []shardBeat, err error) {
@@ -94,7 +94,7 @@ func shardBeats(ctx context.Context, conn driver.Conn) (all []shardBeat, err err
 }
 
 // Compare returns how Postgres and the ClickHouse of a copy of the events are apart, or nil.
-func Compare(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn) (*Apart, error) {
+func Compare(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn) (*Divergence, error) {
 	of, had, err := postgresBeat(ctx, pool, number)
 	if err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ func Compare(ctx context.Context, pool *postgres.Pool, number int32, conn driver
 
 // compare compares the shards with Postgres, whose number rises first. What is lost in Postgres
 // comes first, then shards of other installations.
-func compare(of beat, had []int32, shards []shardBeat) *Apart {
-	found := map[string]*Apart{}
+func compare(of generation, had []int32, shards []shardBeat) *Divergence {
+	found := map[string]*Divergence{}
 	for _, is := range shards {
 		older, apart := "", true
 		switch {
@@ -134,7 +134,7 @@ func compare(of beat, had []int32, shards []shardBeat) *Apart {
 		}
 		a := found[older]
 		if a == nil {
-			a = &Apart{Older: older, Postgres: of.at, ClickHouse: is.at}
+			a = &Divergence{Older: older, Postgres: of.at, ClickHouse: is.at}
 			found[older] = a
 		}
 		a.Shards = append(a.Shards, is.shard)
@@ -188,11 +188,11 @@ func align(ctx context.Context, pool *postgres.Pool, number int32, conn driver.C
 	if err != nil {
 		return fmt.Errorf("set the pulse of Postgres: %w", err)
 	}
-	return setShards(ctx, pool, number, conn, beat{set.Installation, next + 1, set.BeatAt})
+	return setShards(ctx, pool, number, conn, generation{set.Installation, next + 1, set.BeatAt})
 }
 
 // setShards writes a number to the shards, and records in Postgres that they have one.
-func setShards(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn, b beat) error {
+func setShards(ctx context.Context, pool *postgres.Pool, number int32, conn driver.Conn, b generation) error {
 	err := clickhouse.EachShard(conn, func(shard driver.Conn) error {
 		return shard.Exec(ctx, "INSERT INTO lodestone.pulse SETTINGS async_insert = 0 SELECT ?, ?, ?", b.installation, b.number, b.at.UTC())
 	})
@@ -249,7 +249,7 @@ func NewPulse(d PulseDeps) *Pulse {
 	return p
 }
 
-func (p *Pulse) show(a *Apart) {
+func (p *Pulse) show(a *Divergence) {
 	for _, older := range []string{"postgres", "clickhouse", "none"} {
 		value := 0.0
 		if a != nil && (a.Older == older || a.Older == "" && older == "none") {
@@ -304,7 +304,7 @@ func (p *Pulse) raise(ctx context.Context, conn driver.Conn) error {
 		if err != nil {
 			return fmt.Errorf("raise the pulse of Postgres: %w", err)
 		}
-		b = beat{next.Installation, uint64(next.Number), next.BeatAt}
+		b = generation{next.Installation, uint64(next.Number), next.BeatAt}
 	}
 	return setShards(ctx, p.deps.Postgres, p.copy(), conn, b)
 }

@@ -87,7 +87,7 @@ func number(t *testing.T, s *enginetest.Stack) (n int64) {
 	return n
 }
 
-func apart(t *testing.T, s *enginetest.Stack) *backup.Apart {
+func apart(t *testing.T, s *enginetest.Stack) *backup.Divergence {
 	t.Helper()
 	a, err := backup.Compare(t.Context(), s.Postgres, 1, s.Conn)
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 // Restore brings a backup to empty engines. What is missing in ClickHouse comes from Kafka when
 // consumers start. Erasures are applied again, and mails, messages and webhooks wait for Resume.
 // Migrate afterwards.
-func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewound, err error) {
+func (b *Backups) Restore(ctx context.Context, m Manifest) (r Rewind, err error) {
 	servers, err := b.serversFor(m)
 	if err != nil {
 		return r, err
@@ -178,7 +178,7 @@ func (b *Backups) restoreFiles(ctx context.Context, backup string, files []File)
 
 // catchUp lets consumers store again what the restored ClickHouse lacks, and blank what it has of
 // people who were erased. Without offsets, they look at everything that Kafka has.
-func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err error) {
+func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewind, err error) {
 	q := store.New(d.Postgres.Unscoped())
 	if _, err := q.ReopenErasures(ctx, d.ClickHouse.Number()); err != nil {
 		return r, fmt.Errorf("record that events are to be blanked again: %w", err)
@@ -211,4 +211,4 @@ func (d Deps) catchUp(ctx context.Context, offsets []Offset) (r Rewound, err err
 // Align lets an installation go on whose stores are of different times, since one of them was
 // restored by other means. Consumers look at everything that Kafka has, and store what ClickHouse
 // lacks.
-func Align(ctx context.Context, d Deps) (Rewound, error) { return d.catchUp(ctx, nil) }
+func Align(ctx context.Context, d Deps) (Rewind, error) { return d.catchUp(ctx, nil) }

@@ -11,15 +11,15 @@ import (
 	"lodestone/pkg/store"
 )
 
-// Waiting counts the restored mails, messages and webhooks that were not yet sent at the backup.
-type Waiting struct {
+// Backlog counts the restored mails, messages and webhooks that were not yet sent at the backup.
+type Backlog struct {
 	Restored store.Restored
 	Jobs     int64 // mails and messages
 	Webhooks int64 // deliveries
 }
 
 // Paused reports whether mails, messages and webhooks wait for Resume, and what waits.
-func Paused(ctx context.Context, pool *postgres.Pool) (w Waiting, paused bool, err error) {
+func Paused(ctx context.Context, pool *postgres.Pool) (w Backlog, paused bool, err error) {
 	q := store.New(pool.Unscoped())
 	w.Restored, err = q.RestoredFrom(ctx)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -92,21 +92,21 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// explained is an error of certificates with what to do about it.
-type explained struct {
+// explainedError is an error of certificates with what to do about it.
+type explainedError struct {
 	text  string
 	cause error
 }
 
 // Error implements error.
-func (e *explained) Error() string { return e.text }
+func (e *explainedError) Error() string { return e.text }
 
 // Unwrap returns the error as crypto/tls has it.
-func (e *explained) Unwrap() error { return e.cause }
+func (e *explainedError) Unwrap() error { return e.cause }
 
 // IsExplained reports whether an error says what to do about a certificate, as Explain makes it.
 func IsExplained(err error) bool {
-	_, yes := errors.AsType[*explained](err)
+	_, yes := errors.AsType[*explainedError](err)
 	return yes
 }
 
@@ -121,7 +121,7 @@ func Explain(err error, address, trust string) error {
 		return err
 	}
 	if text := explanation(err, address, trust); text != "" {
-		return &explained{text, err}
+		return &explainedError{text, err}
 	}
 	return err
 }

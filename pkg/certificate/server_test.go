@@ -164,7 +164,7 @@ func TestWhatIsWrongWithACertificate(t *testing.T) {
 	t.Parallel()
 	a, strangers := certificatetest.Trusted(t), certificatetest.NewAuthority(t)
 	deps := certificate.Deps{Name: "test", Log: slog.New(slog.DiscardHandler)}
-	serve := func(c certificatetest.Issued) string {
+	serve := func(c certificatetest.CertificateFiles) string {
 		return served(t, certificate.Server{Cert: c.Cert, Key: c.Key}, deps)
 	}
 	good := serve(a.Issue("server"))

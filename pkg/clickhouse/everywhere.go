@@ -68,9 +68,9 @@ func (c Config) ReadSettings() native.Settings {
 	}
 }
 
-// everywhere reads all shards: any server asks the others. It refuses to write, since no statement
+// clusterConn reads all shards: any server asks the others. It refuses to write, since no statement
 // writes to all of them at once.
-type everywhere struct {
+type clusterConn struct {
 	driver.Conn
 	shards []shardConn
 }
@@ -95,25 +95,25 @@ const idTimeout = 10 * time.Second
 
 var errWrites = errors.New("write to ClickHouse: there are several shards, and the statement names none")
 
-func (e *everywhere) Select(ctx context.Context, dest any, query string, args ...any) error {
+func (e *clusterConn) Select(ctx context.Context, dest any, query string, args ...any) error {
 	return e.Conn.Select(ctx, dest, OverShards(query), args...)
 }
 
-func (e *everywhere) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+func (e *clusterConn) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
 	return e.Conn.Query(ctx, OverShards(query), args...)
 }
 
-func (e *everywhere) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
+func (e *clusterConn) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
 	return e.Conn.QueryRow(ctx, OverShards(query), args...)
 }
 
 // Ping reports whether every shard answers.
-func (e *everywhere) Ping(ctx context.Context) error {
+func (e *clusterConn) Ping(ctx context.Context) error {
 	return EachServer(e, func(server driver.Conn) error { return server.Ping(ctx) })
 }
 
 // Close closes all connections.
-func (e *everywhere) Close() error {
+func (e *clusterConn) Close() error {
 	err := e.Conn.Close()
 	for _, shard := range e.shards {
 		err = errors.Join(err, shard.Close())
@@ -121,9 +121,9 @@ func (e *everywhere) Close() error {
 	return err
 }
 
-func (e *everywhere) Exec(context.Context, string, ...any) error { return errWrites }
+func (e *clusterConn) Exec(context.Context, string, ...any) error { return errWrites }
 
-func (e *everywhere) PrepareBatch(context.Context, string, ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (e *clusterConn) PrepareBatch(context.Context, string, ...driver.PrepareBatchOption) (driver.Batch, error) {
 	return nil, errWrites
 }
 
@@ -131,7 +131,7 @@ func (e *everywhere) PrepareBatch(context.Context, string, ...driver.PrepareBatc
 // error. Of a topology of one shard that is the connection itself. Each server has shown the id of
 // its shard: it is an error if two addresses lead to one shard.
 func EachShard(conn driver.Conn, fn func(shard driver.Conn) error) error {
-	e, several := conn.(*everywhere)
+	e, several := conn.(*clusterConn)
 	if !several {
 		return fn(conn)
 	}
@@ -153,7 +153,7 @@ func EachShard(conn driver.Conn, fn func(shard driver.Conn) error) error {
 
 // EachServer is EachShard for servers that need not have an id yet.
 func EachServer(conn driver.Conn, fn func(server driver.Conn) error) error {
-	e, several := conn.(*everywhere)
+	e, several := conn.(*clusterConn)
 	if !several {
 		return fn(conn)
 	}
@@ -173,7 +173,7 @@ func openEverywhere(c Config, servers []Config, maxConns int) (native.Conn, erro
 	}
 	o.Auth.Database = c.ReadDatabase()
 	o.Addr, o.ConnOpenStrategy = nil, native.ConnOpenRoundRobin
-	e := &everywhere{}
+	e := &clusterConn{}
 	for _, server := range servers {
 		one, err := server.Options()
 		if err != nil {

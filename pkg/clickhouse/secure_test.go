@@ -16,7 +16,7 @@ import (
 )
 
 // behindTLS returns the address of a ClickHouse behind a proxy that ends TLS.
-func behindTLS(t *testing.T, address string, c certificatetest.Issued) string {
+func behindTLS(t *testing.T, address string, c certificatetest.CertificateFiles) string {
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)

@@ -173,7 +173,7 @@ func (c *Client) Do(ctx context.Context, method, path string, header http.Header
 	if err := json.Unmarshal(text, out); err != nil {
 		return 0, fmt.Errorf("decode answer: %w", err)
 	}
-	if thing, ok := out.(Tagged); ok {
+	if thing, ok := out.(TaggedResource); ok {
 		thing.SetETag(res.Header.Get("ETag"))
 	}
 	return 0, nil

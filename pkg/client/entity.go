@@ -193,14 +193,14 @@ func set(q url.Values, name, value string) {
 	}
 }
 
-// Tagged is a resource whose state has an entity tag.
-type Tagged interface{ SetETag(tag string) }
+// TaggedResource is a resource whose state has an entity tag.
+type TaggedResource interface{ SetETag(tag string) }
 
-// SetETag implements Tagged.
+// SetETag implements TaggedResource.
 func (m *LeadMagnet) SetETag(tag string) { m.ETag = tag }
 
-// SetETag implements Tagged.
+// SetETag implements TaggedResource.
 func (l *GenericLink) SetETag(tag string) { l.ETag = tag }
 
-// SetETag implements Tagged.
+// SetETag implements TaggedResource.
 func (l *AccessLink) SetETag(tag string) { l.ETag = tag }

@@ -51,7 +51,7 @@ type ClickHouseConfig struct {
 // ClickHouse is an embedded ClickHouse server; it implements service.Service. The addresses are
 // known after Start.
 type ClickHouse struct {
-	supervised
+	childEngine
 	config    ClickHouseConfig
 	ports     map[string]int
 	passwords map[string]string

@@ -46,7 +46,7 @@ type PostgresConfig struct {
 // Postgres is an embedded PostgreSQL server; it implements service.Service. The addresses are
 // known after Start.
 type Postgres struct {
-	supervised
+	childEngine
 	config    PostgresConfig
 	programs  install.Postgres
 	owner     *owner // nil: ours

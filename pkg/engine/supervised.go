@@ -8,22 +8,22 @@ import (
 	"lodestone/pkg/engine/child"
 )
 
-// supervised is the common part of engines in child processes.
-type supervised struct {
+// childEngine is the common part of engines in child processes.
+type childEngine struct {
 	mu      sync.Mutex
 	lock    *dirLock
 	process *child.Process
 }
 
 // adopt takes over a started process and the lock of its directory.
-func (s *supervised) adopt(lock *dirLock, p *child.Process) {
+func (s *childEngine) adopt(lock *dirLock, p *child.Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lock, s.process = lock, p
 }
 
 // Stop implements service.Service.
-func (s *supervised) Stop(ctx context.Context) error {
+func (s *childEngine) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	process, lock := s.process, s.lock
 	s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *supervised) Stop(ctx context.Context) error {
 
 // Failed implements service.Service: it delivers the error of an engine that died and could not
 // be brought back.
-func (s *supervised) Failed() <-chan error {
+func (s *childEngine) Failed() <-chan error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process == nil {
@@ -49,7 +49,7 @@ func (s *supervised) Failed() <-chan error {
 
 // PID returns the child's process id, 0 while it does not run. It changes when the child is
 // restarted.
-func (s *supervised) PID() int {
+func (s *childEngine) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process == nil {
@@ -62,7 +62,7 @@ const portAttempts = 5
 
 // startOnPorts calls start until it no longer fails for a port that was taken between its choice
 // and its use. It adopts the process that start returns, with the lock.
-func (s *supervised) startOnPorts(lock *dirLock, start func() (*child.Process, error)) error {
+func (s *childEngine) startOnPorts(lock *dirLock, start func() (*child.Process, error)) error {
 	var err error
 	for range portAttempts {
 		var p *child.Process

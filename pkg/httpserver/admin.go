@@ -20,14 +20,14 @@ const checkTimeout = 3 * time.Second
 // can do its work without.
 type Check func(ctx context.Context) error
 
-// Degraded is the error of a check that readiness shows and does not depend on.
-type Degraded struct{ Err error }
+// DegradedError is the error of a check that readiness shows and does not depend on.
+type DegradedError struct{ Err error }
 
 // Error says what is wrong.
-func (d Degraded) Error() string { return "degraded: " + d.Err.Error() }
+func (d DegradedError) Error() string { return "degraded: " + d.Err.Error() }
 
 // Unwrap returns what is wrong.
-func (d Degraded) Unwrap() error { return d.Err }
+func (d DegradedError) Unwrap() error { return d.Err }
 
 // AdminConfig are settings of the pages for operators.
 type AdminConfig struct {
@@ -101,7 +101,7 @@ func RunChecks(ctx context.Context, checks map[string]Check) (outcome map[string
 			outcome[name] = "ok"
 			if err != nil {
 				outcome[name] = err.Error()
-				_, degraded := errors.AsType[Degraded](err)
+				_, degraded := errors.AsType[DegradedError](err)
 				ready = ready && degraded
 			}
 		})

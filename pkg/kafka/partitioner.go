@@ -69,12 +69,12 @@ func (p *countedPartitioner) Partition(r *kgo.Record, present int) int {
 
 // Placed returns a partitioner that takes the partition that a record names for these topics, and
 // the hash of its key for others.
-func Placed(topics ...string) kgo.Partitioner { return placed(topics) }
+func Placed(topics ...string) kgo.Partitioner { return placedPartitioner(topics) }
 
-type placed []string
+type placedPartitioner []string
 
 // ForTopic implements kgo.Partitioner.
-func (p placed) ForTopic(topic string) kgo.TopicPartitioner {
+func (p placedPartitioner) ForTopic(topic string) kgo.TopicPartitioner {
 	if slices.Contains(p, topic) {
 		return kgo.ManualPartitioner().ForTopic(topic)
 	}

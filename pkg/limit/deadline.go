@@ -16,12 +16,12 @@ type Deadlines struct {
 	parent context.Context //nolint:containedctx // of all that it makes
 	began  time.Time       // moments are counted from here, by the monotonic clock
 	mu     sync.Mutex
-	live   map[int64]*shared
+	live   map[int64]*sharedContext
 	past   int64 // up to here, moments were given free
 }
 
-// shared is the context of one moment.
-type shared struct {
+// sharedContext is the context of one moment.
+type sharedContext struct {
 	context.Context //nolint:containedctx // this is one
 	cancel          context.CancelFunc
 	source          *Deadlines
@@ -30,7 +30,7 @@ type shared struct {
 type sourceKey struct{}
 
 // Value implements context.Context.
-func (s *shared) Value(key any) any {
+func (s *sharedContext) Value(key any) any {
 	if key == (sourceKey{}) {
 		return s.source
 	}
@@ -39,7 +39,7 @@ func (s *shared) Value(key any) any {
 
 // NewDeadlines returns a source of contexts that end with parent at the latest.
 func NewDeadlines(parent context.Context) *Deadlines {
-	return &Deadlines{parent: parent, began: time.Now(), live: make(map[int64]*shared)}
+	return &Deadlines{parent: parent, began: time.Now(), live: make(map[int64]*sharedContext)}
 }
 
 // At returns a context that ends at a time or up to DeadlineGrain later. It needs no cancelling: it
@@ -53,7 +53,7 @@ func (s *Deadlines) At(t time.Time) context.Context {
 	}
 	s.sweep()
 	ctx, cancel := context.WithDeadline(s.parent, s.began.Add(time.Duration(tick)*DeadlineGrain))
-	c := &shared{ctx, cancel, s}
+	c := &sharedContext{ctx, cancel, s}
 	if tick < s.past { // it has ended, and no one would give it free
 		cancel()
 		return c

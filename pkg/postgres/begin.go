@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// living begins transactions on connections that are alive.
-type living struct{ pool *pgxpool.Pool }
+// txBeginner begins transactions on connections that are alive.
+type txBeginner struct{ pool *pgxpool.Pool }
 
 // BeginTx begins a transaction, like the pool's method, but discards connections that ended since
 // they were last used, as all do when Postgres restarts: nothing was sent on them but BEGIN. The
 // pool itself checks only connections that were idle for a second. BeginTx gives up after as many
 // dead connections as the pool can hold.
-func (l living) BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
+func (l txBeginner) BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
 	for ended := int32(0); ; ended++ {
 		tx, err := l.pool.BeginTx(ctx, options)
 		if err == nil || ended == l.pool.Stat().MaxConns() || ctx.Err() != nil || !isEnded(err) {

@@ -98,7 +98,7 @@ func (p *Pool) migrate(ctx context.Context, all fs.FS, up func(*goose.Provider) 
 	}
 	db := stdlib.OpenDBFromPool(p.pool)
 	defer func() { _ = db.Close() }() // closes the wrapper only, which cannot fail
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, bounded{files})
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, boundedMigrations{files})
 	if err != nil {
 		return nil, fmt.Errorf("read Postgres migrations: %w", err)
 	}
@@ -128,14 +128,14 @@ func isLocked(err error) bool {
 	return ok && (pg.Code == "55P03" || pg.Code == "40P01") // lock timeout, deadlock
 }
 
-// bounded are migrations that wait for each lock no longer than lockTimeout, except for those
-// without a transaction: they take no lock that another waits for.
-type bounded struct{ fs.FS }
+// boundedMigrations are migrations that wait for each lock no longer than lockTimeout, except for
+// those without a transaction: they take no lock that another waits for.
+type boundedMigrations struct{ fs.FS }
 
 const lockTimeout = "SET LOCAL lock_timeout = '1s';\n"
 
 // Open implements fs.FS.
-func (b bounded) Open(name string) (fs.File, error) {
+func (b boundedMigrations) Open(name string) (fs.File, error) {
 	f, err := b.FS.Open(name)
 	if err != nil || path.Ext(name) != ".sql" {
 		return f, err

@@ -148,7 +148,7 @@ func (p *Pool) Ping(ctx context.Context) error {
 // waited for each other: links, their submissions and their counters are taken in different orders
 // by those who delete, change and count them. So fn must set what it returns, and never add to it.
 func (p *Pool) Account(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
-	return retryDeadlocks(ctx, func() error { return scoped(ctx, living{p.pool}, account, pgx.TxOptions{}, fn) })
+	return retryDeadlocks(ctx, func() error { return scoped(ctx, txBeginner{p.pool}, account, pgx.TxOptions{}, fn) })
 }
 
 func retryDeadlocks(ctx context.Context, fn func() error) error {
@@ -172,18 +172,18 @@ func isDeadlock(err error) bool {
 // AccountSnapshot is Account for reading: all statements of the transaction see the same snapshot,
 // so that a list and its total agree, and none can write.
 func (p *Pool) AccountSnapshot(ctx context.Context, account uuid.UUID, fn func(tx pgx.Tx) error) error {
-	return scoped(ctx, living{p.pool}, account, snapshot, fn)
+	return scoped(ctx, txBeginner{p.pool}, account, snapshot, fn)
 }
 
 // Snapshot is Transaction for reading: all statements see the same state, and none can write.
 func (p *Pool) Snapshot(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, living{p.pool}, snapshot, fn)
+	return pgx.BeginTxFunc(ctx, txBeginner{p.pool}, snapshot, fn)
 }
 
 // snapshot are the options of transactions that only read, and see one state.
 var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 
-func scoped(ctx context.Context, from living, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
+func scoped(ctx context.Context, from txBeginner, account uuid.UUID, options pgx.TxOptions, fn func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, from, options, func(tx pgx.Tx) error {
 		if options.AccessMode != pgx.ReadOnly {
 			if err := runFirst(ctx, tx); err != nil {
@@ -206,7 +206,7 @@ func scoped(ctx context.Context, from living, account uuid.UUID, options pgx.TxO
 // Transaction runs fn in a transaction that is not scoped to an account: for what belongs to the
 // installation (looking up keys, salts, counters), never for what a request asked for.
 func (p *Pool) Transaction(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, living{p.pool}, pgx.TxOptions{}, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, txBeginner{p.pool}, pgx.TxOptions{}, func(tx pgx.Tx) error {
 		if err := runFirst(ctx, tx); err != nil {
 			return err
 		}

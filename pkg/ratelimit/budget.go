@@ -19,11 +19,11 @@ type Budget struct {
 	rule Rule
 
 	mu    sync.Mutex
-	spent map[uuid.UUID]spent // by this process
+	spent map[uuid.UUID]windowUse // by this process
 }
 
-// spent is an account's use in its current window, in this process.
-type spent struct {
+// windowUse is an account's use in its current window, in this process.
+type windowUse struct {
 	ends   time.Time
 	amount int
 }
@@ -31,7 +31,7 @@ type spent struct {
 // NewBudget returns a budget that counts in a database. The quota is in the unit of what is
 // charged.
 func NewBudget(db *postgres.Pool, rule Rule) *Budget {
-	return &Budget{db: db, rule: rule, spent: map[uuid.UUID]spent{}}
+	return &Budget{db: db, rule: rule, spent: map[uuid.UUID]windowUse{}}
 }
 
 // ProcessorRule is so many seconds of processor time in a window, in milliseconds.
@@ -60,13 +60,13 @@ func (b *Budget) Charge(ctx context.Context, account uuid.UUID, amount int) erro
 }
 
 // here adds to what this process charged.
-func (b *Budget) here(account uuid.UUID, amount int) spent {
+func (b *Budget) here(account uuid.UUID, amount int) windowUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
 	s := b.spent[account]
 	if !now.Before(s.ends) {
-		s = spent{ends: now.Add(b.rule.Window)}
+		s = windowUse{ends: now.Add(b.rule.Window)}
 	}
 	s.amount += amount
 	if len(b.spent) >= maxTallies {

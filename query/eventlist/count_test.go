@@ -54,7 +54,7 @@ func TestPiecesByDayMakeUpThePeriod(t *testing.T) {
 func TestPageGoesOnBehindDeletedEvents(t *testing.T) {
 	t.Parallel()
 	account, day0 := querytest.ID(t), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	stored := querytest.Stored{
+	stored := querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
 			Type: event.PageViewed, CreatedAt: day0.UnixMilli(), ReceivedAt: day0.UnixMilli(),

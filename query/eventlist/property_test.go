@@ -27,7 +27,7 @@ type world struct {
 	magnets []uuid.UUID
 	topics  []uuid.UUID
 	next    map[uuid.UUID]int64
-	events  []querytest.Stored
+	events  []querytest.StoredEvent
 	begin   time.Time // of the first events
 	spread  int64     // days that events are spread over, and that some are stored late; 0: less than a second
 }
@@ -48,7 +48,7 @@ func newWorld(t testing.TB) *world {
 // store makes n events with times within a second or so and stores them as one block.
 func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) {
 	t.Helper()
-	batch := make([]querytest.Stored, n)
+	batch := make([]querytest.StoredEvent, n)
 	for i := range batch {
 		link := random.IntN(len(w.links))
 		topic := w.topics[random.IntN(len(w.topics))]
@@ -61,7 +61,7 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 			}
 			created = w.begin.UnixMilli() + day*dayLength.Milliseconds() + random.Int64N(3)*100
 		}
-		batch[i] = querytest.Stored{
+		batch[i] = querytest.StoredEvent{
 			Event: event.Event{
 				AccountID: w.account, LeadMagnetID: w.magnets[link%len(w.magnets)], AccessLinkID: w.links[link], EventID: uuid.New(),
 				Type: event.Types()[random.IntN(3)], Bot: []string{"", "", "a rule"}[random.IntN(3)],
@@ -76,8 +76,8 @@ func (w *world) store(t testing.TB, conn driver.Conn, random *rand.Rand, n int) 
 }
 
 // matching returns the events that the filter lets through, newest first: the model.
-func (w *world) matching(f Filter) []querytest.Stored {
-	var list []querytest.Stored
+func (w *world) matching(f Filter) []querytest.StoredEvent {
+	var list []querytest.StoredEvent
 	for _, e := range w.events {
 		created := time.UnixMilli(e.CreatedAt)
 		if (f.AccessLinkID == nil || *f.AccessLinkID == e.AccessLinkID) &&
@@ -90,7 +90,7 @@ func (w *world) matching(f Filter) []querytest.Stored {
 			list = append(list, e)
 		}
 	}
-	slices.SortFunc(list, func(a, b querytest.Stored) int {
+	slices.SortFunc(list, func(a, b querytest.StoredEvent) int {
 		switch {
 		case a.CreatedAt != b.CreatedAt:
 			return int(b.CreatedAt - a.CreatedAt)
@@ -116,7 +116,7 @@ func ids(events []Event) []uuid.UUID {
 	return list
 }
 
-func storedIDs(events []querytest.Stored) []uuid.UUID {
+func storedIDs(events []querytest.StoredEvent) []uuid.UUID {
 	list := make([]uuid.UUID, len(events))
 	for i := range events {
 		list[i] = events[i].EventID
@@ -265,7 +265,7 @@ func TestWalkWhileEventsComeIn(t *testing.T) {
 func TestFields(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	stored := querytest.Stored{
+	stored := querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: querytest.ID(t), LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
 			Type: event.DownloadCompleted, Data: []byte(`{"bytes":9007199254740993,"ünï":"\u0000"}`),

@@ -72,11 +72,11 @@ func (i *installation) store(account uuid.UUID, times ...time.Time) (ids []uuid.
 func (i *installation) storeBy(conn driver.Conn, account uuid.UUID, times ...time.Time) (ids []uuid.UUID) {
 	i.t.Helper()
 	topic := querytest.ID(i.t)
-	var events []querytest.Stored
+	var events []querytest.StoredEvent
 	for n, at := range times {
 		id := querytest.ID(i.t)
 		ids = append(ids, id)
-		events = append(events, querytest.Stored{
+		events = append(events, querytest.StoredEvent{
 			Event: event.Event{
 				AccountID: account, LeadMagnetID: querytest.ID(i.t), AccessLinkID: querytest.ID(i.t), EventID: id, Type: event.PageViewed, UserAgent: []byte("curl/8"),
 				CreatedAt: at.Add(-30 * time.Hour).UnixMilli(), ReceivedAt: at.Add(-time.Hour).UnixMilli(),

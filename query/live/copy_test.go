@@ -47,8 +47,10 @@ func TestAStreamGoesOnInAnotherCopy(t *testing.T) {
 
 	account, topic := querytest.ID(t), querytest.ID(t)
 	li, _ := listen(t, l, account, eventlist.Filter{}, time.Time{})
-	events := []querytest.Stored{row(t, account, topic, 0, 1), row(t, account, topic, 0, 2), row(t, account, topic, 0, 3)}
-	in := func(n int, events ...querytest.Stored) { querytest.Store(t, enginetest.Open(t, configs[n]), events...) }
+	events := []querytest.StoredEvent{row(t, account, topic, 0, 1), row(t, account, topic, 0, 2), row(t, account, topic, 0, 3)}
+	in := func(n int, events ...querytest.StoredEvent) {
+		querytest.Store(t, enginetest.Open(t, configs[n]), events...)
+	}
 	var last time.Time
 	until := func(id uuid.UUID) {
 		t.Helper()

@@ -73,10 +73,10 @@ func ids(list []Message) (ids []uuid.UUID) {
 }
 
 // row is an event of an account at a place in the log.
-func row(t testing.TB, account, topic uuid.UUID, partition int32, offset int64) querytest.Stored {
+func row(t testing.TB, account, topic uuid.UUID, partition int32, offset int64) querytest.StoredEvent {
 	t.Helper()
 	now := time.Now().UnixMilli()
-	return querytest.Stored{Event: event.Event{
+	return querytest.StoredEvent{Event: event.Event{
 		AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
 		Type: event.PageViewed, CreatedAt: now, ReceivedAt: now,
 	}, TopicID: topic, Partition: partition, Offset: offset}
@@ -86,7 +86,7 @@ func TestAListenerSeesWhatItsAccountStores(t *testing.T) {
 	t.Parallel()
 	conn, l := querytest.Conn(t), start(t, querytest.Scoped(t), plenty, prometheus.NewRegistry())
 	mine, theirs, topic := querytest.ID(t), querytest.ID(t), querytest.ID(t)
-	before := []querytest.Stored{row(t, mine, topic, 0, 0), row(t, theirs, topic, 0, 1)}
+	before := []querytest.StoredEvent{row(t, mine, topic, 0, 0), row(t, theirs, topic, 0, 1)}
 	before[0].StoredAt, before[1].StoredAt = time.Now().Add(-time.Minute), time.Now().Add(-time.Minute)
 	querytest.Store(t, conn, before...)
 	listening := func(account uuid.UUID, f eventlist.Filter) *Listener {
@@ -97,7 +97,7 @@ func TestAListenerSeesWhatItsAccountStores(t *testing.T) {
 	first, second, other := listening(mine, eventlist.Filter{}), listening(mine, eventlist.Filter{}), listening(theirs, eventlist.Filter{})
 	downloads := listening(mine, eventlist.Filter{Type: event.DownloadStarted})
 
-	stored := []querytest.Stored{row(t, mine, topic, 0, 2), row(t, theirs, topic, 0, 3), row(t, mine, topic, 1, 0), row(t, mine, topic, 0, 4)}
+	stored := []querytest.StoredEvent{row(t, mine, topic, 0, 2), row(t, theirs, topic, 0, 3), row(t, mine, topic, 1, 0), row(t, mine, topic, 0, 4)}
 	stored[2].Type = event.DownloadStarted
 	querytest.Store(t, conn, stored...)
 	want := []uuid.UUID{stored[0].EventID, stored[3].EventID, stored[2].EventID}
@@ -127,7 +127,7 @@ func TestAListenerMissesNothingFromTheStart(t *testing.T) {
 		}
 		li, err := l.Listen(account, eventlist.Filter{}, time.Time{})
 		require.NoError(t, err)
-		stored := []querytest.Stored{row(t, account, topic, 0, 1), row(t, account, topic, 0, 2)}
+		stored := []querytest.StoredEvent{row(t, account, topic, 0, 1), row(t, account, topic, 0, 2)}
 		querytest.Store(t, conn, stored[0])
 		querytest.Store(t, conn, stored[1])
 		require.Equal(t, []uuid.UUID{stored[0].EventID, stored[1].EventID}, ids(take(t, li, 2)))
@@ -187,10 +187,10 @@ func TestResumingLosesNothing(t *testing.T) {
 		defer begin.Close() // so one process gives both what is new, and in the other one each reads
 
 		want := map[uuid.UUID]bool{}
-		var blocks [][]querytest.Stored
+		var blocks [][]querytest.StoredEvent
 		offsets := rapid.Permutation([]int64{1, 2, 3, 4, 5, 6}).Draw(r, "offsets")
 		for _, offset := range offsets[:rapid.IntRange(1, 6).Draw(r, "blocks")] {
-			var block []querytest.Stored
+			var block []querytest.StoredEvent
 			for n := range rapid.Int64Range(1, 12).Draw(r, "rows") {
 				of := account
 				if rapid.IntRange(0, 3).Draw(r, "other") == 0 {
@@ -241,7 +241,7 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	conn, l := querytest.Conn(t), start(t, querytest.Scoped(t), plenty, prometheus.NewRegistry())
 	account, topic, long := querytest.ID(t), querytest.ID(t), time.Now().Add(-24*time.Hour)
-	stored := make([]querytest.Stored, 2*pageEvents+500)
+	stored := make([]querytest.StoredEvent, 2*pageEvents+500)
 	for i := range stored {
 		stored[i] = row(t, account, topic, 0, int64(i))
 		stored[i].StoredAt = long

@@ -17,7 +17,7 @@ import (
 // Alone returns a server of the test's own, and an account there that Fill has given so many
 // events, beside another one with as many: for tests of what statements read, which depends on
 // everything that is stored.
-func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, Filled) {
+func Alone(t testing.TB, links, events int) (*scope.ClickHouse, uuid.UUID, FillResult) {
 	t.Helper()
 	server := enginetest.NewMigratedClickHouse(t, t.TempDir())
 	enginetest.Run(t, server)

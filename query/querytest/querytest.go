@@ -76,8 +76,8 @@ func scopedTo(t testing.TB, c clickhouse.Config) *scope.ClickHouse {
 // Log discards.
 func Log() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// Stored is an event with its place in the log.
-type Stored struct {
+// StoredEvent is an event with its place in the log.
+type StoredEvent struct {
 	event.Event
 	AgentNames string // of browser and system, as the consumer stores them
 	TopicID    uuid.UUID
@@ -87,7 +87,7 @@ type Stored struct {
 }
 
 // Store inserts events as one block.
-func Store(t testing.TB, conn driver.Conn, events ...Stored) {
+func Store(t testing.TB, conn driver.Conn, events ...StoredEvent) {
 	t.Helper()
 	ctx := native.Context(context.Background(), native.WithSettings(native.Settings{"async_insert": 0, "insert_allow_materialized_columns": 1}))
 	also := ""

@@ -36,7 +36,7 @@ type model struct {
 	pages             map[uuid.UUID][]uint32 // of each version from 1 on
 	links             []link
 	submissions       []submission
-	events            []querytest.Stored
+	events            []querytest.StoredEvent
 	stored            int              // of the events
 	rows              map[string][]any // of ClickHouse, by their statement, which store stores
 }
@@ -199,7 +199,7 @@ func (m *model) addRandomEvent() {
 // add adds an event, which store stores.
 func (m *model) add(e event.Event) {
 	e.AccountID, e.EventID, e.ReceivedAt = m.account, querytest.ID(m.t), e.CreatedAt
-	m.events = append(m.events, querytest.Stored{Event: e, TopicID: m.account, Offset: int64(len(m.events))})
+	m.events = append(m.events, querytest.StoredEvent{Event: e, TopicID: m.account, Offset: int64(len(m.events))})
 }
 
 func (m *model) store() {

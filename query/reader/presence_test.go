@@ -19,12 +19,12 @@ import (
 )
 
 // end is when a visit ended.
-func end(e querytest.Stored) int64 {
+func end(e querytest.StoredEvent) int64 {
 	return min(e.CreatedAt+min(int64(e.DurationMS), 600_000), e.ReceivedAt)
 }
 
 // sessionOf returns what an event's session is known by.
-func sessionOf(e querytest.Stored) uuid.UUID {
+func sessionOf(e querytest.StoredEvent) uuid.UUID {
 	if e.SessionID == uuid.Nil {
 		return e.EventID
 	}
@@ -33,8 +33,8 @@ func sessionOf(e querytest.Stored) uuid.UUID {
 
 // expected is who reads, found slowly. A link that is in persons is of that person, another one is
 // a person.
-func expected(events []querytest.Stored, persons map[uuid.UUID]uuid.UUID, since time.Time) (p reader.Presence) {
-	last := map[uuid.UUID]querytest.Stored{}
+func expected(events []querytest.StoredEvent, persons map[uuid.UUID]uuid.UUID, since time.Time) (p reader.Presence) {
+	last := map[uuid.UUID]querytest.StoredEvent{}
 	for _, e := range events {
 		person, given := persons[e.AccessLinkID]
 		if !given {
@@ -79,7 +79,7 @@ func TestReadersAgainstTheReference(t *testing.T) {
 		links := []uuid.UUID{querytest.ID(t), querytest.ID(t), querytest.ID(t), querytest.ID(t)}
 		magnet, person := querytest.ID(t), querytest.ID(t)
 		persons := map[uuid.UUID]uuid.UUID{links[0]: person, links[1]: person}
-		stored := map[uuid.UUID][]querytest.Stored{}
+		stored := map[uuid.UUID][]querytest.StoredEvent{}
 		for i := range random.IntN(120) {
 			account, link := accounts[random.IntN(2)], links[random.IntN(len(links))]
 			ago := random.Int64N(20 * 60_000)
@@ -100,7 +100,7 @@ func TestReadersAgainstTheReference(t *testing.T) {
 			if random.IntN(5) == 0 {
 				e.SessionID = uuid.Nil
 			}
-			stored[account] = append(stored[account], querytest.Stored{Event: e, TopicID: account, Offset: int64(i)})
+			stored[account] = append(stored[account], querytest.StoredEvent{Event: e, TopicID: account, Offset: int64(i)})
 		}
 		for _, account := range accounts {
 			querytest.Store(t, querytest.Conn(t), stored[account]...)
@@ -120,9 +120,9 @@ func TestReadersAgainstTheReference(t *testing.T) {
 func TestManyReaders(t *testing.T) {
 	t.Parallel()
 	account, now := querytest.ID(t), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	var stored []querytest.Stored
+	var stored []querytest.StoredEvent
 	for i := range reader.MaxPresent + 5 {
-		stored = append(stored, querytest.Stored{Event: event.Event{
+		stored = append(stored, querytest.StoredEvent{Event: event.Event{
 			AccountID: account, AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed, Page: 1, CreatedAt: now.UnixMilli() + int64(i), ReceivedAt: now.UnixMilli() + int64(i),
 		}, TopicID: account, Offset: int64(i)})
 	}
@@ -140,9 +140,9 @@ func TestEmailsOfReaders(t *testing.T) {
 	pool, now := enginetest.SharedPostgres(t), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	account, stranger := newAccount(t, pool), newAccount(t, pool)
 	ann, theirs, deleted := newLink(t, pool, account, "ann@example.com"), newLink(t, pool, stranger, "bob@example.com"), querytest.ID(t)
-	var stored []querytest.Stored
+	var stored []querytest.StoredEvent
 	for i, link := range []uuid.UUID{ann, theirs, deleted} {
-		stored = append(stored, querytest.Stored{Event: event.Event{
+		stored = append(stored, querytest.StoredEvent{Event: event.Event{
 			AccountID: account, AccessLinkID: link, EventID: querytest.ID(t), Type: event.PageViewed, Page: 1, CreatedAt: now.UnixMilli(), ReceivedAt: now.UnixMilli(),
 		}, TopicID: account, Offset: int64(i)})
 	}

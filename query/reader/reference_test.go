@@ -35,7 +35,7 @@ func (m *model) owner(id uuid.UUID) uuid.UUID {
 	return id
 }
 
-func (m *model) matches(f reader.Filter, e querytest.Stored) bool {
+func (m *model) matches(f reader.Filter, e querytest.StoredEvent) bool {
 	l, exists := m.link(e.AccessLinkID)
 	at := time.UnixMilli(e.CreatedAt)
 	return (f.Text == "" || exists && strings.Contains(strings.ToLower(l.email), strings.ToLower(f.Text))) &&
@@ -47,7 +47,7 @@ func (m *model) matches(f reader.Filter, e querytest.Stored) bool {
 }
 
 // deviceOf is the kind of device of an event of the model.
-func deviceOf(e querytest.Stored) string {
+func deviceOf(e querytest.StoredEvent) string {
 	switch {
 	case e.Bot != "":
 		return "bot"
@@ -62,7 +62,7 @@ func deviceOf(e querytest.Stored) string {
 
 // list returns the whole list, and the number of events of bots.
 func (m *model) list(f reader.Filter, asOf time.Time) (people []reader.Person, bots int64) {
-	byPerson := map[uuid.UUID][]querytest.Stored{}
+	byPerson := map[uuid.UUID][]querytest.StoredEvent{}
 	for _, e := range m.events {
 		switch {
 		case !m.matches(f, e):
@@ -105,7 +105,7 @@ func (m *model) list(f reader.Filter, asOf time.Time) (people []reader.Person, b
 }
 
 // furthest returns the furthest page of each document.
-func (m *model) furthest(events []querytest.Stored) []int {
+func (m *model) furthest(events []querytest.StoredEvent) []int {
 	last := map[uuid.UUID]int{}
 	for _, e := range events {
 		last[e.LeadMagnetID] = max(last[e.LeadMagnetID], 0)
@@ -118,8 +118,8 @@ func (m *model) furthest(events []querytest.Stored) []int {
 
 // fromForm reports whether one of the pages was viewed by a link that the API did not make, or that
 // was deleted.
-func (m *model) fromForm(events []querytest.Stored) bool {
-	return slices.ContainsFunc(events, func(e querytest.Stored) bool {
+func (m *model) fromForm(events []querytest.StoredEvent) bool {
+	return slices.ContainsFunc(events, func(e querytest.StoredEvent) bool {
 		l, ok := m.link(e.AccessLinkID)
 		return e.Type == event.PageViewed && (!ok || l.origin != "api")
 	})
@@ -158,7 +158,7 @@ func (m *model) source(person uuid.UUID) (source reader.Source) {
 }
 
 // activity returns the activity of people in some events.
-func (m *model) activity(events []querytest.Stored, asOf time.Time) (a reader.Activity) {
+func (m *model) activity(events []querytest.StoredEvent, asOf time.Time) (a reader.Activity) {
 	type page struct {
 		magnet        uuid.UUID
 		version, page uint32

@@ -19,7 +19,7 @@ import (
 // sessions are those of some access links, with all their events.
 func (m *model) sessions(links []uuid.UUID) (list []reader.Session) {
 	type key struct{ link, session uuid.UUID }
-	grouped := map[key][]querytest.Stored{}
+	grouped := map[key][]querytest.StoredEvent{}
 	for _, e := range m.events {
 		if e.Bot != "" || !slices.Contains(links, e.AccessLinkID) {
 			continue
@@ -32,7 +32,7 @@ func (m *model) sessions(links []uuid.UUID) (list []reader.Session) {
 	}
 	ids := map[*uuid.UUID]key{}
 	for k, events := range grouped {
-		slices.SortStableFunc(events, func(a, b querytest.Stored) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+		slices.SortStableFunc(events, func(a, b querytest.StoredEvent) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
 		first, last := events[0], events[len(events)-1]
 		s := reader.Session{
 			ID: &k.session, AccessLinkID: k.link, LeadMagnetID: first.LeadMagnetID,
@@ -98,7 +98,7 @@ func (m *model) checkStory(l link) {
 			}
 		}
 	}
-	var events []querytest.Stored
+	var events []querytest.StoredEvent
 	bots := int64(0)
 	for _, e := range m.events {
 		switch {

@@ -61,7 +61,7 @@ func (c *crowd) store(conn driver.Conn, random *rand.Rand, n int) {
 		if random.IntN(3) == 0 {
 			at = time.Now().Add(-time.Duration(random.Int64N(int64(time.Minute)))).UnixMilli()
 		}
-		c.events = append(c.events, querytest.Stored{
+		c.events = append(c.events, querytest.StoredEvent{
 			Event: event.Event{
 				AccountID: c.account, LeadMagnetID: c.magnets[link], AccessLinkID: link, SessionID: c.sessions[random.IntN(len(c.sessions))],
 				EventID: querytest.ID(c.t), Type: event.Types()[random.IntN(3)], Bot: []string{"", "", "a rule"}[random.IntN(3)], CreatedAt: at, ReceivedAt: at,

@@ -59,7 +59,7 @@ func newLink(t *testing.T, pool *postgres.Pool, account, magnet uuid.UUID, email
 
 // storeLinks stores what querytest.Fill made events of, each link for the address that email
 // returns for its number.
-func storeLinks(t testing.TB, pool *postgres.Pool, account uuid.UUID, filled querytest.Filled, email func(link int) string) {
+func storeLinks(t testing.TB, pool *postgres.Pool, account uuid.UUID, filled querytest.FillResult, email func(link int) string) {
 	t.Helper()
 	for _, magnet := range filled.Magnets {
 		_, err := pool.Unscoped().Exec(context.Background(), "INSERT INTO lead_magnets (id, account_id, title) VALUES ($1, $2, 'test')", magnet, account)
@@ -80,13 +80,13 @@ type history struct {
 	t       *testing.T
 	account uuid.UUID
 	topic   uuid.UUID
-	events  []querytest.Stored
+	events  []querytest.StoredEvent
 }
 
 func minute(n int) time.Time { return time.Date(2026, 3, 1, 12, n, 0, 0, time.UTC) }
 
 func (s *history) add(magnet, link, session uuid.UUID, kind event.Type, at int, bot string) {
-	s.events = append(s.events, querytest.Stored{
+	s.events = append(s.events, querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: s.account, LeadMagnetID: magnet, AccessLinkID: link, SessionID: session, EventID: querytest.ID(s.t),
 			Type: kind, Bot: bot, CreatedAt: minute(at).UnixMilli(), ReceivedAt: minute(at).UnixMilli(),

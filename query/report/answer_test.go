@@ -35,7 +35,7 @@ type model struct {
 	links    []accessLink
 	pages    map[uuid.UUID][]int // of each version from 1 on; 0: not known
 	records  []record
-	stored   []querytest.Stored
+	stored   []querytest.StoredEvent
 	rows     map[string][]any // what is to be inserted, by its statement
 }
 
@@ -285,7 +285,7 @@ func (m *model) addEvent() {
 	maps.Copy(r.dims, l.source)
 	origin := m.visitor(agent, r.dims)
 	m.records = append(m.records, r)
-	m.stored = append(m.stored, querytest.Stored{Event: event.Event{
+	m.stored = append(m.stored, querytest.StoredEvent{Event: event.Event{
 		AccountID: m.account, LeadMagnetID: magnet, GenericLinkID: genericID, AccessLinkID: l.id, SessionID: session, EventID: id, Type: kind,
 		MagnetVersion: uint32(version), Page: uint32(r.page), DurationMS: uint32(r.ms), UserAgent: []byte(agent), Bot: bot, Origin: origin,
 		CreatedAt: r.at.UnixMilli(), ReceivedAt: r.at.UnixMilli(),

@@ -26,7 +26,7 @@ type campaign struct {
 	visits  []visit
 	leads   []lead
 	readers []reader
-	stored  []querytest.Stored
+	stored  []querytest.StoredEvent
 }
 
 // form is a generic link, possibly deleted.
@@ -217,7 +217,7 @@ func (c *campaign) addReads() {
 			}
 			e.isLastPage = page > 0 && page == pages
 			r.reads = append(r.reads, e)
-			c.stored = append(c.stored, querytest.Stored{Event: event.Event{
+			c.stored = append(c.stored, querytest.StoredEvent{Event: event.Event{
 				AccountID: c.account, LeadMagnetID: r.magnet, GenericLinkID: r.form.id, AccessLinkID: r.id, SessionID: r.id, EventID: querytest.ID(c.t),
 				Type: e.kind, MagnetVersion: uint32(version), Page: uint32(page), Bot: botName(e.bot), CreatedAt: e.at.UnixMilli(), ReceivedAt: e.at.UnixMilli(),
 			}, TopicID: c.account, Offset: int64(len(c.stored))})

@@ -20,7 +20,7 @@ type story struct {
 	account uuid.UUID
 	magnet  uuid.UUID
 	topic   uuid.UUID
-	events  []querytest.Stored
+	events  []querytest.StoredEvent
 	persons map[uuid.UUID]uuid.UUID // of access links; one that is not there stands for a person
 }
 
@@ -53,7 +53,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // view adds a page view of a version, some minutes after the start.
 func (s *story) view(link uuid.UUID, version, page, minute int, duration time.Duration, bot string) {
 	at := start.Add(time.Duration(minute) * time.Minute).UnixMilli()
-	s.events = append(s.events, querytest.Stored{
+	s.events = append(s.events, querytest.StoredEvent{
 		Event: event.Event{
 			AccountID: s.account, LeadMagnetID: s.magnet, AccessLinkID: link, SessionID: link, EventID: querytest.ID(s.t),
 			Type: event.PageViewed, MagnetVersion: uint32(version), Page: uint32(page), DurationMS: uint32(duration.Milliseconds()),

@@ -78,7 +78,7 @@ func (w *writer) deciding() []part {
 			list[i].sql, list[i].columns = "countIf("+viewed+")", []string{"c_viewed"}
 		case p.name == "people_downloaded" || p.name == "people_without_form": // a difference has to be exact
 		default:
-			list[i].sql = anything.Replace(p.sql)
+			list[i].sql = existenceOf.Replace(p.sql)
 		}
 	}
 	return list
@@ -90,8 +90,8 @@ var impliedBy = map[string]string{
 	"people_finished": "people", "people_downloaded": "people", "people_without_form": "people", "confirmations": "verified",
 }
 
-// anything replaces aggregates where only zero or non-zero matters.
-var anything = strings.NewReplacer("uniqExactIf(", "uniqUpToIf(1)(", "quantileExactInclusiveIf(0.5)(", "maxIf(", "quantileExactInclusiveIf(0.9)(", "maxIf(")
+// existenceOf replaces aggregates where only zero or non-zero matters.
+var existenceOf = strings.NewReplacer("uniqExactIf(", "uniqUpToIf(1)(", "quantileExactInclusiveIf(0.5)(", "maxIf(", "quantileExactInclusiveIf(0.9)(", "maxIf(")
 
 // bounded is how many values some dimensions have at most.
 var bounded = map[string]int{"device": len(Devices()), "bot": 2, "weekday": 7, "hour_of_day": 24}
@@ -115,15 +115,15 @@ var few = map[string]bool{
 	"language": true, "event_type": true,
 }
 
-// canHope reports whether to ask at first as if the limit had place for all values. Finding those
-// that lead reads everything a second time, and takes as long as the answer itself.
-func (p *plan) canHope() bool {
+// skipRanking reports whether the first query may omit the subquery that ranks the values: ranking
+// reads everything a second time, and takes as long as the answer itself.
+func (p *plan) skipRanking() bool {
 	return len(p.dimensions) == 1 && few[p.dimensions[0].name] && len(p.nested()) == 0
 }
 
-// upTo ends a statement of a plan that hopes: it has at most one value more than there is place
-// for, from which the collector sees that the hope was wrong.
-func (w *writer) upTo() string {
+// limitClause caps the rows of a statement without ranking at one more than the limit, so that the
+// collector detects an overflow.
+func (w *writer) limitClause() string {
 	if !w.hopeful {
 		return ""
 	}

@@ -89,7 +89,7 @@ func compile(q Question, path string, now time.Time) (plan, []problem.Field) {
 	}
 	if len(wrong) == 0 {
 		p.counted = p.visited(p.needed())
-		p.hopeful = p.canHope()
+		p.hopeful = p.skipRanking()
 	}
 	return p, wrong
 }

@@ -220,7 +220,7 @@ func (w *writer) outer(number int, sql string) string {
 		}
 		values = "[" + strings.Join(texts, ", ") + "]"
 	}
-	return fmt.Sprintf("SELECT toUInt8(%d) AS question, toUInt8(answer_set) AS set, period, slot, led, %s AS texts, numbers, bots FROM (%s)", number, values, sql) + w.upTo()
+	return fmt.Sprintf("SELECT toUInt8(%d) AS question, toUInt8(answer_set) AS set, period, slot, led, %s AS texts, numbers, bots FROM (%s)", number, values, sql) + w.limitClause()
 }
 
 // rows returns the rows of all sources of parts, each with its period (1: the one asked for), the

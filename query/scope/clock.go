@@ -15,7 +15,7 @@ import (
 type SettledClock struct {
 	postgres *postgres.Pool
 	ch       *ClickHouse
-	settled  settled
+	settled  settledTime
 }
 
 // NewSettledClock returns a SettledClock.

@@ -250,8 +250,8 @@ func (c *Copies) instead(failed int, why error) (int, bool) {
 	return c.chosen, c.chosen != failed
 }
 
-// pinned is the copy that a request reads.
-type pinned struct {
+// copyChoice is the copy that a request reads.
+type copyChoice struct {
 	mu     sync.Mutex
 	chosen bool
 	index  int
@@ -261,7 +261,7 @@ type pinned struct {
 type pinKey struct{}
 
 // Pin returns a context of one request: all of its statements read the same copy.
-func Pin(ctx context.Context) context.Context { return context.WithValue(ctx, pinKey{}, &pinned{}) }
+func Pin(ctx context.Context) context.Context { return context.WithValue(ctx, pinKey{}, &copyChoice{}) }
 
 // index returns the index of the copy that a request reads, as far as is known before its first
 // answer.
@@ -274,7 +274,7 @@ func (c *Copies) index(ctx context.Context) int {
 func (c *Copies) fix(ctx context.Context) (index int, open bool) { return c.take(ctx, true) }
 
 func (c *Copies) take(ctx context.Context, fix bool) (index int, open bool) {
-	p, ok := ctx.Value(pinKey{}).(*pinned)
+	p, ok := ctx.Value(pinKey{}).(*copyChoice)
 	if !ok {
 		return c.current(), true
 	}
@@ -290,7 +290,7 @@ func (c *Copies) take(ctx context.Context, fix bool) (index int, open bool) {
 
 // move makes another copy that of the request, whose first statement failed.
 func (c *Copies) move(ctx context.Context, index int) {
-	if p, ok := ctx.Value(pinKey{}).(*pinned); ok {
+	if p, ok := ctx.Value(pinKey{}).(*copyChoice); ok {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.index = index

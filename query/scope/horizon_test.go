@@ -52,7 +52,7 @@ func TestNews(t *testing.T) {
 	account := map[time.Duration]uuid.UUID{}
 	for _, after := range []time.Duration{-time.Millisecond, 0, time.Millisecond, time.Second, time.Second + time.Millisecond} {
 		account[after] = querytest.ID(t)
-		querytest.Store(t, conn, querytest.Stored{Event: event.Event{
+		querytest.Store(t, conn, querytest.StoredEvent{Event: event.Event{
 			AccountID: account[after], AccessLinkID: querytest.ID(t), EventID: querytest.ID(t), Type: event.PageViewed,
 			CreatedAt: at.UnixMilli(), ReceivedAt: at.UnixMilli(),
 		}, TopicID: topic, Offset: after.Milliseconds() + 1, StoredAt: at.Add(after)})

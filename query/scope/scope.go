@@ -45,7 +45,7 @@ type ClickHouse struct {
 	copies  *Copies
 	conns   []driver.Conn // by copy; of several shards, each reads all
 	limits  Limits
-	settled settled
+	settled settledTime
 	meter   *meter
 }
 

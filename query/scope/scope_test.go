@@ -26,9 +26,9 @@ func storeTwoAccounts(t *testing.T) (three, five uuid.UUID) {
 	three, five = querytest.ID(t), querytest.ID(t)
 	topic := querytest.ID(t)
 	for account, n := range map[uuid.UUID]int{three: 3, five: 5} {
-		var events []querytest.Stored
+		var events []querytest.StoredEvent
 		for i := range n {
-			events = append(events, querytest.Stored{
+			events = append(events, querytest.StoredEvent{
 				Event: event.Event{
 					AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
 					Type: event.PageViewed, CreatedAt: time.Now().UnixMilli(), ReceivedAt: time.Now().UnixMilli(),

@@ -27,9 +27,9 @@ const (
 	settledFresh = time.Second
 )
 
-// settled is the last time up to which nothing is missing, for as long as it serves. It is safe for
-// concurrent use.
-type settled struct {
+// settledTime is the last time up to which nothing is missing, for as long as it serves. It is safe
+// for concurrent use.
+type settledTime struct {
 	mu    sync.Mutex
 	copy  int32 // of the events
 	until time.Time
@@ -55,14 +55,14 @@ func (c *ClickHouse) Settled(ctx context.Context) (time.Time, error) {
 }
 
 // get returns the time of a copy of the events; false: there is none that still serves.
-func (s *settled) get(number int32) (until time.Time, ok bool) {
+func (s *settledTime) get(number int32) (until time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.until, s.copy == number && !s.asked.IsZero() && time.Since(s.asked) < settledFresh
 }
 
 // set keeps a time of a copy that was asked for at another, unless a later one is kept.
-func (s *settled) set(number int32, until, asked time.Time) {
+func (s *settledTime) set(number int32, until, asked time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if asked.After(s.asked) {

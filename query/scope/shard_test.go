@@ -24,10 +24,10 @@ func storeOn(t *testing.T, shards *enginetest.Shards, i, n int, account uuid.UUI
 
 func storeRows(t *testing.T, conn driver.Conn, i, n int, account uuid.UUID) {
 	t.Helper()
-	var events []querytest.Stored
+	var events []querytest.StoredEvent
 	topic := querytest.ID(t)
 	for offset := range n {
-		events = append(events, querytest.Stored{
+		events = append(events, querytest.StoredEvent{
 			Event: event.Event{
 				AccountID: account, LeadMagnetID: querytest.ID(t), AccessLinkID: querytest.ID(t), EventID: querytest.ID(t),
 				Type: event.PageViewed, CreatedAt: time.Now().UnixMilli(), ReceivedAt: time.Now().UnixMilli(),

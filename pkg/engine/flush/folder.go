@@ -35,12 +35,12 @@ type folder struct {
 	listed   time.Time
 	names    []string
 	unheard  bool // names were listed and not returned yet
-	appended map[string]*appended
+	appended map[string]*growingFile
 	segments bool // of its files, only those of the last segment grow
 }
 
-// appended is a file that grows.
-type appended struct {
+// growingFile is a file that grows.
+type growingFile struct {
 	file   *os.File // nil: it grows no more, and is synced
 	info   os.FileInfo
 	synced int64 // bytes
@@ -50,12 +50,12 @@ type appended struct {
 }
 
 // due reports whether a file of size bytes is to be synced now.
-func (a *appended) due(size int64, now time.Time) bool {
+func (a *growingFile) due(size int64, now time.Time) bool {
 	return size != a.synced && (!a.index || !a.last || now.Sub(a.at) >= lazy)
 }
 
 func newFolder(path string, kinds ...string) *folder {
-	return &folder{path: path, kinds: kinds, appended: map[string]*appended{}}
+	return &folder{path: path, kinds: kinds, appended: map[string]*growingFile{}}
 }
 
 // look adds to work the directory if it has changed, and the files that have grown.
@@ -181,7 +181,7 @@ func (f *folder) take(name, last string) error {
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	f.appended[name] = &appended{file: file, info: info, synced: -1, last: grows, index: filepath.Ext(name) == indexKind}
+	f.appended[name] = &growingFile{file: file, info: info, synced: -1, last: grows, index: filepath.Ext(name) == indexKind}
 	return nil
 }
 
@@ -217,7 +217,7 @@ func (f *folder) close() {
 	f.dir, f.names, f.unheard = nil, nil, false
 }
 
-func (a *appended) close() {
+func (a *growingFile) close() {
 	if a.file != nil {
 		_ = a.file.Close() // it was only read
 		a.file = nil

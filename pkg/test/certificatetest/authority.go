@@ -98,7 +98,7 @@ func newAuthority(name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 
 // Client returns the setting of a client that trusts this authority alone, and logs in with
 // certificates.
-func (a *Authority) Client(logins ...Issued) *tls.Config {
+func (a *Authority) Client(logins ...CertificateFiles) *tls.Config {
 	a.t.Helper()
 	settings := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
 	settings.RootCAs.AddCert(a.cert)
@@ -153,19 +153,19 @@ func (a *Authority) write(name string, text ...[]byte) string {
 	return path
 }
 
-// Issued names the files of a certificate.
-type Issued struct{ Cert, Key, Both string }
+// CertificateFiles names the files of a certificate.
+type CertificateFiles struct{ Cert, Key, Both string }
 
 // Issue writes a certificate for servers at 127.0.0.1, and for clients. A name that has one is
 // given another.
-func (a *Authority) Issue(name string) Issued {
+func (a *Authority) Issue(name string) CertificateFiles {
 	a.t.Helper()
 	return a.IssueFor(name, time.Now().Add(time.Hour))
 }
 
 // IssueFor is Issue for a certificate that expires at a time, and has other names of DNS if any are
 // given.
-func (a *Authority) IssueFor(name string, until time.Time, hosts ...string) Issued {
+func (a *Authority) IssueFor(name string, until time.Time, hosts ...string) CertificateFiles {
 	a.t.Helper()
 	c := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, NotAfter: until, DNSNames: hosts,
@@ -179,5 +179,5 @@ func (a *Authority) IssueFor(name string, until time.Time, hosts ...string) Issu
 	der, err := x509.MarshalPKCS8PrivateKey(k)
 	require.NoError(a.t, err)
 	cert, key := block("CERTIFICATE", signed.Raw), block("PRIVATE KEY", der)
-	return Issued{Cert: a.write(name+".pem", cert), Key: a.write(name+"-key.pem", key), Both: a.write(name+"-both.pem", cert, key)}
+	return CertificateFiles{Cert: a.write(name+".pem", cert), Key: a.write(name+"-key.pem", key), Both: a.write(name+"-both.pem", cert, key)}
 }

@@ -12,7 +12,7 @@ import (
 
 // Proxy listens on a free port of this machine, ends TLS with a certificate, and passes on what it
 // reads to an address. Connections that pass nothing on do not disturb it.
-func Proxy(t testing.TB, to string, c Issued) (address string) {
+func Proxy(t testing.TB, to string, c CertificateFiles) (address string) {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	require.NoError(t, err)
