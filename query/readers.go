@@ -198,32 +198,3 @@ func presentPerson(p *reader.Person) Reader {
 		PersonID: p.ID, Email: p.Email, AccessLinks: p.AccessLinks, Source: presentSource(p.Source), ReaderTotals: presentTotals(&p.Activity),
 	}
 }
-
-func presentSource(s reader.Source) ReaderSource {
-	return ReaderSource{
-		orNull(s.UTMSource), orNull(s.UTMMedium), orNull(s.UTMCampaign), orNull(s.UTMContent), orNull(s.UTMTerm), orNull(s.ReferrerHost),
-	}
-}
-
-// orNull returns a text, or nil for none.
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-func presentTotals(a *reader.Activity) ReaderTotals {
-	t := ReaderTotals{
-		Magnets: a.Magnets, Sessions: a.Sessions, Pages: a.Pages, PageViews: a.PageViews, ReadingMS: a.ReadingMS, Finished: a.Finished, Downloads: a.Downloads,
-	}
-	if t.Magnets == nil {
-		t.Magnets = []uuid.UUID{}
-	}
-	if len(a.Magnets) > 0 { // an event has one
-		t.FirstSeenAt, t.LastSeenAt = api.OptionalTime(&a.FirstSeen), api.OptionalTime(&a.LastSeen)
-		t.Score = a.Score.Sum()
-		t.ScoreParts = ReaderScore(a.Score)
-	}
-	return t
-}

@@ -196,3 +196,32 @@ func presentSession(s *reader.Session) ReaderSession {
 	}
 	return shown
 }
+
+func presentSource(s reader.Source) ReaderSource {
+	return ReaderSource{
+		orNull(s.UTMSource), orNull(s.UTMMedium), orNull(s.UTMCampaign), orNull(s.UTMContent), orNull(s.UTMTerm), orNull(s.ReferrerHost),
+	}
+}
+
+func presentTotals(a *reader.Activity) ReaderTotals {
+	t := ReaderTotals{
+		Magnets: a.Magnets, Sessions: a.Sessions, Pages: a.Pages, PageViews: a.PageViews, ReadingMS: a.ReadingMS, Finished: a.Finished, Downloads: a.Downloads,
+	}
+	if t.Magnets == nil {
+		t.Magnets = []uuid.UUID{}
+	}
+	if len(a.Magnets) > 0 { // an event has one
+		t.FirstSeenAt, t.LastSeenAt = api.OptionalTime(&a.FirstSeen), api.OptionalTime(&a.LastSeen)
+		t.Score = a.Score.Sum()
+		t.ScoreParts = ReaderScore(a.Score)
+	}
+	return t
+}
+
+// orNull returns a text, or nil for none.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -208,3 +208,27 @@ func (e entity) remove(ctx context.Context, conn driver.Conn, ids map[uuid.UUID]
 		native.Named("version", strconv.FormatUint(version, 10)), native.Named("ids", clickhouse.UUIDs(slices.Collect(maps.Keys(ids))))),
 		"remove copies of "+e.table)
 }
+
+// locked runs fn in a transaction during which no other mirror works. If another one is working it
+// does nothing and returns false.
+func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx context.Context, tx pgx.Tx) error) (mine bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err = m.pool.Transaction(ctx, func(tx pgx.Tx) error {
+		if mine, err = store.New(tx).TryLock(ctx, mirrorLock+int64(m.copy)); err != nil {
+			return fmt.Errorf("take the mirror's lock: %w", err)
+		}
+		if !mine {
+			return nil
+		}
+		return fn(ctx, tx)
+	})
+	return mine, err
+}
+
+func wrap(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -188,23 +188,6 @@ func (m *Mirror) prepare(ctx context.Context, conn driver.Conn) (mine bool, err 
 	})
 }
 
-// locked runs fn in a transaction during which no other mirror works. If another one is working it
-// does nothing and returns false.
-func (m *Mirror) locked(ctx context.Context, limit time.Duration, fn func(ctx context.Context, tx pgx.Tx) error) (mine bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err = m.pool.Transaction(ctx, func(tx pgx.Tx) error {
-		if mine, err = store.New(tx).TryLock(ctx, mirrorLock+int64(m.copy)); err != nil {
-			return fmt.Errorf("take the mirror's lock: %w", err)
-		}
-		if !mine {
-			return nil
-		}
-		return fn(ctx, tx)
-	})
-	return mine, err
-}
-
 // withAddresses are the copies that have addresses, if these are copied.
 func withAddresses() []string { return []string{"access_links", "submissions"} }
 
@@ -235,11 +218,4 @@ func (m *Mirror) measure(ctx context.Context) error {
 	}
 	m.lag.Set(seconds)
 	return nil
-}
-
-func wrap(err error, what string) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }

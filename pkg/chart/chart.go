@@ -56,6 +56,3 @@ func Picture(c Chart) template.HTML { return template.HTML(c.SVG()) } //nolint:g
 
 // Gap is a value that does not exist, such as a rate of nothing.
 func Gap() float64 { return math.NaN() }
-
-// isGap reports whether a value cannot be drawn.
-func isGap(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

@@ -82,3 +82,6 @@ func (f Format) written(v float64) string {
 	}
 	return f(v)
 }
+
+// isGap reports whether a value cannot be drawn.
+func isGap(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

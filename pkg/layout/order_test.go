@@ -17,9 +17,9 @@ import (
 // inOneDirection are the packages that people read first. In each, files can be put in an order in
 // which calls go downward only.
 var inOneDirection = []string{
-	"ingest/collector", "ingest/consumer", "ingest/counter", "ingest/producer", "ingest/retention", "ingest/spool", "ingest/stream",
-	"query/eventlist", "query/export", "query/live", "query/reader", "query/scope",
-	"pkg/api", "pkg/auth", "pkg/jsonschema", "pkg/event", "pkg/token",
+	"ingest/collector", "ingest/consumer", "ingest/counter", "ingest/mirror", "ingest/producer", "ingest/retention", "ingest/spool", "ingest/stream",
+	"query", "query/eventlist", "query/export", "query/live", "query/reader", "query/scope",
+	"pkg/api", "pkg/auth", "pkg/chart", "pkg/engine/child", "pkg/jsonschema", "pkg/event", "pkg/source", "pkg/token",
 	"crud/webhook", "crud/landing", "crud/mail", "crud/session", "crud/submission", "crud/queue",
 }
 

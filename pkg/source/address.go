@@ -113,28 +113,6 @@ func unescape(text string) string {
 	return string(plain)
 }
 
-// escaped returns the byte of the percent-escape that a text begins with.
-func escaped(text string) (b byte, ok bool) {
-	if len(text) < len("%00") || text[0] != '%' {
-		return 0, false
-	}
-	high, ok := hex(text[1])
-	low, also := hex(text[2])
-	return high<<4 | low, ok && also
-}
-
-func hex(c byte) (n byte, ok bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10, true
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10, true
-	}
-	return 0, false
-}
-
 // escape encodes what divides a query, so that ClickHouse reads the value back. Letters of all
 // scripts stay, since they are shorter so.
 func escape(value string) string {

@@ -301,8 +301,6 @@ func (p *Process) explain(err error) error {
 
 func (p *Process) recordPath() string { return recordPath(p.spec.Dir, p.spec.Name) }
 
-func recordPath(dir, name string) string { return filepath.Join(dir, name+".pid") }
-
 // launch starts a new process of the child.
 func (p *Process) launch() (*instance, error) {
 	cmd := p.spec.Command()

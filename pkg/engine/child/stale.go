@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -95,3 +96,5 @@ func stopStale(ctx context.Context, path, name string, log *slog.Logger) error {
 	removeRecord(path)
 	return nil
 }
+
+func recordPath(dir, name string) string { return filepath.Join(dir, name+".pid") }
