@@ -9,11 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/store"
 )
@@ -153,4 +152,13 @@ func without(r kafka.Range, others []kafka.Range) (left []kafka.Range) {
 		left = append(left, r)
 	}
 	return left
+}
+
+// show sets the metrics that are the same in all processes.
+func (w *Watch) show(finished time.Time) {
+	for _, kind := range Kinds() {
+		w.differences.WithLabelValues(string(kind)).Set(float64(w.state.Counts[kind]))
+	}
+	w.behind.Set(float64(w.state.Behind))
+	w.success.Set(float64(finished.UnixMilli()) / 1000)
 }

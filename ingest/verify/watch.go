@@ -8,12 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"lodestone/ingest/stream"
 	"lodestone/pkg/clickhouse"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
@@ -252,15 +251,6 @@ func (w *Watch) compareTouched(ctx context.Context, v *Verifier, s stream.Stream
 		}
 	}
 	return nil
-}
-
-// show sets the metrics that are the same in all processes.
-func (w *Watch) show(finished time.Time) {
-	for _, kind := range Kinds() {
-		w.differences.WithLabelValues(string(kind)).Set(float64(w.state.Counts[kind]))
-	}
-	w.behind.Set(float64(w.state.Behind))
-	w.success.Set(float64(finished.UnixMilli()) / 1000)
 }
 
 // tell sets the metrics and raises the alarm.

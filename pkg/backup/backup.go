@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/minio/minio-go/v7"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -173,23 +172,6 @@ func (b *Backups) createShard(ctx context.Context, name string, server clickhous
 	}
 	return s, nil
 }
-
-// read copies an object, and returns what it is.
-func (b *Backups) read(ctx context.Context, name string, to io.Writer) (o Object, err error) {
-	r, err := b.place.open(ctx, name)
-	if err != nil {
-		return o, err
-	}
-	c := count(to)
-	_, err = io.Copy(c, r)
-	if err := errors.Join(err, r.Close()); err != nil {
-		return o, fmt.Errorf("read %s: %w", name, err)
-	}
-	return c.object(name), nil
-}
-
-// fileName is the copy of a file in a backup.
-func fileName(backup string, id uuid.UUID) string { return backup + "/files/" + id.String() }
 
 // copyFiles copies the files of the bucket, and returns those that are in the backup then. Their
 // content never changes. The list is of the snapshot of Postgres: a file that was deleted since is

@@ -124,3 +124,17 @@ func each(ctx context.Context, fn func(ctx context.Context, do func(func() error
 	listed := fn(ctx, group.Go)
 	return errors.Join(group.Wait(), listed)
 }
+
+// read copies an object, and returns what it is.
+func (b *Backups) read(ctx context.Context, name string, to io.Writer) (o Object, err error) {
+	r, err := b.place.open(ctx, name)
+	if err != nil {
+		return o, err
+	}
+	c := count(to)
+	_, err = io.Copy(c, r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return o, fmt.Errorf("read %s: %w", name, err)
+	}
+	return c.object(name), nil
+}

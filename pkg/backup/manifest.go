@@ -226,3 +226,6 @@ func (m Manifest) Bytes() (n int64) {
 	}
 	return n
 }
+
+// fileName is the copy of a file in a backup.
+func fileName(backup string, id uuid.UUID) string { return backup + "/files/" + id.String() }

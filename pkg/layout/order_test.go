@@ -19,7 +19,7 @@ import (
 var inOneDirection = []string{
 	"ingest/collector", "ingest/consumer", "ingest/counter", "ingest/mirror", "ingest/producer", "ingest/retention", "ingest/spool", "ingest/stream",
 	"query", "query/eventlist", "query/export", "query/live", "query/reader", "query/scope",
-	"pkg/api", "pkg/auth", "pkg/chart", "pkg/engine/child", "pkg/jsonschema", "pkg/event", "pkg/source", "pkg/token",
+	"pkg/api", "pkg/auth", "pkg/backup", "pkg/chart", "pkg/engine/child", "pkg/jsonschema", "pkg/event", "pkg/source", "pkg/token",
 	"crud/webhook", "crud/landing", "crud/mail", "crud/session", "crud/submission", "crud/queue",
 }
 
