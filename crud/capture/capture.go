@@ -92,7 +92,8 @@ type Outcome struct {
 	Page   string // secret of the page that waits for the verification
 }
 
-// Submit takes a form for a link. The errors that the visitor can correct are Invalid and *LimitError.
+// Submit takes a form for a link. The errors that the visitor can correct are Invalid and
+// *LimitError.
 func (c *Capture) Submit(ctx context.Context, link store.GenericLink, f Form, client netip.Addr) (Outcome, error) {
 	address, err := c.check(f, link)
 	if err != nil {

@@ -20,9 +20,9 @@ const (
 	pollTimeout  = 2 * time.Second // also the maximum wait of a start
 )
 
-// ExceededQuotas knows the accounts that are beyond their plan, as of the last read from Postgres. While
-// Postgres is down, the last result stays; before the first read, no account is beyond its plan. It
-// is a service.Service.
+// ExceededQuotas knows the accounts that are beyond their plan, as of the last read from Postgres.
+// While Postgres is down, the last result stays; before the first read, no account is beyond its
+// plan. It is a service.Service.
 type ExceededQuotas struct {
 	*service.Loop
 	pool     *postgres.Pool
@@ -38,8 +38,8 @@ type overageSet struct {
 	accounts map[uuid.UUID]string // the message for their senders
 }
 
-// NewExceededQuotas returns the service that follows the accounts that are beyond their plan. It needs no
-// ClickHouse.
+// NewExceededQuotas returns the service that follows the accounts that are beyond their plan. It
+// needs no ClickHouse.
 func NewExceededQuotas(d QuotaDeps) (*ExceededQuotas, error) {
 	e := &ExceededQuotas{pool: d.Postgres, log: d.Log, interval: pollInterval, accounts: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lodestone_quota_exceeded_accounts", Help: "Accounts whose events the collector refuses, since they have used up those of their plan this month.",

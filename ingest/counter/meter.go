@@ -24,8 +24,8 @@ const meterLock = 0x6c6f6465_71756f74 // "lodequot"
 // countTimeout bounds one count.
 const countTimeout = time.Minute
 
-// QuotaMeter is a service.Service. Any number may run: a lock in Postgres admits one count at a time,
-// and the others skip theirs.
+// QuotaMeter is a service.Service. Any number may run: a lock in Postgres admits one count at a
+// time, and the others skip theirs.
 type QuotaMeter struct {
 	*service.Loop
 	cfg    QuotaConfig

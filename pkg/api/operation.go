@@ -46,8 +46,8 @@ type Operation struct {
 	ReadOnly []string
 	// NotHere has the messages about such fields that another operation sets.
 	NotHere map[string]string
-	// Audited says that the operation calls auth.RecordRead before it answers, although it only reads: an
-	// export of personal data.
+	// Audited says that the operation calls auth.RecordRead before it answers, although it only reads:
+	// an export of personal data.
 	Audited bool
 	// Sessions says that the cookie of a session of the dashboard stands for a key, on requests of the
 	// dashboard's own pages.

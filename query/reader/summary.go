@@ -17,9 +17,9 @@ import (
 	"lodestone/query/scope"
 )
 
-// Summary is what one person, known by an email address, did with an account's lead magnets: the
-// access links are Postgres's, the views ClickHouse's, joined by access link. Times are nil where
-// nothing happened.
+// Summary is the activity of one person, known by an email address, with an account's lead magnets:
+// the access links are Postgres's, the views ClickHouse's, joined by access link. Times are nil
+// where nothing happened.
 type Summary struct {
 	TotalLinks        int64
 	TotalViews        int64 // sessions that saw at least one page, without those of bots

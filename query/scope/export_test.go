@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Mirrored is what a SettledClock asks of Postgres.
+// Mirrored runs the query that a SettledClock sends to Postgres.
 func (c *SettledClock) Mirrored(ctx context.Context, number int32) (time.Time, error) {
 	return c.mirrored(ctx, number)
 }
