@@ -140,3 +140,9 @@ func (r *Report) add(d Difference) {
 		r.Differences = append(r.Differences, d)
 	}
 }
+
+// Span is a span of time: of Kafka's timestamps for records, and of received_at for links. A zero
+// time means no bound.
+type Span struct{ Since, Until time.Time }
+
+func (s Span) unbounded() bool { return s.Since.IsZero() && s.Until.IsZero() }

@@ -11,14 +11,13 @@ import (
 	"slices"
 	"time"
 
-	"lodestone/ingest/stream"
-
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"lodestone/ingest/deadletter"
+	"lodestone/ingest/stream"
 	"lodestone/pkg/kafka"
 	"lodestone/pkg/postgres"
 	"lodestone/pkg/store"
@@ -38,12 +37,6 @@ type Verifier struct {
 	dead      map[deadletter.Origin]struct{} // nil: not read yet
 	deadSince time.Time                      // from when on
 }
-
-// Span is a span of time: of Kafka's timestamps for records, and of received_at for links. A zero
-// time means no bound.
-type Span struct{ Since, Until time.Time }
-
-func (s Span) unbounded() bool { return s.Since.IsZero() && s.Until.IsZero() }
 
 // Run compares everything in the span. It leaves out records that the consumers have not committed
 // yet, and those that Kafka no longer holds; of the rows of the latter it checks only whether an

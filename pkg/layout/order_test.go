@@ -17,7 +17,7 @@ import (
 // inOneDirection are the packages that people read first. In each, files can be put in an order in
 // which calls go downward only.
 var inOneDirection = []string{
-	"ingest/collector", "ingest/consumer", "ingest/counter", "ingest/mirror", "ingest/producer", "ingest/retention", "ingest/spool", "ingest/stream",
+	"ingest/collector", "ingest/consumer", "ingest/counter", "ingest/mirror", "ingest/producer", "ingest/retention", "ingest/spool", "ingest/stream", "ingest/verify",
 	"query", "query/eventlist", "query/export", "query/live", "query/reader", "query/scope",
 	"pkg/api", "pkg/auth", "pkg/backup", "pkg/chart", "pkg/engine/child", "pkg/jsonschema", "pkg/event", "pkg/source", "pkg/token",
 	"crud/webhook", "crud/landing", "crud/mail", "crud/session", "crud/submission", "crud/queue",
