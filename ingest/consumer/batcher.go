@@ -46,6 +46,7 @@ type batcher struct {
 	dirty     map[*partition]struct{} // whose next is not committed yet
 	committed time.Time               // when something was committed last
 	aside     map[*partition]struct{} // whose rows ClickHouse refuses
+	looked    time.Duration           // how long a look into what is long past takes at present
 }
 
 func newBatcher(c *Consumer, cl *kgo.Client, s stream.Stream, key batcherKey, t table) *batcher {

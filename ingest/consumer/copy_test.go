@@ -13,7 +13,7 @@ import (
 // them have each event, once, at the same place.
 func TestTwoCopiesAreStoredByGroupsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	first := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2}))
+	first := newRigOn(t, newStackOf(t, enginetest.StackConfig{Partitions: 2}))
 	second := newRigOn(t, first.AddCopy(2))
 	second.group, second.account = second.ClickHouse.Group(first.group), first.account
 	both := []*rig{first, second}

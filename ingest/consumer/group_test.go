@@ -22,7 +22,7 @@ import (
 func TestASecondConsumerGroupIsRefused(t *testing.T) {
 	t.Parallel()
 	// A database of its own: the group is changed for all topics.
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 1}))
+	r := newRigOn(t, newStackOf(t, enginetest.StackConfig{Partitions: 1}))
 	blue := r.steady()
 	stopBlue := r.consume(blue)
 	green := blue
@@ -36,12 +36,12 @@ func TestASecondConsumerGroupIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, "two groups would store every event twice")
 	}
 	refused(green)
-	groups, err := kadm.NewClient(r.Client).DescribeGroups(t.Context(), green.Group)
-	require.NoError(t, err)
-	require.Empty(t, groups[green.Group].Members, "who is refused does not join")
 	r.produce(0, r.events(100)...)
 	r.awaitCommit(0, 100)
 	r.requireStored(100)
+	groups, err := kadm.NewClient(r.Client).DescribeGroups(t.Context(), green.Group)
+	require.NoError(t, err)
+	require.Empty(t, groups[green.Group].Members, "who is refused does not join")
 
 	// As docs/operations.md says.
 	stopBlue()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,7 +48,21 @@ func newRig(t *testing.T, partitions int32) *rig {
 // consumers keep in Postgres is of their topics.
 func newStack(t *testing.T, partitions int32) *enginetest.Stack {
 	t.Helper()
-	return enginetest.NewStack(t, enginetest.StackConfig{Partitions: partitions, SharedPostgres: true})
+	return newStackOf(t, enginetest.StackConfig{Partitions: partitions, SharedPostgres: true})
+}
+
+// onApacheKafka begins the names of tests that run against Apache Kafka.
+const onApacheKafka = "TestSequencesOfFailureOnApacheKafka/"
+
+// newStackOf returns a stack with an embedded broker, or an Apache Kafka, of its own.
+func newStackOf(t *testing.T, c enginetest.StackConfig) *enginetest.Stack {
+	t.Helper()
+	if strings.HasPrefix(t.Name(), onApacheKafka) {
+		broker := enginetest.NewApacheKafka(t, t.TempDir(), 1)
+		enginetest.Run(t, broker)
+		c.Brokers = broker.Brokers()
+	}
+	return enginetest.NewStack(t, c)
 }
 
 func newRigOn(t *testing.T, s *enginetest.Stack) *rig {

@@ -1,12 +1,16 @@
 package consumer
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/stretchr/testify/require"
+
+	"lodestone/pkg/service"
 )
 
 // While the only server is away every partition waits, which other checks tell. A partition is the
@@ -54,4 +58,23 @@ func TestNothingIsTriedForPartitionsThatAreGivenBack(t *testing.T) {
 		return nil
 	}))
 	require.False(t, p.blocked.Load())
+}
+
+// A server with much to do answers a look after half a minute. If each batch began with a short limit,
+// it would do the same work several times for each.
+func TestALookHasTheTimeThatTheLastOneTook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &batcher{retrier: retrier{log: quiet}, cfg: Config{InsertTimeout: 5 * time.Second}}
+		one := &batch{spans: []*span{{of: &partition{}}}}
+		tries := func() (n int) {
+			require.True(t, b.retryLook(t.Context(), one, "look", func(ctx context.Context) error {
+				n++
+				return service.Sleep(ctx, 30*time.Second)
+			}))
+			return n
+		}
+		require.Equal(t, 3, tries(), "after 5 and 20 seconds")
+		require.Equal(t, 1, tries())
+	})
 }

@@ -22,7 +22,7 @@ func TestPartitionsOfAShardThatIsAwayWait(t *testing.T) {
 	t.Parallel()
 	const partitions, each = 4, 100
 	shards := enginetest.NewShards(t, 2)
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: partitions, Shards: shards}))
+	r := newRigOn(t, newStackOf(t, enginetest.StackConfig{Partitions: partitions, Shards: shards}))
 	stop := r.consume(r.config())
 	for p := range int32(partitions) {
 		r.produce(p, r.events(each)...)

@@ -18,7 +18,7 @@ import (
 func TestARepeatFromASpoolIsFoundOnTheShardOfAnEarlierTopic(t *testing.T) {
 	t.Parallel()
 	shards := enginetest.NewShards(t, 2)
-	r := newRigOn(t, enginetest.NewStack(t, enginetest.StackConfig{Partitions: 2, Shards: shards}))
+	r := newRigOn(t, newStackOf(t, enginetest.StackConfig{Partitions: 2, Shards: shards}))
 	r.ClickHouse = clickhouse.Config{URL: shards.Servers[0].URL()}
 	earlier, of := *r.Stack, *r
 	earlier.TopicID, of.Stack = uuid.New(), &earlier

@@ -154,14 +154,18 @@ const maxLook = 5 * time.Minute
 
 // retryLook retries a look into what is long past, with a growing limit: it only reads, so it may
 // take as long as it needs. A server that is slow for having much to do would otherwise be asked
-// the same over and over, and never answer.
+// again and again for what it nearly had. So the looks that follow may take four times as long as this
+// one did.
 func (b *batcher) retryLook(ctx context.Context, batch *batch, what string, look func(context.Context) error) bool {
 	limit := b.cfg.InsertTimeout
 	return b.retry(ctx, batch.owners(), what, func() error {
+		limit = min(max(limit, 4*b.looked), maxLook)
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		limit = min(2*limit, maxLook)
-		return look(limited)
+		began := time.Now()
+		err := look(limited)
+		b.looked = max(time.Since(began), b.looked/2)
+		return err
 	})
 }
 
