@@ -1,0 +1,61 @@
+package layout_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// section returns the text of ARCHITECTURE.md below a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	_, text, found := strings.Cut(string(read(t, "ARCHITECTURE.md")), "\n## "+heading+"\n")
+	require.True(t, found, heading)
+	return strings.Split(text, "\n## ")[0]
+}
+
+// Every package that ARCHITECTURE.md names as a room is there.
+func TestRoomsExist(t *testing.T) {
+	t.Parallel()
+	for _, m := range regexp.MustCompile("`((?:cmd|ingest|query|crud|pkg)/[a-z/-]+)`").FindAllStringSubmatch(section(t, "The rooms"), -1) {
+		_, err := os.Stat(filepath.Join(root, m[1]))
+		require.NoError(t, err, "ARCHITECTURE.md names %s", m[1])
+	}
+}
+
+// Every function that the walks of ARCHITECTURE.md name, as package.Function or
+// package.Type.Method, is there.
+func TestWalksExist(t *testing.T) {
+	t.Parallel()
+	declared := map[string]bool{}
+	for _, f := range files(t) {
+		if room, _, _ := strings.Cut(f, "/"); path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || room == "cmd" {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f, read(t, f), parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range parsed.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				name := fn.Name.Name
+				if fn.Recv != nil {
+					name = strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*") + "." + name
+				}
+				declared[path.Base(path.Dir(f))+"."+name] = true
+			}
+		}
+	}
+	walked := regexp.MustCompile("`([a-z]+(?:\\.[A-Za-z]+){1,2})`").FindAllStringSubmatch(section(t, "The three walks"), -1)
+	require.Greater(t, len(walked), 20)
+	for _, m := range walked {
+		require.True(t, declared[m[1]], "ARCHITECTURE.md walks through %s, which is not there", m[1])
+	}
+}
