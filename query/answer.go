@@ -18,11 +18,11 @@ type Answers struct {
 
 // QuestionAnswer is the answer to a question.
 type QuestionAnswer struct {
-	ID           *string           `json:"id" doc:"The id of the question."`
-	Rows         []reportRow       `json:"rows" nullable:"false" doc:"By time, then by order_by. The row other has all values without a row of their own; distinct counts of it are counted, so rows need not add up to totals."`
+	ID           *string           `json:"id" doc:"The id of the query."`
+	Rows         []reportRow       `json:"rows" nullable:"false" doc:"By time, then by order_by. The row other has all values without a separate row. Its distinct counts are counted, so rows need not add up to totals."`
 	Totals       reportTotals      `json:"totals" doc:"The metrics over the whole range, counted rather than summed."`
-	ExcludedBots int64             `json:"excluded_bots" doc:"Events and views of bots that match range and filters, and were left out."`
-	AsOf         api.Time          `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+	ExcludedBots int64             `json:"excluded_bots" doc:"Events and views of bots that match the range and the filters, which are excluded."`
+	AsOf         api.Time          `json:"as_of" doc:"Everything stored before this time is included. Newer events may be."`
 	Labels       map[string]string `json:"labels" doc:"Titles or slugs of the ids in the rows."`
 }
 

@@ -20,9 +20,9 @@ type Config struct {
 	MaxExports     int           `kong:"-"`
 	ExportTimeout  time.Duration `name:"query-export-timeout" default:"1h" help:"Maximum duration of an export."`
 
-	ProcessorSeconds int `name:"query-processor-seconds-per-minute" default:"60" help:"Processor time that reports of one account may take in ClickHouse per minute. Beyond it reports are refused with 429 until the minute is over."`
+	ProcessorSeconds int `name:"query-processor-seconds-per-minute" default:"60" help:"Processor time per minute that reports of one account may use in ClickHouse. Above it, reports get 429 until the minute is over."`
 
-	LiveStreams    int `name:"query-live-streams" default:"1000" help:"Maximum concurrent live streams of events of one process."`
+	LiveStreams    int `name:"query-live-streams" default:"1000" help:"Maximum number of concurrent live streams of events per process."`
 	LivePerAccount int `kong:"-"`
 }
 

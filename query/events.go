@@ -71,7 +71,7 @@ type EventPagination struct {
 	Total             int64   `json:"total" doc:"Elements on all pages."`
 	TotalPages        int64   `json:"total_pages" doc:"Number of pages."`
 	NextCursor        *string `json:"next_cursor" doc:"Cursor of the next page; null on the last page."`
-	NextReceivedAfter place   `json:"next_received_after" doc:"Value of received_after for the next fetch of new events. It lies some seconds in the past, so that events being stored now are not missed. A few events therefore appear twice; identify them by access_link_id and id. Send it as it is: with several copies of the events, its microseconds tell which one it is of. When you follow cursors, every page has the value of the first page. With numbered pages, use the value of the first page."`
+	NextReceivedAfter place   `json:"next_received_after" doc:"Value of received_after for the next fetch of new events. It is a few seconds in the past, so that events being stored now are not missed. A few events therefore appear twice; identify them by access_link_id and id. Send it unchanged: with several copies of the events, its microseconds identify the copy. When you follow cursors, every page has the value of the first page. With numbered pages, use the value of the first page."`
 }
 
 // place is a time of the API that tells the copy of the events that it is of

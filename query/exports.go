@@ -22,17 +22,18 @@ func (q *Query) registerExports(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "export-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics/export", Scope: auth.Read, Tag: tag,
 		Summary: "Export analytics events",
-		Description: "Every event that matches all given filters, as a file, from one state of the data. The order is that of the storage. Events of bots are " +
-			"included unless bot=false; bot is the name of the rule that recognised one. If an error occurs after the file has begun, the connection is broken, so that a part of a file " +
-			"does not look complete. In CSV, a text that begins with =, +, -, @, a tab or a carriage return gets an apostrophe before it, so that no spreadsheet takes it for a formula.",
+		Description: "Every event that matches all given filters, as a file, from one snapshot. The events are in the order of storage. Events of bots are " +
+			"included unless bot=false; bot is the name of the rule that recognised one. If an error occurs after the file has begun, the connection is closed early, so that an incomplete file does not look " +
+			"complete. In CSV, a text that begins with =, +, -, @, a tab or a carriage return gets a leading apostrophe, so that " +
+			"spreadsheets do not read it as a formula.",
 		Answers: attachment.Describe(), Audited: true,
 		Timeout: q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited},
 	}, q.exportEvents)
 	api.RegisterRaw(a, api.Operation{
 		ID: "export-readers", Method: http.MethodGet, Path: "/api/v1/analytics/readers/export", Scope: auth.Leads, Tag: tag,
 		Summary: "Export the people who read",
-		Description: "Every person of the list of readers with these filters, in its order, as a file. Numbers are from one state of the data, and so are addresses. " +
-			"A source is the one that the person has when it is read.",
+		Description: "Every person of the list of readers with these filters, in the same order, as a file. Numbers are from one snapshot, and " +
+			"addresses from another. A source is the person's source at the time it is read.",
 		Answers: attachment.Describe(), Audited: true,
 		Timeout: q.config.ExportTimeout, Errors: []problem.Code{problem.RateLimited, problem.ValidationError},
 	}, q.exportReaders)

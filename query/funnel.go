@@ -13,15 +13,15 @@ import (
 )
 
 type funnelInput struct {
-	LeadMagnetID  *uuid.UUID `query:"lead_magnet_id" doc:"Only this lead magnet. An unknown one has zeros."`
-	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Only this generic link. Access links of the API have none."`
-	UTMSource     *string    `query:"utm_source" maxLength:"2048" doc:"Only views and submissions with this utm_source. Access links of the API have none."`
+	LeadMagnetID  *uuid.UUID `query:"lead_magnet_id" doc:"Only this lead magnet. For an unknown one, the numbers are zero."`
+	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Only this generic link. Access links created through the API have none."`
+	UTMSource     *string    `query:"utm_source" maxLength:"2048" doc:"Only views and submissions with this utm_source. Access links created through the API have none."`
 	UTMMedium     *string    `query:"utm_medium" maxLength:"2048" doc:"Likewise."`
 	UTMCampaign   *string    `query:"utm_campaign" maxLength:"2048" doc:"Likewise."`
 	UTMContent    *string    `query:"utm_content" maxLength:"2048" doc:"Likewise."`
 	UTMTerm       *string    `query:"utm_term" maxLength:"2048" doc:"Likewise."`
 	From          *time.Time `query:"from" doc:"Only views, submissions and first openings at or after this time (ISO 8601)."`
-	To            *time.Time `query:"to" doc:"Only views, submissions and first openings before this time (ISO 8601). What people did later counts as well."`
+	To            *time.Time `query:"to" doc:"Only views, submissions and first openings before this time (ISO 8601). Later actions of these people also count."`
 }
 
 // stepName is the name of a step of a funnel.
@@ -33,18 +33,18 @@ func (stepName) EnumValues() []string { return report.Steps() }
 // FunnelStep is a step of a funnel.
 type FunnelStep struct {
 	Step          stepName `json:"step" doc:"Name of the step."`
-	Count         int64    `json:"count" doc:"How many took the step, with access links that the API created and that were first opened in the period."`
-	FromForm      int64    `json:"from_form" doc:"How many took the step without these: views of landing pages, and submissions."`
-	Rate          *float64 `json:"rate" doc:"from_form, divided by that of the step before. finished and downloaded are both divided by opened."`
-	TotalRate     *float64 `json:"total_rate" doc:"from_form, divided by that of link_view."`
-	MedianSeconds *float64 `json:"median_seconds" doc:"Median time since the step before, of submissions that took both. For finished and downloaded, the time since opened. Null for link_view and submission."`
+	Count         int64    `json:"count" doc:"Number that took the step, including access links created through the API and first opened in the period."`
+	FromForm      int64    `json:"from_form" doc:"Number that took the step without those: views of landing pages, and submissions."`
+	Rate          *float64 `json:"rate" doc:"from_form divided by that of the previous step. finished and downloaded are both divided by opened."`
+	TotalRate     *float64 `json:"total_rate" doc:"from_form divided by that of link_view."`
+	MedianSeconds *float64 `json:"median_seconds" doc:"Median time since the previous step, for submissions that took both. For finished and downloaded, the time since opened. Null for link_view and submission."`
 }
 
 // FunnelReport is the answer about a funnel.
 type FunnelReport struct {
 	Data         []FunnelStep `json:"data" nullable:"false" doc:"The steps in their order."`
-	ExcludedBots int64        `json:"excluded_bots" doc:"Views and events of bots in the period that were left out."`
-	AsOf         api.Time     `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+	ExcludedBots int64        `json:"excluded_bots" doc:"Views and events of bots in the period, which are excluded."`
+	AsOf         api.Time     `json:"as_of" doc:"Everything stored before this time is included. Newer events may be."`
 }
 
 // Timeless implements api.TimelessBody.

@@ -22,7 +22,7 @@ import (
 type liveInput struct {
 	EventFilter
 	LastEventID string `query:"last_event_id" maxLength:"16384" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"an id that this stream sent" doc:"As the header Last-Event-ID, for clients that cannot set it. The header takes precedence."`
-	LastSeen    string `header:"Last-Event-ID" maxLength:"16384" doc:"The id of the last message that you received. The stream continues behind it without loss, and repeats what was stored in the 10 seconds before: identify events by access_link_id and id. Without it, the stream begins with the next event that is stored."`
+	LastSeen    string `header:"Last-Event-ID" maxLength:"16384" doc:"The id of the last message that you received. The stream continues after it without loss, and repeats events stored in the 10 seconds before: identify events by access_link_id and id. Without it, the stream begins with the next stored event."`
 }
 
 // after returns the id from which the stream is to continue; zero: with what is new.
@@ -42,10 +42,12 @@ func (in *liveInput) after(ctx context.Context, c *cursors) (time.Time, error) {
 	return time.UnixMicro(microseconds), err
 }
 
-const liveDescription = "Server-sent events: each event of people, or with bot=true of bots, is sent at least once, about as soon as it is in the list of events, and has the form that it has there. " +
-	"A message is its id, its type, and the event as data, in this order; a message without data tells the id with which the stream begins. After a lost connection, " +
-	"send the id of the last message as Last-Event-ID. A comment each 15 seconds shows that the connection works. " +
-	"An account may have 20 streams. A client that does not keep up is disconnected. The stream ends within a minute after its key does. Pages of the dashboard send the cookie of their session instead of a key."
+const liveDescription = "Server-sent events: each event of people, or with bot=true of bots, is sent at least once, about as soon as the list of " +
+	"events has it, and in the same form. A message has its id, its type, and the event as data, in this order; a message without " +
+	"data gives the id at which the stream begins. After a lost connection, send the id of the last message as Last-Event-ID. A " +
+	"comment every 15 seconds shows that the connection works. An account may have 20 streams. A client that is too slow is " +
+	"disconnected. The stream ends within a minute after its key is revoked or expires. Pages of the dashboard send their session " +
+	"cookie instead of a key."
 
 const liveExample = "id: AbjrzIz3MQAB\nevent: page_viewed\n" +
 	`data: {"id":"0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e55","access_link_id":"0191d3c5-8a4e-7c1f-9b1d-3f2f6f0a7e56","event_type":"page_viewed",` +
@@ -74,9 +76,9 @@ func (q *Query) streamEvents(ctx context.Context, in *liveInput) (api.Source, er
 	listener, err := q.live.Listen(auth.From(ctx).AccountID, q.inCopy(ctx, filter), after)
 	switch {
 	case errors.Is(err, live.ErrAccount):
-		return nil, problem.New(problem.RateLimited, "The account has as many streams as it can have. Close one, or use one for several purposes.").RetryAfter(liveAgain)
+		return nil, problem.New(problem.RateLimited, "The account has reached its limit of streams. Close one, or use one for several purposes.").RetryAfter(liveAgain)
 	case errors.Is(err, live.ErrFull):
-		return nil, problem.New(problem.Unavailable, "The server has as many streams as it can have. Connect again later.").RetryAfter(liveAgain)
+		return nil, problem.New(problem.Unavailable, "The server has reached its limit of streams. Connect again later.").RetryAfter(liveAgain)
 	case errors.Is(err, live.ErrAhead):
 		return nil, problem.Parameter(problem.Field{Field: "Last-Event-ID", Message: "is ahead of everything that is stored: connect without it"})
 	case err != nil:

@@ -16,10 +16,10 @@ type nowInput struct {
 
 // CurrentReader is a person who reads, by the access link that was read last.
 type CurrentReader struct {
-	AccessLinkID  uuid.UUID `json:"access_link_id" format:"uuid" doc:"Access link of the reader; of several, the one that was read last."`
+	AccessLinkID  uuid.UUID `json:"access_link_id" format:"uuid" doc:"Access link of the reader; the most recently read one if there are several."`
 	LeadMagnetID  uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that is read."`
 	MagnetVersion int       `json:"magnet_version" minimum:"0" doc:"Version of the document; 0: not known."`
-	Page          *int      `json:"page" minimum:"1" doc:"Page that was visited last; null if the event named none."`
+	Page          *int      `json:"page" minimum:"1" doc:"Last visited page; null if the event named none."`
 	Since         api.Time  `json:"since" doc:"First event of the session."`
 	LastSeenAt    api.Time  `json:"last_seen_at" doc:"When the visit to the page ended."`
 	Email         *string   `json:"email" doc:"Address of the reader. Null if the key lacks the scope leads, or the link was deleted."`
@@ -27,10 +27,10 @@ type CurrentReader struct {
 
 // NowReport is the answer about who reads now.
 type NowReport struct {
-	Data         []CurrentReader   `json:"data" nullable:"false" doc:"At most 1,000 readers, the one seen last first."`
-	Readers      int64             `json:"readers" doc:"How many readers there are: all access links of an address are one."`
-	ExcludedBots int64             `json:"excluded_bots" doc:"Page views of bots in the same minutes that were left out."`
-	AsOf         api.Time          `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+	Data         []CurrentReader   `json:"data" nullable:"false" doc:"At most 1,000 readers, the most recently seen first."`
+	Readers      int64             `json:"readers" doc:"Number of readers. All access links of an address are one reader."`
+	ExcludedBots int64             `json:"excluded_bots" doc:"Page views of bots in the same minutes, which are excluded."`
+	AsOf         api.Time          `json:"as_of" doc:"Everything stored before this time is included. Newer events may be."`
 	Labels       map[string]string `json:"labels" doc:"Titles of the lead magnets."`
 }
 

@@ -28,17 +28,17 @@ type Page struct {
 	PeopleStopped int64    `json:"people_stopped" doc:"People whose furthest page is this one."`
 	Views         int64    `json:"views" doc:"Views of the page."`
 	Readers       int64    `json:"readers" doc:"Access links with at least one view of the page."`
-	MedianMS      *float64 `json:"median_ms" doc:"Median visible time of the views that have one, in milliseconds; each view counts at most 10 minutes."`
+	MedianMS      *float64 `json:"median_ms" doc:"Median visible time of views that have one, in milliseconds; each view counts at most 10 minutes."`
 	P90MS         *float64 `json:"p90_ms" doc:"90th percentile of the same times."`
 	Reread        int64    `json:"reread" doc:"Readers with more than one view of the page."`
 }
 
 // PageReport is the answer about the pages of a lead magnet.
 type PageReport struct {
-	Data          []Page   `json:"data" nullable:"false" doc:"Every page of the version, also if no one viewed it. Where the number of pages is not known, up to the last page viewed. Beyond page 10,000 only pages that were viewed."`
+	Data          []Page   `json:"data" nullable:"false" doc:"Every page of the version, even if no one viewed it. If the number of pages is not known, up to the last page viewed. Beyond page 10,000, only pages that were viewed."`
 	MagnetVersion *int     `json:"magnet_version" doc:"Version that is reported; null if no one read the lead magnet in the period."`
-	ExcludedBots  int64    `json:"excluded_bots" doc:"Page views of bots that were left out; of all versions if magnet_version is null."`
-	AsOf          api.Time `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+	ExcludedBots  int64    `json:"excluded_bots" doc:"Page views of bots, which are excluded; of all versions if magnet_version is null."`
+	AsOf          api.Time `json:"as_of" doc:"Everything stored before this time is included. Newer events may be."`
 }
 
 // Timeless implements api.TimelessBody.

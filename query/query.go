@@ -95,8 +95,7 @@ func (q *Query) Register(a *api.API) {
 		ID: "list-analytics-events", Method: http.MethodGet, Path: "/api/v1/analytics", Scope: auth.Read, Tag: tag,
 		Summary: "List analytics events",
 		Description: "Newest first. Events must match all given filters. An unknown access link or lead magnet has no events. " +
-			"To read a long list, follow pagination.next_cursor with the same filters. Every page then costs the same, and none of the events " +
-			"that were listed at the start is skipped or repeated, even if new events arrive. Events of bots are included unless bot=false.",
+			"To read a long list, follow pagination.next_cursor with the same filters. Every page then costs the same, and no event that existed at the start is skipped or repeated, even if new events arrive. Events of bots are included unless bot=false.",
 		PerPage: api.PageSize{Default: 20, Max: 100},
 		Timeout: q.config.Timeout, Limit: ratelimit.Analytics,
 	}, q.listEvents)
@@ -117,9 +116,8 @@ func (q *Query) Register(a *api.API) {
 	q.registerReaders(a)
 	api.Register(a, api.Operation{
 		ID: "query-analytics", Method: http.MethodPost, Path: "/api/v1/analytics/query", Scope: auth.Read, Tag: tag, Safe: true,
-		Summary: "Ask for metrics",
-		Description: "Exact counts and rates over a range, by calendar intervals of a time zone and by up to two dimensions. A metric and a dimension that cannot be " +
-			"combined are refused. A batch of questions is answered from one state of the data.",
+		Summary:     "Query metrics",
+		Description: "Exact counts and rates over a range, by calendar intervals of a time zone and by up to two dimensions. Combinations of a metric and a dimension that do not fit are refused. A batch of queries is answered from one snapshot.",
 		BodyExample: questionExample,
 		Timeout:     q.config.Timeout, Limit: ratelimit.AnalyticsQuery,
 	}, budgeted(q, askFor("body", "less time, fewer metrics of distinct things, or more filters"), q.answerQuestions))

@@ -53,19 +53,19 @@ func (deviceName) EnumValues() []string { return report.Devices() }
 
 // Question is a question of metrics.
 type Question struct {
-	ID          *string         `json:"id" required:"false" nullable:"false" maxLength:"100" doc:"Your name for the question; the answer repeats it."`
+	ID          *string         `json:"id" required:"false" nullable:"false" maxLength:"100" doc:"Your name for the query; the answer repeats it."`
 	Metrics     []metricName    `json:"metrics" required:"false" nullable:"false" minItems:"1" maxItems:"20" doc:"What to count. Required, unless the body has queries."`
 	From        string          `json:"from" required:"false" minLength:"1" maxLength:"40" doc:"Start of the range: a date of the time zone, or an RFC 3339 time. Default: 30 days before its end."`
 	To          string          `json:"to" required:"false" minLength:"1" maxLength:"40" doc:"End of the range, exclusive. Default: the end of today."`
 	Timezone    string          `json:"timezone" required:"false" minLength:"1" maxLength:"64" doc:"IANA time zone of dates and intervals. Default: UTC."`
-	Interval    intervalName    `json:"interval" required:"false" doc:"Divide the range by calendar units. Weeks begin on Monday. Intervals without data are included."`
-	Dimensions  []dimensionName `json:"dimensions" required:"false" nullable:"false" maxItems:"2" doc:"Divide by values, at most two."`
-	Filters     *Values         `json:"filters" required:"false" nullable:"false" doc:"Count only what has one of the values in each dimension."`
-	Exclude     *Values         `json:"exclude" required:"false" nullable:"false" doc:"Leave out what has one of the values in any dimension."`
+	Interval    intervalName    `json:"interval" required:"false" doc:"Group by calendar units. Weeks begin on Monday. Intervals without data are included."`
+	Dimensions  []dimensionName `json:"dimensions" required:"false" nullable:"false" maxItems:"2" doc:"Group by the values of at most two dimensions."`
+	Filters     *Values         `json:"filters" required:"false" nullable:"false" doc:"Count only what has one of the given values in each dimension."`
+	Exclude     *Values         `json:"exclude" required:"false" nullable:"false" doc:"Exclude everything with one of the values in any dimension."`
 	IncludeBots bool            `json:"include_bots" required:"false" doc:"Count bots as well."`
-	Compare     compareName     `json:"compare" required:"false" doc:"Add the numbers of as many calendar units before."`
+	Compare     compareName     `json:"compare" required:"false" doc:"Also return the numbers of the preceding period with as many calendar units."`
 	OrderBy     orderName       `json:"order_by" required:"false" doc:"One of the metrics; - before it puts the highest first. Default: the first metric, highest first."`
-	Limit       int             `json:"limit" required:"false" minimum:"1" maximum:"1000" default:"100" doc:"Values that get a row of their own. All others are one more row, other."`
+	Limit       int             `json:"limit" required:"false" minimum:"1" maximum:"1000" default:"100" doc:"Number of values with a separate row. All others share one more row, other."`
 }
 
 // Values are values of dimensions. Null stands for none.
@@ -85,8 +85,8 @@ type Values struct {
 	Device        []deviceName `json:"device" required:"false" nullable:"false" minItems:"1" maxItems:"1000"`
 	Browser       []*string    `json:"browser" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"64" doc:"Such as Chrome or Safari."`
 	OS            []*string    `json:"os" required:"false" nullable:"false" minItems:"1" maxItems:"1000" maxLength:"64" doc:"Such as Windows or iOS."`
-	Country       []*string    `json:"country" required:"false" nullable:"false" minItems:"1" maxItems:"1000" pattern:"^[A-Z]{2}$" patternDescription:"two capital letters, such as DE" doc:"Codes of two letters, such as DE."`
-	Language      []*string    `json:"language" required:"false" nullable:"false" minItems:"1" maxItems:"1000" pattern:"^[a-z]{2,3}$" patternDescription:"two or three small letters, such as de" doc:"Codes of two or three letters, such as de."`
+	Country       []*string    `json:"country" required:"false" nullable:"false" minItems:"1" maxItems:"1000" pattern:"^[A-Z]{2}$" patternDescription:"two capital letters, such as DE" doc:"Two-letter codes, such as DE."`
+	Language      []*string    `json:"language" required:"false" nullable:"false" minItems:"1" maxItems:"1000" pattern:"^[a-z]{2,3}$" patternDescription:"two or three small letters, such as de" doc:"Two- or three-letter codes, such as de."`
 	EventType     []eventType  `json:"event_type" required:"false" nullable:"false" minItems:"1" maxItems:"1000"`
 	Bot           []bool       `json:"bot" required:"false" nullable:"false" minItems:"1" maxItems:"1000"`
 	Weekday       []int64      `json:"weekday" required:"false" nullable:"false" minItems:"1" maxItems:"1000" minimum:"1" maximum:"7" doc:"1 is Monday."`
@@ -133,7 +133,7 @@ func conditionValue(value reflect.Value) any {
 // Questions is one question, or several of one state of the data.
 type Questions struct {
 	Question
-	Queries []Question `json:"queries" required:"false" nullable:"false" minItems:"1" maxItems:"20" doc:"Several questions, which are answered from one state of the data. No other field may be given with it."`
+	Queries []Question `json:"queries" required:"false" nullable:"false" minItems:"1" maxItems:"20" doc:"Several queries, answered from one snapshot. No other field may be given with it."`
 }
 
 type queryInput struct{ Body Questions }

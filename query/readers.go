@@ -18,17 +18,16 @@ func (q *Query) registerReaders(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "list-readers", Method: http.MethodGet, Path: "/api/v1/analytics/readers", Scope: auth.Leads, Tag: tag, Report: true,
 		Summary: "List the people who read",
-		Description: "One row a person with at least one page view: the person behind an address, with all its access links. Numbers count the events that match the " +
-			"filters. Bots are excluded; excluded_bots counts their events. Follow pagination.next_cursor with the same filters and sort: all pages of one walk are of " +
-			"the state of the data at its start, so that each person is listed once. The ETag stays the same as long as the list does.",
+		Description: "One row per person with at least one page view: an address with all its access links. Numbers count the events that match the " +
+			"filters. Bots are excluded; excluded_bots counts their events. Follow pagination.next_cursor with the same filters and sort: all pages show the state at the first page, so that each person is listed once. The ETag stays the same as long as the list does.",
 		PerPage: api.PageSize{Default: 20, Max: 100},
 		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
 	}, budgeted(q, fewerReaders, q.listReaders))
 	api.Register(a, api.Operation{
 		ID: "get-reader", Method: http.MethodGet, Path: "/api/v1/analytics/readers/{access_link_id}", Scope: auth.Leads, Tag: tag, Report: true,
 		Summary: "Get the story of a reader",
-		Description: "All that is known of the person behind an access link: totals and score, access links, submissions with consent, and each session with its page " +
-			"visits and downloads. Of an access link that was deleted, its events are the story. Bots are excluded; excluded_bots counts their events.",
+		Description: "Everything known about the person behind an access link: totals and score, access links, submissions with consent, and each session with its page " +
+			"visits and downloads. For a deleted access link, its events form the story. Bots are excluded; excluded_bots counts their events.",
 		Timeout: q.config.Timeout, Errors: []problem.Code{problem.ValidationError},
 	}, budgeted(q, problem.Field{
 		Field: "access_link_id", Message: "has more events than a report may count: list them with GET /api/v1/analytics?access_link_id=…",
@@ -46,20 +45,20 @@ func (readerOrder) EnumValues() []string { return reader.Orders() }
 
 // ReaderFilter says which people are listed or exported, and in which order.
 type ReaderFilter struct {
-	Q             string      `query:"q" maxLength:"254" doc:"Only people whose address has this text in it, in its local part or its domain. Case-insensitive."`
+	Q             string      `query:"q" maxLength:"254" doc:"Only people whose address contains this text in its local part or its domain, case-insensitive."`
 	LeadMagnetID  *uuid.UUID  `query:"lead_magnet_id" doc:"Count only events of this lead magnet, and list only people with such page views."`
 	GenericLinkID *uuid.UUID  `query:"generic_link_id" doc:"Count only events of access links that came from this generic link, and list only people with such page views."`
 	UTMSource     *string     `query:"utm_source" maxLength:"2048" doc:"Count only events of access links with this utm_source, and list only people with such page views."`
-	ReferrerHost  *string     `query:"referrer_host" maxLength:"2048" doc:"Likewise, by the host of the page before the landing page."`
+	ReferrerHost  *string     `query:"referrer_host" maxLength:"2048" doc:"Likewise, by the host of the landing page's referrer."`
 	Without       string      `query:"without" enum:"utm_source,referrer_host" doc:"Count only events of access links that have no such source."`
 	Device        *string     `query:"device" maxLength:"64" doc:"Count only events of such a device: desktop, mobile, tablet, other or unknown."`
 	MagnetVersion *int        `query:"magnet_version" minimum:"0" maximum:"1000000" doc:"Count only events of this version of a document. 0: not known."`
-	MinPages      int         `query:"min_pages" minimum:"1" maximum:"1000000" doc:"Only people who viewed at least as many different pages."`
+	MinPages      int         `query:"min_pages" minimum:"1" maximum:"1000000" doc:"Only people who viewed at least this many distinct pages."`
 	Reached       int         `query:"reached" minimum:"1" maximum:"1000000" doc:"Only people whose furthest page of a document is this one or a later one. Name the lead magnet, and the version if it has several."`
 	StoppedAt     int         `query:"stopped_at" minimum:"1" maximum:"1000000" doc:"Likewise, only people whose furthest page is this one."`
 	Finished      *bool       `query:"finished" doc:"true: only people who viewed the last page of a document; false: only others."`
 	Downloaded    *bool       `query:"downloaded" doc:"true: only people who completed a download; false: only others."`
-	FromForm      *bool       `query:"from_form" doc:"true: only people who viewed a page by an access link that a form gave them; false: only people whose links the API made."`
+	FromForm      *bool       `query:"from_form" doc:"true: only people who viewed a page through an access link from a form; false: only people whose links were all created through the API."`
 	From          *time.Time  `query:"from" doc:"Count only events at or after this time (ISO 8601)."`
 	To            *time.Time  `query:"to" doc:"Count only events before this time (ISO 8601)."`
 	Sort          readerOrder `query:"sort" default:"-last_seen_at" doc:"What to order by; - before it puts the highest first. Ties by person_id."`
@@ -83,7 +82,7 @@ func (in *ReaderFilter) filter() (reader.Filter, error) {
 
 // Reader is a person who read.
 type Reader struct {
-	PersonID    uuid.UUID    `json:"person_id" format:"uuid" doc:"The person behind an address: the same for all access links of it. An access link that was deleted stands for a person of its own."`
+	PersonID    uuid.UUID    `json:"person_id" format:"uuid" doc:"The person behind an address, the same for all its access links. A deleted access link counts as a separate person."`
 	Email       *string      `json:"email" doc:"Address, as typed for the newest of the access links; null if they were deleted."`
 	AccessLinks []uuid.UUID  `json:"access_links" nullable:"false" doc:"Access links with events that count."`
 	Source      ReaderSource `json:"source" doc:"Where the person came from first: the source of their first submission."`
@@ -97,28 +96,28 @@ type ReaderSource struct {
 	UTMCampaign  *string `json:"utm_campaign"`
 	UTMContent   *string `json:"utm_content"`
 	UTMTerm      *string `json:"utm_term"`
-	ReferrerHost *string `json:"referrer_host" doc:"Host of the page before the landing page."`
+	ReferrerHost *string `json:"referrer_host" doc:"Host of the landing page's referrer."`
 }
 
 // ReaderTotals are the totals of a person's activity.
 type ReaderTotals struct {
 	Magnets     []uuid.UUID `json:"magnets" nullable:"false" doc:"Lead magnets of the events; labels has their titles."`
 	Sessions    int64       `json:"sessions" doc:"Openings with a page view."`
-	Pages       int64       `json:"pages" doc:"Different pages viewed, of all versions of all lead magnets."`
+	Pages       int64       `json:"pages" doc:"Distinct pages viewed, in all versions of all lead magnets."`
 	PageViews   int64       `json:"page_views" doc:"Views of pages."`
 	ReadingMS   int64       `json:"reading_ms" doc:"Sum of the visible times of these views, in milliseconds."`
-	Finished    bool        `json:"finished" doc:"Whether the last page of some version of a document was viewed."`
+	Finished    bool        `json:"finished" doc:"Whether the last page of any version of a document was viewed."`
 	Downloads   int64       `json:"downloads" doc:"Completed downloads."`
 	FirstSeenAt *api.Time   `json:"first_seen_at" doc:"First event; null if there is none."`
 	LastSeenAt  *api.Time   `json:"last_seen_at" doc:"Last event; null if there is none."`
-	Score       int64       `json:"score" minimum:"0" maximum:"100" doc:"How interested the person seems: the sum of score_parts."`
+	Score       int64       `json:"score" minimum:"0" maximum:"100" doc:"Estimated interest of the person: the sum of score_parts."`
 	ScoreParts  ReaderScore `json:"score_parts"`
 }
 
 // ReaderScore has the parts that a score is the sum of.
 type ReaderScore struct {
 	Finished  int64 `json:"finished" doc:"40 if the last page of a document was viewed."`
-	Attention int64 `json:"attention" doc:"1 for each 24 seconds of reading, at most 25. Of one view, at most a minute counts."`
+	Attention int64 `json:"attention" doc:"1 for each 24 seconds of reading, at most 25. At most a minute of each view counts."`
 	Returns   int64 `json:"returns" doc:"5 for each session after the first, at most 15."`
 	Downloads int64 `json:"downloads" doc:"10 if a download was completed."`
 	Recency   int64 `json:"recency" doc:"10 if the last event is less than 7 days before as_of, 5 if less than 30 days."`
@@ -128,8 +127,8 @@ type ReaderScore struct {
 type ReaderPage struct {
 	Data         []Reader             `json:"data" nullable:"false"`
 	Pagination   api.CursorPagination `json:"pagination"`
-	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match the filters on events and were left out: min_pages, reached, stopped_at, finished, downloaded and from_form are about people."`
-	AsOf         api.Time             `json:"as_of" doc:"Everything stored until then is included. Newer events may be. Pages that are requested by cursor have the time of the first page."`
+	ExcludedBots int64                `json:"excluded_bots" doc:"Events of bots that match the filters on events, which are excluded. min_pages, reached, stopped_at, finished, downloaded and from_form filter people, not events."`
+	AsOf         api.Time             `json:"as_of" doc:"Everything stored before this time is included. Newer events may be. Pages requested by cursor have the time of the first page."`
 	Labels       map[string]string    `json:"labels" doc:"Titles of the lead magnets."`
 }
 

@@ -20,15 +20,15 @@ func (q *Query) registerReports(a *api.API) {
 			Errors: []problem.Code{problem.ValidationError}, Summary: summary, Description: description, Timeout: q.config.Timeout,
 		}
 	}
-	api.Register(a, operation("get-funnel", "funnel", "Report how many get how far",
-		"From views of landing pages to the end of the document. Views and submissions of the period count, and what the people who submitted did until "+
-			"as_of. Bots are excluded. The ETag stays the same as long as the numbers do."), budgeted(q, askFor("from", "less time, or for one lead magnet"), q.funnelReport))
+	api.Register(a, operation("get-funnel", "funnel", "Report how many people reach each step",
+		"From views of landing pages to the end of the document. Counts views and submissions of the period, and what the people who "+
+			"submitted did until as_of. Bots are excluded. The ETag stays the same as long as the numbers do."), budgeted(q, askFor("from", "less time, or for one lead magnet"), q.funnelReport))
 	api.Register(a, operation("get-retention", "retention", "Report which readers return",
-		"Readers of a lead magnet by when they first read, and how many of them read again in each interval after. Bots are excluded."), budgeted(q, askFor("from", "later readers"), q.retentionReport))
+		"Readers of a lead magnet by the time of their first page view, and how many of them read again in each later interval. Bots are excluded."), budgeted(q, askFor("from", "later readers"), q.retentionReport))
 	api.Register(a, operation("get-current-readers", "now", "List who reads now",
-		"Readers who were on a page in the last minutes. The page tells of a visit when it ends, so the page is the one that they just left. Bots are excluded."), budgeted(q, askFor("minutes", "fewer minutes"), q.nowReport))
+		"Readers who were on a page in the last minutes. A visit is reported when it ends, so the listed page is the one that the reader just left. Bots are excluded."), budgeted(q, askFor("minutes", "fewer minutes"), q.nowReport))
 	api.Register(a, operation("get-analytics-schema", "schema", "Describe metrics and dimensions",
-		"What POST /api/v1/analytics/query can be asked, and what can be combined, for tools that build questions."), q.questionSchema)
+		"The metrics and dimensions of POST /api/v1/analytics/query, and which can be combined, for tools that build queries."), q.questionSchema)
 }
 
 // budgeted answers a report only if the account has processor time left, and charges what the
@@ -40,7 +40,7 @@ func budgeted[In, Out any](q *Query, less problem.Field, answer func(context.Con
 	return func(ctx context.Context, in *In) (*api.Answer[Out], error) {
 		account := auth.From(ctx).AccountID
 		if wait := q.budget.Wait(ctx, account); wait > 0 {
-			return nil, problem.New(problem.RateLimited, "Reports of this account have taken all the processor time of this minute. Wait for the time that Retry-After "+
+			return nil, problem.New(problem.RateLimited, "Reports of this account have used up the processor time of this minute. Wait for the time that Retry-After "+
 				"gives, in seconds, and ask for less: a shorter range, fewer metrics of distinct things.").RetryAfter(wait)
 		}
 		ctx, use := scope.WithUse(ctx)

@@ -22,7 +22,7 @@ func (cohortInterval) EnumValues() []string {
 }
 
 type retentionInput struct {
-	LeadMagnetID uuid.UUID      `query:"lead_magnet_id" required:"true" doc:"Lead magnet whose readers are reported. An unknown one has none."`
+	LeadMagnetID uuid.UUID      `query:"lead_magnet_id" required:"true" doc:"Lead magnet whose readers are reported. An unknown one has no readers."`
 	By           cohortInterval `query:"by" default:"week" doc:"Interval of the cohorts and of the returns. Weeks begin on Monday."`
 	Timezone     string         `query:"timezone" default:"UTC" maxLength:"64" doc:"IANA time zone of dates and intervals."`
 	From         string         `query:"from" maxLength:"40" doc:"Only readers who first read at or after this time: a date of the time zone, or an RFC 3339 time."`
@@ -31,26 +31,26 @@ type retentionInput struct {
 
 // Return is an interval in which readers of a cohort may have read again.
 type Return struct {
-	After   int     `json:"after" minimum:"1" doc:"Intervals after the one of the first read."`
+	After   int     `json:"after" minimum:"1" doc:"Number of intervals after the interval of the first page view."`
 	Time    string  `json:"time" format:"date-time" doc:"Start of the interval, with its offset."`
 	Partial bool    `json:"partial,omitzero" required:"false" doc:"true: the interval is not over."`
 	Readers int64   `json:"readers" doc:"Readers of the cohort with a page view in the interval."`
-	Rate    float64 `json:"rate" doc:"readers, divided by the size of the cohort."`
+	Rate    float64 `json:"rate" doc:"readers divided by the size of the cohort."`
 }
 
 // Cohort are the readers who first read in one interval.
 type Cohort struct {
 	Cohort   string   `json:"cohort" format:"date-time" doc:"Start of the interval in which they first read, with its offset."`
 	Partial  bool     `json:"partial,omitzero" required:"false" doc:"true: the period cuts the interval, or it is not over."`
-	Size     int64    `json:"size" doc:"How many readers there are: persons with a first page view in the interval. All access links of an address are one."`
-	Returned []Return `json:"returned" nullable:"false" doc:"Every later interval that has begun, with zero where none returned."`
+	Size     int64    `json:"size" doc:"Number of readers whose first page view is in the interval. All access links of an address are one reader."`
+	Returned []Return `json:"returned" nullable:"false" doc:"Every later interval that has begun, with zero if no one returned."`
 }
 
 // RetentionReport is the answer about readers who return.
 type RetentionReport struct {
-	Data         []Cohort `json:"data" nullable:"false" doc:"The cohorts that have readers, from the first one on."`
-	ExcludedBots int64    `json:"excluded_bots" doc:"Page views of bots in the period that were left out."`
-	AsOf         api.Time `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+	Data         []Cohort `json:"data" nullable:"false" doc:"The cohorts that have readers, earliest first."`
+	ExcludedBots int64    `json:"excluded_bots" doc:"Page views of bots in the period, which are excluded."`
+	AsOf         api.Time `json:"as_of" doc:"Everything stored before this time is included. Newer events may be."`
 }
 
 // Timeless implements api.TimelessBody.

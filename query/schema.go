@@ -33,22 +33,22 @@ const milliseconds unitName = "ms"
 type Metric struct {
 	Name        metricName      `json:"name" doc:"Name of the metric."`
 	Description string          `json:"description" doc:"What it counts."`
-	Kind        metricKind      `json:"kind" doc:"sum: rows add up to totals. distinct: two rows may count the same thing. rate: one number divided by another. quantile: of times."`
+	Kind        metricKind      `json:"kind" doc:"sum: rows add up to totals. distinct: two rows may count the same thing. rate: a quotient of two numbers. quantile: a quantile of times."`
 	Unit        *unitName       `json:"unit" doc:"Null for numbers and rates."`
-	Nullable    bool            `json:"nullable" doc:"Null where nothing was counted that it could be of; other metrics are zero there."`
-	Dimensions  []dimensionName `json:"dimensions" nullable:"false" doc:"Dimensions that it can be divided and filtered by."`
+	Nullable    bool            `json:"nullable" doc:"Whether it is null if there is nothing to compute it from; other metrics are zero then."`
+	Dimensions  []dimensionName `json:"dimensions" nullable:"false" doc:"Dimensions that it can be grouped and filtered by."`
 }
 
 // Dimension describes a dimension of questions, which is a filter as well.
 type Dimension struct {
 	Name     dimensionName `json:"name" doc:"Name of the dimension, in dimensions, filters and exclude."`
 	Type     dimensionType `json:"type" doc:"Type of its values."`
-	Nullable bool          `json:"nullable" doc:"Null is a value, which stands for none."`
-	Values   []string      `json:"values" nullable:"false" doc:"All values there are; empty if they are not known beforehand."`
+	Nullable bool          `json:"nullable" doc:"Whether null is a value."`
+	Values   []string      `json:"values" nullable:"false" doc:"All values; empty if they are not known in advance."`
 	Minimum  *int          `json:"minimum" doc:"Lowest number that can be given; null for other types."`
 	Maximum  *int          `json:"maximum" doc:"Highest number that can be given; null for other types."`
-	Requires *string       `json:"requires" doc:"Field that must be true in a question with it; null: none."`
-	Metrics  []metricName  `json:"metrics" nullable:"false" doc:"Metrics that can be divided and filtered by it."`
+	Requires *string       `json:"requires" doc:"Field that a query with it must set to true; null if none."`
+	Metrics  []metricName  `json:"metrics" nullable:"false" doc:"Metrics that can be grouped and filtered by it."`
 }
 
 // QuestionLimits bound a question.
@@ -57,7 +57,7 @@ type QuestionLimits struct {
 	Metrics    int `json:"metrics" doc:"Metrics of a question."`
 	Dimensions int `json:"dimensions" doc:"Dimensions of a question."`
 	Values     int `json:"values" doc:"Values of a filter."`
-	Limit      int `json:"limit" doc:"Highest limit, and so rows of an interval without the row other."`
+	Limit      int `json:"limit" doc:"Maximum limit: rows of an interval without the row other."`
 	Intervals  int `json:"intervals" doc:"Intervals of a range."`
 	Rows       int `json:"rows" doc:"Rows of an answer."`
 }
@@ -66,7 +66,7 @@ type QuestionLimits struct {
 type QuestionSchema struct {
 	Metrics    []Metric       `json:"metrics" nullable:"false" doc:"All metrics."`
 	Dimensions []Dimension    `json:"dimensions" nullable:"false" doc:"All dimensions."`
-	Intervals  []intervalName `json:"intervals" nullable:"false" doc:"Units of the calendar that divide a range."`
+	Intervals  []intervalName `json:"intervals" nullable:"false" doc:"Calendar units to group by."`
 	Limits     QuestionLimits `json:"limits" doc:"Maximum numbers."`
 }
 

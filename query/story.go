@@ -22,18 +22,18 @@ type storyInput struct {
 
 // ReaderStory is all that is known of the person behind an access link.
 type ReaderStory struct {
-	AccessLinkID uuid.UUID          `json:"access_link_id" format:"uuid" doc:"Access link that was asked for."`
+	AccessLinkID uuid.UUID          `json:"access_link_id" format:"uuid" doc:"Requested access link."`
 	PersonID     uuid.UUID          `json:"person_id" format:"uuid" doc:"The person behind its address; the access link itself if it was deleted."`
 	Email        *string            `json:"email" doc:"Address, as typed for the newest of the access links; null if the access link was deleted."`
 	Source       ReaderSource       `json:"source" doc:"Where the person came from first: the source of their first submission."`
-	Totals       ReaderTotals       `json:"totals" doc:"What the person did, by all access links."`
-	AccessLinks  []ReaderLink       `json:"access_links" nullable:"false" doc:"Access links of the address, oldest first. Empty if the access link was deleted: then its events alone are the story."`
+	Totals       ReaderTotals       `json:"totals" doc:"What the person did, through all access links."`
+	AccessLinks  []ReaderLink       `json:"access_links" nullable:"false" doc:"Access links of the address, oldest first. Empty if the access link was deleted: then only its events form the story."`
 	Submission   *ReaderSubmission  `json:"submission" nullable:"true" doc:"Submission that the access link was created for; null if there is none."`
 	Submissions  []ReaderSubmission `json:"submissions" nullable:"false" doc:"All submissions that the access links were created for, oldest first."`
-	Sessions     []ReaderSession    `json:"sessions" nullable:"false" doc:"Sessions by all access links, newest first, at most 500. Those with nothing but downloads are listed, but not counted in totals."`
-	Truncated    bool               `json:"truncated" doc:"Whether there are more than 500 sessions, or more than 5,000 visits and downloads. Then older sessions, and visits and downloads of older sessions or at the end of a long one, are left out. Numbers count them."`
-	ExcludedBots int64              `json:"excluded_bots" doc:"Events of bots that were left out."`
-	AsOf         api.Time           `json:"as_of" doc:"Everything stored until then is included. Newer events may be."`
+	Sessions     []ReaderSession    `json:"sessions" nullable:"false" doc:"Sessions through all access links, newest first, at most 500. Sessions with only downloads are listed, but not counted in totals."`
+	Truncated    bool               `json:"truncated" doc:"Whether there are more than 500 sessions, or more than 5,000 visits and downloads. Then older sessions are omitted, as are visits and downloads of older sessions or at the end of a long one. The numbers still count them."`
+	ExcludedBots int64              `json:"excluded_bots" doc:"Events of bots, which are excluded."`
+	AsOf         api.Time           `json:"as_of" doc:"Everything stored before this time is included. Newer events may be."`
 	Labels       map[string]string  `json:"labels" doc:"Titles of the lead magnets."`
 }
 
@@ -41,9 +41,9 @@ type ReaderStory struct {
 type ReaderLink struct {
 	ID            uuid.UUID  `json:"id" format:"uuid"`
 	LeadMagnetID  uuid.UUID  `json:"lead_magnet_id" format:"uuid"`
-	GenericLinkID *uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it came from."`
+	GenericLinkID *uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link through which it was created."`
 	SubmissionID  *uuid.UUID `json:"submission_id" format:"uuid" doc:"Submission that it was created for."`
-	Source        string     `json:"source" enum:"api,mail,form" doc:"How its URL was handed out. One that a form showed (form) may be read by whoever typed the address."`
+	Source        string     `json:"source" enum:"api,mail,form" doc:"How its URL was delivered. A link shown by a form (form) may be read by anyone who typed the address."`
 	IsActive      bool       `json:"is_active" doc:"Whether it can be opened."`
 	MaxViews      *int32     `json:"max_views" doc:"How many times it can be opened; null for no limit."`
 	ExpiresAt     *api.Time  `json:"expires_at" doc:"When it expires; null for never."`
@@ -57,12 +57,12 @@ type ReaderSubmission struct {
 	LeadMagnetID  uuid.UUID          `json:"lead_magnet_id" format:"uuid"`
 	Email         string             `json:"email" doc:"Email address, as typed."`
 	Name          *string            `json:"name" doc:"Name; null if none was given, or the generic link does not collect names."`
-	State         submissionState    `json:"state" doc:"State: the address must be verified first, the document can be read, or it was read."`
+	State         submissionState    `json:"state" doc:"State: the address must be verified first, the document can be read, or the document was read."`
 	Verified      bool               `json:"verified" doc:"Whether the address was verified."`
 	VerifiedAt    *api.Time          `json:"verified_at"`
 	SubmittedAt   api.Time           `json:"submitted_at"`
 	UTM           *map[string]string `json:"utm" doc:"Parameters of the landing page's URL, such as utm_source; null if there were none."`
-	Referrer      *string            `json:"referrer" doc:"Page before the landing page, without its query."`
+	Referrer      *string            `json:"referrer" doc:"Referrer of the landing page, without its query."`
 	ConsentedAt   *api.Time          `json:"consented_at" doc:"When the visitor agreed to consent_text; null if there was none."`
 	ConsentText   *string            `json:"consent_text" doc:"What the visitor agreed to, as it was shown."`
 	PrivacyURL    *string            `json:"privacy_url" doc:"Privacy policy that was linked."`
@@ -84,7 +84,7 @@ func (submissionState) EnumValues() []string {
 
 // ReaderSession is a session of a person.
 type ReaderSession struct {
-	SessionID    *uuid.UUID       `json:"session_id" format:"uuid" doc:"Null for an event that was sent without a session, which is a session by itself."`
+	SessionID    *uuid.UUID       `json:"session_id" format:"uuid" doc:"Null for an event without a session, which counts as a session."`
 	AccessLinkID uuid.UUID        `json:"access_link_id" format:"uuid"`
 	LeadMagnetID uuid.UUID        `json:"lead_magnet_id" format:"uuid"`
 	StartedAt    api.Time         `json:"started_at" doc:"First event."`
@@ -92,10 +92,10 @@ type ReaderSession struct {
 	Device       string           `json:"device" doc:"Kind of device: desktop, mobile, tablet, other or unknown."`
 	UserAgent    *string          `json:"user_agent" doc:"Null if withheld."`
 	PageViews    int64            `json:"page_views" doc:"Views of pages."`
-	Pages        int64            `json:"pages" doc:"Different pages viewed."`
+	Pages        int64            `json:"pages" doc:"Distinct pages viewed."`
 	ReadingMS    int64            `json:"reading_ms" doc:"Sum of the visible times, in milliseconds."`
-	Visits       []PageVisit      `json:"visits" nullable:"false" doc:"Page views, in the order of time."`
-	Downloads    []ReaderDownload `json:"downloads" nullable:"false" doc:"Downloads that began or were completed, in the order of time."`
+	Visits       []PageVisit      `json:"visits" nullable:"false" doc:"Page views, in chronological order."`
+	Downloads    []ReaderDownload `json:"downloads" nullable:"false" doc:"Downloads that began or were completed, in chronological order."`
 }
 
 // PageVisit is a view of a page.

@@ -28,7 +28,7 @@ type accountCommand struct {
 	Create accountCreateCommand `cmd:"" help:"Create an account and print its id."`
 	List   accountListCommand   `cmd:"" help:"List the accounts, oldest first."`
 	Change accountChangeCommand `cmd:"" help:"Change the plan or the name of an account."`
-	Delete accountDeleteCommand `cmd:"" help:"Delete an account with everything that it has. Its events are blanked. It cannot be undone."`
+	Delete accountDeleteCommand `cmd:"" help:"Delete an account with all its data. Its events are blanked. It cannot be undone."`
 }
 
 type accountCreateCommand struct {
@@ -80,7 +80,7 @@ func (c *accountListCommand) Run(ctx context.Context) error {
 type accountChangeCommand struct {
 	Postgres postgres.Config `embed:""`
 	Name     *string         `name:"name" help:"New name of the account."`
-	Plan     *account.Plan   `name:"plan" enum:"free,pro,team" help:"New plan of the account: free, pro or team. What is above its limits stays."`
+	Plan     *account.Plan   `name:"plan" enum:"free,pro,team" help:"New plan of the account: free, pro or team. Objects above the new limits stay."`
 	ID       uuid.UUID       `arg:"" help:"Id of the account, as the list shows it."`
 }
 

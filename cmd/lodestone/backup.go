@@ -19,7 +19,7 @@ import (
 
 type backupCommand struct {
 	Create backupCreateCommand `cmd:"" default:"withargs" help:"Back up Postgres, ClickHouse, files and offsets while everything runs."`
-	List   backupListCommand   `cmd:"" help:"List the backups of a place."`
+	List   backupListCommand   `cmd:"" help:"List the backups in a place."`
 	Check  backupCheckCommand  `cmd:"" help:"Read every byte of a backup, and compare it with the checksums."`
 }
 
@@ -60,7 +60,7 @@ func progress(line string) { fmt.Fprintln(os.Stderr, line) }
 type backupCreateCommand struct {
 	Data   dataConfig   `embed:""`
 	Stores backupStores `embed:""`
-	Place  string       `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Place  string       `arg:"" help:"Place of the backups: a directory, or s3://bucket/prefix."`
 }
 
 // Run makes a backup.
@@ -105,7 +105,7 @@ func (p placed) Validate() error {
 type backupListCommand struct {
 	Backup backup.Config `embed:""`
 	S3     blob.Config   `embed:""`
-	Place  string        `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Place  string        `arg:"" help:"Place of the backups: a directory, or s3://bucket/prefix."`
 }
 
 // Run lists backups.
@@ -139,7 +139,7 @@ type backupCheckCommand struct {
 	Backup backup.Config `embed:""`
 	S3     blob.Config   `embed:""`
 	Name   string        `name:"backup" placeholder:"NAME" help:"Backup to check. Default: the newest."`
-	Place  string        `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Place  string        `arg:"" help:"Place of the backups: a directory, or s3://bucket/prefix."`
 }
 
 // Run checks a backup.

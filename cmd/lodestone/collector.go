@@ -25,7 +25,7 @@ type collectorCommand struct {
 	Trace     tracing.Config   `embed:""`
 	Drain     drainConfig      `embed:""`
 	Collector collector.Config `embed:""`
-	URL       string           `name:"collector-url" placeholder:"URL" help:"Address at which browsers reach the collector. If it begins with https, answers tell browsers to use TLS only (Strict-Transport-Security)."`
+	URL       string           `name:"collector-url" placeholder:"URL" help:"Address at which browsers reach the collector. If it begins with https, answers tell browsers to use only TLS (Strict-Transport-Security)."`
 	Country   country.Config   `embed:""`
 	Producer  producer.Config  `embed:""`
 	Spool     spool.Config     `embed:""`

@@ -23,7 +23,7 @@ type exportDailyCommand struct {
 	HTTPURL    string               `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. User and password are those of its native address, unless the address has its own. Secret."`
 	Postgres   postgres.Config      `embed:""`
 	Data       dataConfig           `embed:""`
-	Once       bool                 `name:"once" help:"Write the days that are complete, and end."`
+	Once       bool                 `name:"once" help:"Write the complete days, then exit."`
 }
 
 func (c *exportDailyCommand) check() error {

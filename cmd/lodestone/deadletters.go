@@ -24,7 +24,7 @@ type deadLettersCommand struct {
 	Data    dataConfig                `embed:""`
 	List    deadLettersListCommand    `cmd:"" help:"List dead letters: records that could not be stored as rows."`
 	Show    deadLettersShowCommand    `cmd:"" help:"Show one dead letter."`
-	Replay  deadLettersReplayCommand  `cmd:"" help:"Write the records of the dead letters that this build can decode to their topics again. A record is stored once, however often it is replayed."`
+	Replay  deadLettersReplayCommand  `cmd:"" help:"Write the dead letters back to their topics, if this build can decode their records. A record is stored once, however often it is replayed."`
 	Discard deadLettersDiscardCommand `cmd:"" help:"Mark dead letters as not worth replaying."`
 }
 
@@ -57,7 +57,7 @@ type deadLettersListCommand struct {
 	Kafka   kafka.Config  `embed:""`
 	State   []string      `name:"state" default:"open" enum:"open,replayed,discarded" help:"States to list, separated by commas: open, replayed, discarded."`
 	Reason  string        `name:"reason" help:"Only dead letters with this reason: malformed, unsupported_version or invalid."`
-	Since   pointInTime   `name:"since" placeholder:"TIME" help:"Only from this time on: an RFC 3339 time, a date, or a duration before now such as 24h."`
+	Since   pointInTime   `name:"since" placeholder:"TIME" help:"Start time: an RFC 3339 time, a date, or a duration before now such as 24h."`
 	Limit   int           `name:"limit" default:"100" help:"Maximum number of lines to print, oldest first; 0 for all."`
 }
 
@@ -153,7 +153,7 @@ func printLetter(to io.Writer, l deadletter.Letter, record []byte, raw bool) err
 		return fmt.Errorf("print: %w", err)
 	}
 	if !raw {
-		fmt.Fprintln(to, "Values that say something of a visitor are withheld; --raw shows them, and the bytes.")
+		fmt.Fprintln(to, "Values about a visitor are withheld; --raw shows them, and the record's bytes.")
 		return nil
 	}
 	fmt.Fprint(to, hex.Dump(record))
@@ -165,7 +165,7 @@ type deadLettersReplayCommand struct {
 	Kafka    kafka.Config    `embed:""`
 	Postgres postgres.Config `embed:""`
 	Producer producer.Config `embed:""`
-	Origins  []string        `arg:"" optional:"" name:"origin" help:"Origins of the dead letters, as shown by list. Discarded ones are replayed too."`
+	Origins  []string        `arg:"" optional:"" name:"origin" help:"Origins of the dead letters, as shown by list. Discarded dead letters are replayed too."`
 	All      bool            `name:"all" env:"-" help:"Replay every open dead letter, or with --reason every open one with that reason."`
 	Reason   string          `name:"reason" help:"Only dead letters with this reason: malformed, unsupported_version or invalid."`
 }
@@ -202,7 +202,7 @@ func (c *deadLettersReplayCommand) Run(ctx context.Context) (err error) {
 				fmt.Printf("from a topic that this build does not store: %d\n", r.Unknown)
 			}
 			if left := r.Undecoded + r.Unknown; err == nil && left > 0 {
-				return fmt.Errorf("%d of the dead letters asked for were not replayed", left)
+				return fmt.Errorf("%d requested dead letters were not replayed", left)
 			}
 			return err
 		})

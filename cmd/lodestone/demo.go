@@ -46,7 +46,7 @@ type demoSetting struct {
 
 // pastSetting configures --days, and is checked only with it.
 type pastSetting struct {
-	Account   uuid.UUID        `name:"account" env:"-" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory. Name it to write to any other."`
+	Account   uuid.UUID        `name:"account" env:"-" placeholder:"ID" help:"Account to write to with --days. Default: the demo account of the data directory."`
 	Postgres  optionalPostgres `embed:""`
 	Kafka     optionalKafka    `embed:""`
 	TokenKeys string           `name:"token-keys" placeholder:"ID:KEY,..." help:"Keys that sign tracking tokens, as for the collector. Default: those of the data directory. Secret."`

@@ -22,11 +22,11 @@ type doctorCommand struct {
 	Kafka        kafka.Config       `embed:""`
 	Files        file.Config        `embed:""`
 	Erasure      person.Config      `embed:""`
-	HTTPURL      string             `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. User and password are those of its native address, unless the address has its own. Secret."`
+	HTTPURL      string             `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are no exports. User and password are those of its native address, unless the address has its own. Secret."`
 	SQLURL       string             `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user. Secret."`
-	SpoolDir     string             `name:"spool-dir" placeholder:"DIR" help:"Directory of a collector's spool on this machine, to look at its disk."`
-	PublicURL    string             `name:"public-url" placeholder:"URL" help:"Address at which visitors reach the site, to look at its certificate."`
-	CollectorURL string             `name:"collector-url" placeholder:"URL" help:"Address at which browsers reach the collector, to look at its certificate."`
+	SpoolDir     string             `name:"spool-dir" placeholder:"DIR" help:"Directory of a collector's spool on this machine, to check its disk."`
+	PublicURL    string             `name:"public-url" placeholder:"URL" help:"Address at which visitors reach the site, to check its certificate."`
+	CollectorURL string             `name:"collector-url" placeholder:"URL" help:"Address at which browsers reach the collector, to check its certificate."`
 	Site         certificate.Server `embed:""`
 	Collector    certificate.Server `embed:"" prefix:"collector-"`
 	Admin        certificate.Server `embed:"" prefix:"admin-"`

@@ -28,7 +28,7 @@ type keyCreateCommand struct {
 	Postgres postgres.Config `embed:""`
 	Account  uuid.UUID       `name:"account" required:"" placeholder:"ID" help:"Id of the account."`
 	Name     string          `name:"name" default:"key" help:"Purpose of the key."`
-	Scopes   []auth.Scope    `name:"scopes" aliases:"scope" default:"read,write,leads,webhooks,keys,people,people:privacy" enum:"read,write,leads,webhooks,keys,people,people:privacy" help:"Scopes of the key, separated by commas: read, write, leads (reading personal data), webhooks, keys (listing, creating and revoking keys), people (managing people, and reading the audit log), people:privacy (reading and erasing everything that is stored about one reader). A key gives others no more than it has: to invite an owner it needs all."`
+	Scopes   []auth.Scope    `name:"scopes" aliases:"scope" default:"read,write,leads,webhooks,keys,people,people:privacy" enum:"read,write,leads,webhooks,keys,people,people:privacy" help:"Scopes of the key, separated by commas: read, write, leads (reading personal data), webhooks, keys (listing, creating and revoking keys), people (managing people, and reading the audit log), people:privacy (reading and erasing everything stored about one reader). A key cannot grant scopes that it lacks: to invite an owner, it needs all."`
 	Expires  string          `name:"expires" placeholder:"TIME" help:"When the key expires: a time such as 2027-01-31 or 2027-01-31T12:00:00Z, or a duration from now such as 720h. If empty, it never expires."`
 }
 

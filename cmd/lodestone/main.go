@@ -34,13 +34,13 @@ type exitError struct {
 func (e exitError) Unwrap() error { return e.error }
 
 type commands struct {
-	Up          upCommand          `cmd:"" group:"Run it:" help:"Run everything on this machine, with embedded engines for those that are not given by address."`
+	Up          upCommand          `cmd:"" group:"Run it:" help:"Run everything on this machine. Engines without an address are embedded."`
 	Collector   collectorCommand   `cmd:"" group:"Run it:" help:"Run the collector, which accepts events from browsers and servers and writes them to Kafka."`
 	Consumer    consumerCommand    `cmd:"" group:"Run it:" help:"Run the consumer, which moves events from Kafka to ClickHouse and maintains the counters of links."`
 	Query       queryCommand       `cmd:"" group:"Run it:" help:"Run the analytics endpoints of the API, on ClickHouse and Postgres."`
 	Crud        crudCommand        `cmd:"" group:"Run it:" help:"Run the site and the API on Postgres: landing pages, reading pages, links, mails and webhooks."`
 	Migrate     migrateCommand     `cmd:"" group:"Operate it:" help:"Update the schemas of Postgres and ClickHouse and create the Kafka topics. Safe to repeat, and to run from several processes at once."`
-	Repartition repartitionCommand `cmd:"" group:"Operate it:" help:"Replace the topics of events by ones with another number of partitions, while collectors with a spool accept events and consumers run. Safe to repeat."`
+	Repartition repartitionCommand `cmd:"" group:"Operate it:" help:"Replace the event topics with ones that have another number of partitions, while consumers run and collectors with a spool accept events. Safe to repeat."`
 	Account     accountCommand     `cmd:"" group:"Operate it:" help:"Create and list accounts."`
 	Key         keyCommand         `cmd:"" group:"Operate it:" help:"Create, list and revoke API keys."`
 	User        userCommand        `cmd:"" group:"Operate it:" help:"Add people to accounts, who sign in to the dashboard."`
@@ -48,19 +48,19 @@ type commands struct {
 	Spool       spoolCommand       `cmd:"" group:"Operate it:" help:"List, check, send and drop the contents of a stopped collector's spool."`
 	Verify      verifyCommand      `cmd:"" group:"Operate it:" help:"Compare Kafka, ClickHouse and Postgres, print any difference, and fail if there is one."`
 	Recount     recountCommand     `cmd:"" group:"Operate it:" help:"Recompute the counters of all links from the stored events."`
-	TokenKeys   tokenKeysCommand   `cmd:"" group:"Operate it:" name:"token-keys" help:"Count what is encrypted under each token key. Exits with 3 while something is under another key than the first."`
+	TokenKeys   tokenKeysCommand   `cmd:"" group:"Operate it:" name:"token-keys" help:"Count the values encrypted under each token key. Exits with 3 while any value is under another key than the first."`
 	Retention   retentionCommand   `cmd:"" group:"Operate it:" help:"Show and set how long events are kept."`
 	SQL         sqlCommand         `cmd:"" group:"Ask and try:" name:"sql" help:"Run an SQL query as the read-only user of the database analytics."`
 	Backup      backupCommand      `cmd:"" group:"Operate it:" help:"Back up everything that is stored, while it is used; list and check backups."`
 	Restore     restoreCommand     `cmd:"" group:"Operate it:" help:"Restore a backup into empty engines, and resume mails and webhooks afterwards."`
-	Engines     enginesCommand     `cmd:"" group:"Run it:" help:"Download the packages of ClickHouse and PostgreSQL that lodestone up runs, for a machine without npm or network: copy the directory there, and give it to up as --engine-cache."`
+	Engines     enginesCommand     `cmd:"" group:"Run it:" help:"Download the ClickHouse and PostgreSQL packages for lodestone up on a machine without npm or network. Copy the directory there, and pass it to up as --engine-cache."`
 	Export      exportCommand      `cmd:"" group:"Ask and try:" help:"Write the events of every account to files, day by day."`
-	MCP         mcpCommand         `cmd:"" group:"Ask and try:" name:"mcp" help:"Serve reports and lists to agents, by the Model Context Protocol. Reads only, without --write."`
+	MCP         mcpCommand         `cmd:"" group:"Ask and try:" name:"mcp" help:"Serve reports and lists to agents through the Model Context Protocol. Read-only without --write."`
 	SQLUser     sqlUserCommand     `cmd:"" group:"Operate it:" name:"sql-user" help:"Create a read-only SQL user for one account. Prints a file for ClickHouse's directory users.d, and the password."`
-	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent. With --days, write weeks of campaigns that are over."`
+	Demo        demoCommand        `cmd:"" group:"Ask and try:" help:"Simulate a campaign of 200 readers through the public endpoints, and compare the API's answers with the events sent. With --days, write weeks of past campaigns."`
 	Healthcheck healthcheckCommand `cmd:"" group:"Operate it:" help:"Check whether the process at the admin address is ready, for container platforms."`
-	Doctor      doctorCommand      `cmd:"" group:"Operate it:" help:"Examine whether engines answer, clocks, disks and certificates, and print what to fix."`
-	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version of this program, and those of what it shares with other releases."`
+	Doctor      doctorCommand      `cmd:"" group:"Operate it:" help:"Examine engines, clocks, disks and certificates, and print what to fix."`
+	Version     versionCommand     `cmd:"" group:"This program:" help:"Print the version of this program, and of the formats that it shares with other releases."`
 	Completion  completionCommand  `cmd:"" group:"This program:" help:"Print the completion of commands and flags for a shell."`
 	Complete    completeCommand    `cmd:"" hidden:"" help:"Print what may follow words of a command line."`
 }

@@ -18,8 +18,8 @@ type mcpCommand struct {
 	URL     string        `name:"url" placeholder:"URL" help:"Address of the API."`
 	APIKey  string        `name:"api-key" placeholder:"KEY" help:"API key with the scopes that the tools need. Secret."`
 	Process processConfig `embed:""`
-	Listen  string        `name:"mcp-listen" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, path /mcp, instead of standard input and output. Each request then needs an API key as its bearer token. Without a host, such as :8095, it is this machine only."`
-	Write   bool          `name:"write" help:"Offer tools that create lead magnets, landing pages and access links as well. The API key needs the scopes for them."`
+	Listen  string        `name:"mcp-listen" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, path /mcp, instead of standard input and output. Each request then needs an API key as its bearer token. Without a host, as in :8095, only this machine can connect."`
+	Write   bool          `name:"write" help:"Also offer tools that create lead magnets, landing pages and access links. The API key needs the scopes for them."`
 }
 
 // Run serves one agent over standard input and output, or any number over HTTP.

@@ -29,7 +29,7 @@ type migrateCommand struct {
 	Workload   clickhouse.WorkloadConfig `embed:""`
 	Kafka      kafka.Config              `embed:""`
 	Topics     kafka.TopicConfig         `embed:""`
-	Check      bool                      `name:"check" help:"Change nothing: list the pending migrations. Exits with 0 if none is pending, with 3 if there are some."`
+	Check      bool                      `name:"check" help:"Change nothing, only list the pending migrations. Exits with 0 if none is pending, otherwise with 3."`
 }
 
 func (c *migrateCommand) check() error {

@@ -70,7 +70,7 @@ func uniform(_ []string, a slog.Attr) slog.Attr {
 // adminConfig is the setting of the server for operators.
 type adminConfig struct {
 	Listen   string             `name:"admin-listen" default:"127.0.0.1:8090" help:"Address to listen on for /metrics, /healthz and /readyz. Do not expose it to the public."`
-	Profiles bool               `name:"admin-profiles" help:"Serve profiles of Go at /debug/pprof/ of --admin-listen."`
+	Profiles bool               `name:"admin-profiles" help:"Serve Go profiles at /debug/pprof/ of --admin-listen."`
 	TLS      certificate.Server `embed:"" prefix:"admin-"`
 }
 
@@ -88,7 +88,7 @@ func validateAddress(setting, address string) error {
 
 // drainConfig is the setting of a process that serves requests.
 type drainConfig struct {
-	Delay time.Duration `name:"drain-delay" default:"100ms" help:"How long a process that stops goes on serving after /readyz has become 503 and before it closes its listeners. Behind a load balancer, give it the time in which the balancer notices."`
+	Delay time.Duration `name:"drain-delay" default:"100ms" help:"How long a stopping process keeps serving after /readyz turns to 503 and before it closes its listeners. Behind a load balancer, set it to the time that the balancer needs to notice."`
 }
 
 // Validate returns every problem of the settings.

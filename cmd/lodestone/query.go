@@ -45,7 +45,7 @@ type queryCommand struct {
 	ClickHouse clickhouse.Config       `embed:""`
 	Copies     clickhouse.CopiesConfig `embed:""`
 	Postgres   postgres.Config         `embed:""`
-	HTTPURL    string                  `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are none. With other copies, one address of each, with commas between them. User and password are those of its native address, unless the address has its own. Secret."`
+	HTTPURL    string                  `name:"clickhouse-http-url" placeholder:"URL" help:"HTTP address of the same ClickHouse, as http://host:port, which exports read from. Without it, there are no exports. With other copies, one address of each, with commas between them. User and password are those of its native address, unless the address has its own. Secret."`
 	SQLURL     string                  `name:"sql-url" placeholder:"URL" help:"HTTP address of the read-only SQL user, as http://user:password@host:port/?database=analytics. If set, a test query runs as this user every 15 seconds, and /readyz and /metrics report when SQL users get no answers. Secret."`
 }
 

@@ -22,9 +22,9 @@ import (
 
 type restoreCommand struct {
 	Run    restoreRunCommand    `cmd:"" default:"withargs" help:"Restore a backup into empty engines. Stop every process first."`
-	Copy   restoreCopyCommand   `cmd:"" help:"Restore the ClickHouse of a backup into empty servers, as a further copy of the events of an installation that may run."`
-	Align  restoreAlignCommand  `cmd:"" help:"Let Postgres and ClickHouse go on together after one of them was restored by other means. Stop the consumers first."`
-	Resume restoreResumeCommand `cmd:"" help:"Let mails, messages and webhooks leave the installation again after a restore."`
+	Copy   restoreCopyCommand   `cmd:"" help:"Restore a backup's ClickHouse data into empty servers, as a further copy of the events. The installation may be running."`
+	Align  restoreAlignCommand  `cmd:"" help:"Align Postgres and ClickHouse after one of them was restored by other means. Stop the consumers first."`
+	Resume restoreResumeCommand `cmd:"" help:"Resume mails, messages and webhooks after a restore."`
 }
 
 // Settings of engines that need not be given: the parser does not validate these types.
@@ -35,7 +35,7 @@ type (
 )
 
 type restoreRunCommand struct {
-	Data       string             `name:"data" default:"./data" help:"Data directory of a lodestone up, for engines that are not given by address. They run for the time of the restore."`
+	Data       string             `name:"data" default:"./data" help:"Data directory of a lodestone up, for engines that are not given by address. The engines run during the restore."`
 	Cache      string             `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, as for up."`
 	Process    processConfig      `embed:""`
 	Postgres   optionalPostgres   `embed:""`
@@ -45,7 +45,7 @@ type restoreRunCommand struct {
 	Backup     backup.Config      `embed:""`
 	Erasure    person.Config      `embed:""`
 	Name       string             `name:"backup" placeholder:"NAME" help:"Backup to restore. Default: the newest."`
-	Place      string             `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Place      string             `arg:"" help:"Place of the backups: a directory, or s3://bucket/prefix."`
 }
 
 // restoreTopics are the settings of topics that are missing.
@@ -114,7 +114,7 @@ func (c *restoreRunCommand) restore(ctx context.Context, s backupStores) error {
 
 func (c *restoreRunCommand) printNext(again backup.Rewind) {
 	if again.Partitions == 0 {
-		fmt.Println("Kafka has not the topics of the backup: events since then are lost.")
+		fmt.Println("Kafka lacks the topics of the backup: events since then are lost.")
 	} else {
 		fmt.Printf("records that consumers read again from Kafka: %d\n", again.Records)
 	}
@@ -176,7 +176,7 @@ func erasuresOf(data string) string { return filepath.Join(data, "erasures") }
 func backupsOf(data string) string { return filepath.Join(data, "clickhouse", "backups") }
 
 type restoreAlignCommand struct {
-	Data       string             `name:"data" default:"./data" help:"Data directory of a lodestone up, for engines that are not given by address. They run for the time of the command."`
+	Data       string             `name:"data" default:"./data" help:"Data directory of a lodestone up, for engines that are not given by address. The engines run during the command."`
 	Cache      string             `name:"engine-cache" placeholder:"DIR" help:"Directory for the engines' programs, as for up."`
 	Process    processConfig      `embed:""`
 	Postgres   optionalPostgres   `embed:""`
@@ -212,7 +212,7 @@ func (c *restoreAlignCommand) Run(ctx context.Context) (err error) {
 type restoreResumeCommand struct {
 	Data     dataConfig      `embed:""`
 	Postgres postgres.Config `embed:""`
-	Send     bool            `name:"send-waiting" env:"-" help:"Also send what waited when the backup was made. It may have been sent since, and is then sent twice. Default: it is dropped; deliveries to webhooks stay in their log, from which they can be sent again."`
+	Send     bool            `name:"send-waiting" env:"-" help:"Also send mails and messages that were queued when the backup was made. Some may have been sent since, and are then sent twice. Default: they are dropped; webhook deliveries stay in their log, from which you can resend them."`
 }
 
 // Run resumes.
@@ -223,7 +223,7 @@ func (c *restoreResumeCommand) Run(ctx context.Context) error {
 			return err
 		}
 		if !paused {
-			return errors.New("nothing waits: there was no restore, or it was resumed")
+			return errors.New("nothing is paused: there was no restore, or it was resumed")
 		}
 		if err := backup.Resume(ctx, pool, c.Send); err != nil {
 			return err

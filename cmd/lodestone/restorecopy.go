@@ -19,9 +19,9 @@ type restoreCopyCommand struct {
 	Kafka      kafka.Config      `embed:""`
 	S3         blob.Config       `embed:""`
 	Backup     backup.Config     `embed:""`
-	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. That of a copy of the events after the first ends with -copy- and its number."`
+	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. For copies of the events after the first, -copy- and the number are appended."`
 	Name       string            `name:"backup" placeholder:"NAME" help:"Backup to restore. Default: the newest."`
-	Place      string            `arg:"" help:"Where backups are: a directory, or s3://bucket/prefix."`
+	Place      string            `arg:"" help:"Place of the backups: a directory, or s3://bucket/prefix."`
 }
 
 // Run restores the ClickHouse of a backup as a copy of the events.

@@ -15,7 +15,7 @@ import (
 type retentionCommand struct {
 	Data dataConfig           `embed:""`
 	Show retentionShowCommand `cmd:"" help:"Show how long events are kept."`
-	Set  retentionSetCommand  `cmd:"" help:"Set how many months events are kept. A longer time takes effect immediately, a shorter one after a day."`
+	Set  retentionSetCommand  `cmd:"" help:"Set for how many months events are kept. A longer time takes effect immediately, a shorter one after a day."`
 }
 
 type retentionShowCommand struct {
@@ -30,7 +30,7 @@ func (c *retentionShowCommand) Run(ctx context.Context) error {
 			return err
 		}
 		if !found {
-			fmt.Println("Events are retained for ever: no consumer has run yet, and no setting is stored.")
+			fmt.Println("Events are retained forever: no consumer has run yet, and no setting is stored.")
 			return nil
 		}
 		printRetention(os.Stdout, s)

@@ -20,7 +20,7 @@ import (
 const producerStart = 30 * time.Second
 
 type spoolCommand struct {
-	Send spoolSendCommand `cmd:"" help:"Send the spool of a collector that does not run to Kafka, and end when nothing is left."`
+	Send spoolSendCommand `cmd:"" help:"Send the spool of a stopped collector to Kafka, and exit when nothing is left."`
 }
 
 type spoolSendCommand struct {

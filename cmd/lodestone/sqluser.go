@@ -26,6 +26,6 @@ func (c *sqlUserCommand) Run(context.Context) error {
 	if _, err := os.Stdout.WriteString(text); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
-	fmt.Fprintf(os.Stderr, "Password of %s, which is shown this once: %s\n", c.Name, password)
+	fmt.Fprintf(os.Stderr, "Password of %s, shown only once: %s\n", c.Name, password)
 	return nil
 }

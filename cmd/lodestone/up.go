@@ -89,7 +89,7 @@ func (c *upCommand) check() error {
 	withSpool.Dir = "spool" // there is always one
 	var shut error
 	if c.Collector.TLS.ClientCA != "" {
-		shut = config.Invalid("--collector-tls-client-ca", "shuts this process out, which reports downloads to its collector and has no client certificate",
+		shut = config.Invalid("--collector-tls-client-ca", "excludes this process, which reports downloads to its collector and has no client certificate",
 			"leave it out, or run the collector by itself")
 	}
 	return errors.Join(shut, checkSpool(c.Collector, withSpool), validate(c.Site, c.Admin, c.Trace, c.Drain, c.Engines, c.Limits, c.Crud, c.Query, c.Collector, c.Spool, c.Consumer, c.Mirror, c.Retention, c.Quota, c.Erasure))

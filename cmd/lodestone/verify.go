@@ -30,12 +30,12 @@ type verifyCommand struct {
 	Process    processConfig     `embed:""`
 	Kafka      kafka.Config      `embed:""`
 	ClickHouse clickhouse.Config `embed:""`
-	Others     string            `name:"clickhouse-other-copies" placeholder:"N=HOST:PORT,…" help:"Further copies of the events, which are compared with that of the ClickHouse URL by partition and offset, as for query."`
+	Others     string            `name:"clickhouse-other-copies" placeholder:"N=HOST:PORT,…" help:"Further copies of the events to compare with the copy of the ClickHouse URL, by partition and offset. The format is that of query."`
 	Postgres   postgres.Config   `embed:""`
-	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. That of a copy of the events after the first ends with -copy- and its number."`
-	Since      pointInTime       `name:"since" placeholder:"TIME" help:"Only from this time on: an RFC 3339 time, a date, or a duration before now such as 24h."`
-	Until      pointInTime       `name:"until" placeholder:"TIME" help:"Only before this time, in the same format."`
-	Person     string            `name:"person" placeholder:"ADDRESS" help:"Instead of comparing, look for what the databases have of this email address. Fails if there is anything."`
+	Group      string            `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. For copies of the events after the first, -copy- and the number are appended."`
+	Since      pointInTime       `name:"since" placeholder:"TIME" help:"Start time: an RFC 3339 time, a date, or a duration before now such as 24h."`
+	Until      pointInTime       `name:"until" placeholder:"TIME" help:"End time, in the same format."`
+	Person     string            `name:"person" placeholder:"ADDRESS" help:"Instead of comparing, search the databases for data about this email address. Fails if there is any."`
 }
 
 func (c *verifyCommand) check() error {

@@ -69,7 +69,7 @@ func TestDeadLettersAndVerify(t *testing.T) {
 	require.Contains(t, lodestone(0, "dead-letters", "discard", origin, "--why", "a test"), "discarded: 1")
 	require.NotContains(t, lodestone(0, "dead-letters", "list"), origin)
 	require.Contains(t, lodestone(0, "dead-letters", "list", "--state", "discarded"), origin)
-	require.Contains(t, lodestone(1, "dead-letters", "replay", origin), "1 of the dead letters asked for were not replayed")
+	require.Contains(t, lodestone(1, "dead-letters", "replay", origin), "1 requested dead letters were not replayed")
 	require.Contains(t, lodestone(0, "dead-letters", "replay", "--all"), "again: 0", "nothing is open, and nothing failed")
 	require.Contains(t, lodestone(0, "recount"), "links counted: 0")
 

@@ -25,11 +25,11 @@ import (
 type AccessLink struct {
 	ID            uuid.UUID  `json:"id" format:"uuid" doc:"Unique identifier."`
 	LeadMagnetID  uuid.UUID  `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet that the link opens."`
-	GenericLinkID *uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it came from."`
+	GenericLinkID *uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link through which it was created."`
 	SubmissionID  *uuid.UUID `json:"submission_id" format:"uuid" doc:"Submission that it was created for."`
 	Email         *string    `json:"email" doc:"Email address of the recipient; null for a key without the scope leads."`
-	Source        Source     `json:"source" enum:"api,mail,form" doc:"How the URL was handed out: by the API (api), only in a mail to the address (mail), or in the browser that submitted a form without verification (form)."`
-	URL           *string    `json:"url" doc:"Full URL. Anyone with it can open the document. Null for a key without the scope leads, and if the key that it was encrypted with is lost."`
+	Source        Source     `json:"source" enum:"api,mail,form" doc:"How the URL was delivered: by the API (api), only in a mail to the address (mail), or in the browser that submitted a form without verification (form)."`
+	URL           *string    `json:"url" doc:"Full URL. Anyone with it can open the document. Null for a key without the scope leads, or if its encryption key is lost."`
 	TrackingToken *string    `json:"tracking_token" doc:"Token with which events of this link are sent to the collector; null for a key without the scope write."`
 	MaxViews      *int32     `json:"max_views" doc:"How many times it can be opened; null for no limit."`
 	ViewCount     int64      `json:"view_count" doc:"Views so far."`

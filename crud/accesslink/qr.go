@@ -18,7 +18,7 @@ func (l *Links) registerCode(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "get-access-link-qr", Method: "GET", Path: path + "/{id}/qr", Scope: auth.Leads, Tag: tag,
 		Summary:     "Get the QR code of an access link",
-		Description: "The code holds the link's URL: who scans it opens the document as the recipient. It has a quiet zone, and error correction of at least level M.",
+		Description: "The code contains the link's URL: anyone who scans it opens the document as the recipient. It has a quiet zone, and error correction of at least level M.",
 		Answers:     qr.Answers(), Errors: []problem.Code{problem.Conflict},
 	}, l.getCode)
 }

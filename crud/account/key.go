@@ -28,7 +28,7 @@ type APIKey struct {
 	CreatedBy  *uuid.UUID   `json:"created_by" format:"uuid" doc:"Id of the key that created it; null if the operator or a person created it."`
 	CreatedAt  api.Time     `json:"created_at" doc:"When it was created."`
 	ExpiresAt  *api.Time    `json:"expires_at" doc:"When it expires; null for never."`
-	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used, accurate to some seconds."`
+	LastUsedAt *api.Time    `json:"last_used_at" doc:"When it was last used, accurate to a few seconds."`
 }
 
 // NewAPIKey is a key just created, with its text.
@@ -90,13 +90,13 @@ func (s *Self) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-key", Method: "POST", Path: keysPath, Scope: auth.Keys, Tag: tag, Status: 201, Secret: true,
 		Summary:     "Create an API key",
-		Description: "The new key can only have scopes of the key that creates it. It expires no later than that key, and is revoked with it.",
+		Description: "The new key can only have scopes of the key that creates it, expires no later than that key, and is revoked with it.",
 		Errors:      []problem.Code{problem.LimitReached},
 	}, s.createKey)
 	api.Register(a, api.Operation{
 		ID: "revoke-key", Method: "DELETE", Path: keysPath + "/{id}", Scope: auth.Keys, Tag: tag, Status: 204,
 		Summary:     "Revoke an API key",
-		Description: "Within a second every process refuses the key. The same holds for every key that was created with it, directly or indirectly.",
+		Description: "Within a second, every process refuses the key and all keys created with it, directly or indirectly.",
 	}, s.revokeKey)
 }
 
@@ -144,7 +144,7 @@ func (s *Self) createKey(ctx context.Context, in *createKeyInput) (*api.Answer[N
 	}
 	for _, s := range scopes {
 		if !caller.Has(s) {
-			return nil, problem.New(problem.Forbidden, "A key can make keys with its own scopes only, and this one lacks "+string(s)+".")
+			return nil, problem.New(problem.Forbidden, "A key can create only keys with its own scopes, and this one lacks "+string(s)+".")
 		}
 	}
 	id, err := uuid.NewV7()

@@ -27,15 +27,15 @@ type Account struct {
 	Limits Allowance `json:"limits" doc:"Limits of the account."`
 	Usage  Usage     `json:"usage" doc:"Usage of the account."`
 
-	NotifyEmail *string          `json:"notify_email" doc:"Address for mails about new leads, readers, weeks and disabled webhooks; null if no mails are sent."`
-	Confirmed   bool             `json:"notify_email_confirmed" doc:"Whether the reader of notify_email agreed to get mails. Until then, only the mail that asks is sent to it."`
+	NotifyEmail *string          `json:"notify_email" doc:"Address for mails about new leads, readers and disabled webhooks, and for the weekly report; null if no mails are sent."`
+	Confirmed   bool             `json:"notify_email_confirmed" doc:"Whether the owner of notify_email agreed to get mails. Until then, it gets only the mail that asks for consent."`
 	Notify      notify           `json:"notify" doc:"When mails about leads are sent: for each lead, once a day (after 05:00 in the account's time zone, about the previous day), or never. Mails about disabled webhooks are sent immediately, unless it is none."`
-	Readings    notify           `json:"reading_notices" doc:"When mails about readers are sent, who opened a document for the first time, finished it, downloaded it or came back after a day: when their visit is over, once a day, or never. A generic link can have a setting of its own."`
-	Weekly      bool             `json:"weekly_report" doc:"Whether a report about the past week is sent to notify_email on Mondays, after 07:00 in the account's time zone. If the address is that of one of the account's people, their own setting decides."`
-	BrandColor  *string          `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. If its contrast is too low, the pages darken or lighten it."`
-	BrandFont   font             `json:"brand_font" doc:"Typeface of the account's pages: that of the visitor's system, or Inter, which the pages load."`
-	Language    *locale.Language `json:"language" doc:"Language of the account's pages and mails; null for that of each visitor, and English for the owner's mails."`
-	Timezone    string           `json:"timezone" doc:"Time zone of the account, as its IANA name. Mails to the owner give times in it."`
+	Readings    notify           `json:"reading_notices" doc:"When mails are sent about readers who opened a document for the first time, finished it, downloaded it or came back after a day: when the visit is over, once a day, or never. A generic link can have its own setting."`
+	Weekly      bool             `json:"weekly_report" doc:"Whether a report about the past week is sent to notify_email on Mondays, after 07:00 in the account's time zone. If the address belongs to one of the account's people, their own setting decides."`
+	BrandColor  *string          `json:"brand_color" doc:"Accent colour of the account's pages, as #rrggbb; null for the default. Pages darken or lighten it if its contrast is too low."`
+	BrandFont   font             `json:"brand_font" doc:"Typeface of the account's pages: the visitor's system font, or Inter, which the pages load."`
+	Language    *locale.Language `json:"language" doc:"Language of the account's pages and mails; null for each visitor's language, and English in mails to the owner."`
+	Timezone    string           `json:"timezone" doc:"Time zone of the account, as its IANA name. Mails to the owner use it."`
 	CreatedAt   api.Time         `json:"created_at" doc:"When it was created."`
 }
 
@@ -158,7 +158,7 @@ type updateInput struct {
 type changedAccount struct {
 	Name        *string                     `json:"name" required:"false" nullable:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Name of the account. Its pages and mails show it."`
 	BrandFont   *font                       `json:"brand_font" required:"false" nullable:"false" doc:"Typeface of the account's pages."`
-	Language    api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the account's pages and mails; null for that of each visitor, and English for the owner's mails."`
+	Language    api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the account's pages and mails; null for each visitor's language, and English in mails to the owner."`
 	Timezone    *string                     `json:"timezone" required:"false" nullable:"false" minLength:"1" maxLength:"64" doc:"Time zone of the account, as its IANA name, such as Europe/Berlin."`
 	NotifyEmail api.Change[string]          `json:"notify_email" required:"false" format:"email" maxLength:"254" doc:"Address for mails about new leads, readers, weeks and disabled webhooks, once it is confirmed. A mail asks for the confirmation; set the same address again to repeat that mail. null: no notices."`
 	Notify      *notify                     `json:"notify" required:"false" nullable:"false" doc:"When mails about leads are sent."`

@@ -21,8 +21,8 @@ import (
 // State holds the HTML for an owner's page, and the use of the form there.
 type State struct {
 	Script            string    `json:"script" doc:"HTML for your own page, which shows the form."`
-	AllowedOrigins    []string  `json:"allowed_origins" nullable:"false" doc:"Origins of pages that may show the form: change them with PATCH of the link."`
-	ContentPolicy     string    `json:"content_security_policy" doc:"What a Content-Security-Policy of your page has to allow."`
+	AllowedOrigins    []string  `json:"allowed_origins" nullable:"false" doc:"Origins of pages that may show the form. Change them with a PATCH of the link."`
+	ContentPolicy     string    `json:"content_security_policy" doc:"Sources that your page's Content-Security-Policy must allow."`
 	LastSeenAt        *api.Time `json:"last_seen_at" doc:"When a page of an allowed origin last loaded the form, accurate to a minute; null for never."`
 	LastSeenOrigin    *string   `json:"last_seen_origin" doc:"Origin of that page."`
 	LastRefusedAt     *api.Time `json:"last_refused_at" doc:"When a page of another origin last asked for the form, accurate to a minute; null for never."`
@@ -32,9 +32,8 @@ type State struct {
 func (f *Forms) registerState(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "get-generic-link-embed", Method: http.MethodGet, Path: "/api/v1/generic-links/{id}/embed", Scope: auth.Read, Tag: "Generic links",
-		Summary: "Get the HTML that shows the form on your own page, and whether it works",
-		Description: "Paste the value of script into a page whose origin is among allowed_origins. last_seen_at then tells when the page last loaded the form; " +
-			"last_refused_origin names a page whose origin is missing.",
+		Summary:     "Get the HTML that shows the form on your own page, and whether it works",
+		Description: "Paste the value of script into a page whose origin is among allowed_origins. last_seen_at then shows when the page last loaded the form; last_refused_origin names a missing origin.",
 	}, f.state)
 }
 

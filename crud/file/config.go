@@ -9,7 +9,7 @@ import (
 
 // Config is the setting of where files are stored.
 type Config struct {
-	Store string      `name:"file-store" placeholder:"s3://BUCKET/PREFIX" help:"Bucket for the files of lead magnets. Default: they are stored in Postgres. Files that are stored already stay where they are."`
+	Store string      `name:"file-store" placeholder:"s3://BUCKET/PREFIX" help:"Bucket for the files of lead magnets. Default: they are stored in Postgres. Existing files stay where they are."`
 	S3    blob.Config `embed:""`
 }
 

@@ -192,7 +192,7 @@ func (f *Upload) receive(body io.Reader, u UploadRules) (err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return tooSlow(err)
 	case err != nil:
-		return problem.Invalid(problem.Field{Field: UploadPart, Message: "could not be received to its end"}).Because(err)
+		return problem.Invalid(problem.Field{Field: UploadPart, Message: "could not be received completely"}).Because(err)
 	case f.Size == 0:
 		return problem.Invalid(problem.Field{Field: UploadPart, Message: "is empty: send " + u.What})
 	}

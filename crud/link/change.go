@@ -38,14 +38,14 @@ type changedGenericLink struct {
 	ButtonText          api.Change[string]          `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; null for the default, which describes the action."`
 	ConsentText         api.Change[string]          `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to; null removes it."`
 	PrivacyURL          api.Change[string]          `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice; null clears it."`
-	Language            api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the page and of its mails; null for that of the account, or else the visitor's."`
+	Language            api.Change[locale.Language] `json:"language" required:"false" doc:"Language of the page and of its mails; null for the account's language, or the visitor's if the account has none."`
 	ShowContents        *bool                       `json:"show_contents" required:"false" nullable:"false" doc:"Whether the page shows the document's table of contents."`
 	ShowPages           *bool                       `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages."`
-	ShowReaders         *bool                       `json:"show_readers" required:"false" nullable:"false" doc:"Whether the page shows how many people have read the document, once they are ten."`
+	ShowReaders         *bool                       `json:"show_readers" required:"false" nullable:"false" doc:"Whether the page shows how many people have read the document, once there are ten."`
 	RedirectURL         api.Change[string]          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to; null leads to the document."`
 	ReadingNotices      api.Change[notices]         `json:"reading_notices" required:"false" doc:"When the owner gets mails about readers who came through the page; null for the account's setting."`
 	ExpiresAt           api.Change[string]          `json:"expires_at" required:"false" format:"date-time" doc:"When the page closes (ISO 8601, in the future); null for never."`
-	AccessDays          api.Change[int32]           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links that the form gives from now on work; null for no end."`
+	AccessDays          api.Change[int32]           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links created by the form from now on work; null for no end."`
 	AllowedOrigins      []string                    `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form. An empty list allows none."`
 }
 

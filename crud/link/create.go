@@ -35,14 +35,14 @@ type newGenericLink struct {
 	ButtonText          *string          `json:"button_text" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of the form's button; the default describes the action."`
 	ConsentText         *string          `json:"consent_text" required:"false" minLength:"1" maxLength:"1000" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 1000 characters, not only blanks" doc:"Text that a visitor must agree to, shown next to a box to tick."`
 	PrivacyURL          *string          `json:"privacy_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/privacy" doc:"http or https URL of the privacy notice."`
-	Language            *locale.Language `json:"language" required:"false" doc:"Language of the page and of its mails; null for that of the account, or else the visitor's."`
+	Language            *locale.Language `json:"language" required:"false" doc:"Language of the page and of its mails; null for the account's language, or the visitor's if the account has none."`
 	ShowContents        *bool            `json:"show_contents" required:"false" nullable:"false" doc:"Whether the page shows the document's table of contents; true by default."`
 	ShowPages           *bool            `json:"show_pages" required:"false" nullable:"false" doc:"Whether the page shows blurred pictures of inside pages; true by default."`
-	ShowReaders         bool             `json:"show_readers" required:"false" default:"false" doc:"Whether the page shows how many people have read the document, once they are ten."`
-	RedirectURL         *string          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to instead of the document, whose link then comes by mail."`
+	ShowReaders         bool             `json:"show_readers" required:"false" default:"false" doc:"Whether the page shows how many people have read the document, once there are ten."`
+	RedirectURL         *string          `json:"redirect_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/thanks" doc:"http or https URL that the form leads to instead of the document. The document's link then comes by mail."`
 	ReadingNotices      *notices         `json:"reading_notices" required:"false" doc:"When the owner gets mails about readers who came through the page; null for the account's setting."`
 	ExpiresAt           *string          `json:"expires_at" required:"false" format:"date-time" doc:"When the page closes (ISO 8601, in the future); null for never."`
-	AccessDays          *int32           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links given by the form work; null for no end."`
+	AccessDays          *int32           `json:"access_expires_after_days" required:"false" minimum:"1" maximum:"3650" doc:"Days for which personal links created by the form work; null for no end."`
 	AllowedOrigins      []string         `json:"allowed_origins" required:"false" nullable:"false" maxItems:"20" doc:"Origins of your own pages that may show the form, such as https://www.example.com."`
 }
 
@@ -144,7 +144,7 @@ func (l *Links) create(ctx context.Context, in *createInput) (*api.Answer[Generi
 			return fmt.Errorf("read lead magnet: %w", err)
 		}
 		if !offered.IsActive {
-			return problem.New(problem.Conflict, "The lead magnet is not active: activate it before making links to it.")
+			return problem.New(problem.Conflict, "The lead magnet is not active: activate it before creating links to it.")
 		}
 		if err := account.Reserve(ctx, tx, l.plans, account.GenericLinks, 1); err != nil {
 			return err

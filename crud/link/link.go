@@ -41,14 +41,14 @@ type GenericLink struct {
 	ConsentText         *string            `json:"consent_text" doc:"Text that a visitor must agree to."`
 	PrivacyURL          *string            `json:"privacy_url" doc:"URL of the privacy notice."`
 	RedirectURL         *string            `json:"redirect_url" doc:"URL that the form leads to; null: to the document."`
-	Language            *locale.Language   `json:"language" doc:"Language of the page and of its mails; null for that of the account, or else the visitor's."`
+	Language            *locale.Language   `json:"language" doc:"Language of the page and of its mails; null for the account's language, or the visitor's if the account has none."`
 	ShowContents        bool               `json:"show_contents" doc:"Whether the page shows the document's table of contents."`
 	ShowPages           bool               `json:"show_pages" doc:"Whether the page shows blurred pictures of inside pages."`
-	ShowReaders         bool               `json:"show_readers" doc:"Whether the page shows how many people have read the document, once they are ten."`
+	ShowReaders         bool               `json:"show_readers" doc:"Whether the page shows how many people have read the document, once there are ten."`
 	AllowedOrigins      []string           `json:"allowed_origins" nullable:"false" doc:"Origins of your own pages that may show the form."`
 	ReadingNotices      *notices           `json:"reading_notices" doc:"When the owner gets mails about readers who came through the page: for each visit that matters, once a day, or never; null for the account's setting."`
 	ExpiresAt           *api.Time          `json:"expires_at" doc:"When the page closes; null for never."`
-	AccessDays          *int32             `json:"access_expires_after_days" doc:"Days for which personal links given by the form work; null for no end."`
+	AccessDays          *int32             `json:"access_expires_after_days" doc:"Days for which personal links created by the form work; null for no end."`
 	SubmissionCount     int64              `json:"submission_count" doc:"Submissions so far."`
 	ViewCount           int64              `json:"view_count" doc:"Views of the page by people so far. Each visitor counts at most once a minute."`
 	Active              bool               `json:"active" doc:"Whether the page is open."`
@@ -113,7 +113,7 @@ func (l *Links) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "delete-generic-link", Method: "DELETE", Path: path + "/{id}", Scope: auth.Write, Tag: tag, Status: 204,
 		Timeout: deleteTimeout,
-		Summary: "Delete a generic link and its submissions", Description: "Access links that were created through it stay.",
+		Summary: "Delete a generic link and its submissions", Description: "Access links created through it stay.",
 	}, l.delete)
 	l.registerThumbnail(a)
 	l.registerTracking(a)

@@ -18,8 +18,8 @@ func (l *Links) registerCode(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "get-generic-link-qr", Method: "GET", Path: path + "/{id}/qr", Scope: auth.Read, Tag: tag,
 		Summary: "Get the QR code of a generic link",
-		Description: "The code holds the link's URL and the campaign parameters of the request, so that the visits of a poster or a slide count under " +
-			"their own source. It has a quiet zone, and as much error correction as fits its size: at least level M.",
+		Description: "The code contains the link's URL and the campaign parameters of the request, so that visits from a poster or a slide have " +
+			"their own source. It has a quiet zone, and as much error correction as its size allows, at least level M.",
 		Answers: qr.Answers(),
 	}, l.getCode)
 }

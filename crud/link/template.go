@@ -20,12 +20,12 @@ import (
 type Template struct {
 	ID        uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	Name      string    `json:"name" doc:"Name of the template."`
-	Source    *string   `json:"source" doc:"Value of utm_source; null: the parameter is left out."`
-	Medium    *string   `json:"medium" doc:"Value of utm_medium; null: the parameter is left out."`
-	Campaign  *string   `json:"campaign" doc:"Value of utm_campaign; null: the parameter is left out."`
-	Content   *string   `json:"content" doc:"Value of utm_content; null: the parameter is left out."`
-	Term      *string   `json:"term" doc:"Value of utm_term; null: the parameter is left out."`
-	URL       *string   `json:"url" doc:"URL of the generic link that generic_link_id names, with the parameters; null without generic_link_id."`
+	Source    *string   `json:"source" doc:"Value of utm_source; null: the parameter is omitted."`
+	Medium    *string   `json:"medium" doc:"Value of utm_medium; null: the parameter is omitted."`
+	Campaign  *string   `json:"campaign" doc:"Value of utm_campaign; null: the parameter is omitted."`
+	Content   *string   `json:"content" doc:"Value of utm_content; null: the parameter is omitted."`
+	Term      *string   `json:"term" doc:"Value of utm_term; null: the parameter is omitted."`
+	URL       *string   `json:"url" doc:"URL of the generic link in generic_link_id, with the parameters; null without generic_link_id."`
 	CreatedAt api.Time  `json:"created_at" doc:"When it was created."`
 	UpdatedAt api.Time  `json:"updated_at" doc:"When it was last changed."`
 }
@@ -75,7 +75,7 @@ func (t *Templates) Register(a *api.API) {
 }
 
 type templateLinkInput struct {
-	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Generic link whose URL is to carry the parameters."`
+	GenericLinkID *uuid.UUID `query:"generic_link_id" doc:"Generic link whose URL gets the parameters."`
 }
 
 type listTemplatesInput struct {

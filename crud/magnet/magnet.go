@@ -32,9 +32,9 @@ type LeadMagnet struct {
 	Description      *string   `json:"description" doc:"Description of the document."`
 	Author           *string   `json:"author" doc:"Who wrote it, as landing pages show it. Without one, the first file sets it if its metadata names a person."`
 	AuthorAbout      *string   `json:"author_about" doc:"A sentence about the author."`
-	EndText          *string   `json:"end_text" doc:"Text behind the last page."`
-	EndButton        *string   `json:"end_button" doc:"Label of the button behind the last page."`
-	EndURL           *string   `json:"end_url" doc:"URL that the button behind the last page opens."`
+	EndText          *string   `json:"end_text" doc:"Text after the last page."`
+	EndButton        *string   `json:"end_button" doc:"Label of the button after the last page."`
+	EndURL           *string   `json:"end_url" doc:"URL that the button after the last page opens."`
 	Downloadable     bool      `json:"downloadable" doc:"Whether the reading page offers the file for download and printing."`
 	FileName         *string   `json:"file_name" doc:"Name of the file."`
 	FileSize         *int64    `json:"file_size" doc:"Size of the file in bytes."`
@@ -123,11 +123,11 @@ type newLeadMagnet struct {
 	Description *string `json:"description" required:"false" maxLength:"5000" format:"text" doc:"Description of the document."`
 	Author      *string `json:"author" required:"false" minLength:"1" maxLength:"100" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 100 characters, not only blanks" doc:"Who wrote it, as landing pages show it."`
 	AuthorAbout *string `json:"author_about" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"A sentence about the author."`
-	EndText     *string `json:"end_text" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"Text behind the last page."`
-	EndButton   *string `json:"end_button" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of a button behind the last page; needs end_url."`
-	EndURL      *string `json:"end_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/next" doc:"http or https URL that the button behind the last page opens; needs end_button."`
+	EndText     *string `json:"end_text" required:"false" minLength:"1" maxLength:"500" format:"text" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 500 characters, not only blanks" doc:"Text after the last page."`
+	EndButton   *string `json:"end_button" required:"false" minLength:"1" maxLength:"40" pattern:"[^\\s\u00a0\u00ad\u034f\u115f\u1160\u1680\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]" patternDescription:"a text of 1 to 40 characters, not only blanks" doc:"Label of a button after the last page; needs end_url."`
+	EndURL      *string `json:"end_url" required:"false" maxLength:"2048" pattern:"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]" patternDescription:"a full http or https URL, such as https://example.com/next" doc:"http or https URL that the button after the last page opens; needs end_button."`
 
-	Downloadable *bool `json:"downloadable" required:"false" nullable:"false" default:"true" doc:"Whether the reading page offers the file for download and printing. A browser that shows a document has its bytes: false keeps honest readers from a copy, and no one else."`
+	Downloadable *bool `json:"downloadable" required:"false" nullable:"false" default:"true" doc:"Whether the reading page offers the file for download and printing. A browser that shows a document has its bytes, so false does not stop a reader determined to copy it."`
 }
 
 func (m *Magnets) create(ctx context.Context, in *createInput) (*api.Answer[LeadMagnet], error) {

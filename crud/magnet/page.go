@@ -32,7 +32,7 @@ func (m *Magnets) registerPages(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "get-page-picture", Method: "GET", Path: path + "/{id}/pages/{page}/picture", Scope: auth.Read, Tag: tag,
 		Summary:     "Get a small picture of a page of a lead magnet",
-		Description: "The picture is 240 pixels wide. It is made when it is first asked for, which takes a moment, for the first 300 pages of versions that are still stored.",
+		Description: "The picture is 240 pixels wide. It is rendered at the first request, which takes a moment, and only for the first 300 pages of stored versions.",
 		Answers:     map[string]*jsonschema.Schema{"image/jpeg": jsonschema.Binary(), "image/png": jsonschema.Binary()},
 		Timeout:     renderTimeout,
 	}, m.pagePicture)

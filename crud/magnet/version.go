@@ -19,8 +19,8 @@ type Version struct {
 	FileSize   int64    `json:"file_size" doc:"Size of the file in bytes."`
 	PageCount  int32    `json:"page_count" doc:"Pages of the file."`
 	UploadedAt api.Time `json:"uploaded_at" doc:"When it was uploaded."`
-	Unreadable *int32   `json:"unreadable_page" doc:"Page that the browser of a reader could not show, the first of several; 0 for the whole document. null: no browser reported one."`
-	Stored     bool     `json:"stored" doc:"Whether the file is still stored. A replaced one is deleted once it is not read any more."`
+	Unreadable *int32   `json:"unreadable_page" doc:"First page that a reader's browser could not show; 0 for the whole document; null if no browser reported one."`
+	Stored     bool     `json:"stored" doc:"Whether the file is still stored. A replaced file is deleted once no one reads it any more."`
 }
 
 func (m *Magnets) registerVersions(a *api.API) {

@@ -10,8 +10,8 @@ import (
 
 // Config is the setting of erasing.
 type Config struct {
-	Log        string `name:"erasure-log" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where it is on record who was erased, outside the databases, so that a restored backup can be brought up to it: a directory, or a bucket of the store that --s3-endpoint names. It must not be in the backups of the databases. Default: erasures/ in the bucket of --file-store, or in the data directory of up. Without it no one can be erased, and a restored backup accepts links again that were revoked after it."`
-	BackupDays int    `name:"backup-days" default:"0" help:"Number of days for which backups of the databases are kept, which receipts of erasures state. 0: they state nothing."`
+	Log        string `name:"erasure-log" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Place of the record of erasures and revocations, from which they are repeated after a restore: a directory, or a bucket of the store at --s3-endpoint. It must not be in the backups of the databases. Default: erasures/ in the bucket of --file-store, or in the data directory of up. Without it, no one can be erased, and links revoked after a backup work again once it is restored."`
+	BackupDays int    `name:"backup-days" default:"0" help:"Number of days for which backups of the databases are kept. Receipts of erasures state it. 0: they state nothing."`
 }
 
 // maxBackupDays is ten years and more.

@@ -11,7 +11,7 @@ import (
 
 // PersonDocument is everything that an account stores about an address.
 type PersonDocument struct {
-	Email         string               `json:"email" doc:"Address that was asked for."`
+	Email         string               `json:"email" doc:"Requested address."`
 	PersonID      uuid.UUID            `json:"person_id" format:"uuid" doc:"The person in reports, in SQL, and in the audit log: a keyed hash of the address."`
 	ExportedAt    api.Time             `json:"exported_at" doc:"When the document was created."`
 	Submissions   []PersonSubmission   `json:"submissions" nullable:"false" doc:"Forms that were sent with the address, oldest first."`
@@ -19,8 +19,8 @@ type PersonDocument struct {
 	AccessLinks   []PersonAccessLink   `json:"access_links" nullable:"false" doc:"Personal links, oldest first."`
 	Sessions      []PersonSession      `json:"sessions" nullable:"false" doc:"Openings of these links, oldest first."`
 	Downloads     []PersonDownload     `json:"downloads" nullable:"false" doc:"Downloads in these sessions, oldest first."`
-	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links and of those that were deleted, as lines of the export of events (GET /api/v1/analytics/export) with visitor=true."`
-	AuditLog      []user.Entry         `json:"audit_log" nullable:"false" doc:"What was done to these submissions and links, and what a user with the address did."`
+	Events        []PersonEvent        `json:"events" nullable:"false" doc:"Events of these links and of deleted ones, as lines of the export of events (GET /api/v1/analytics/export) with visitor=true."`
+	AuditLog      []user.Entry         `json:"audit_log" nullable:"false" doc:"Changes of these submissions and links, and actions of a user with the address."`
 }
 
 // PersonSubmission is a form that was sent with an address.
@@ -31,7 +31,7 @@ type PersonSubmission struct {
 	Name          *string            `json:"name" doc:"Name; null if none was given."`
 	SubmittedAt   api.Time           `json:"submitted_at"`
 	UTM           *map[string]string `json:"utm" doc:"Parameters of the landing page's URL; null if there were none."`
-	Referrer      *string            `json:"referrer" doc:"Page before the landing page, without its query."`
+	Referrer      *string            `json:"referrer" doc:"Referrer of the landing page, without its query."`
 	ConsentText   *string            `json:"consent_text" doc:"What the visitor agreed to."`
 	PrivacyURL    *string            `json:"privacy_url" doc:"Privacy policy that was linked."`
 	ConsentedAt   *api.Time          `json:"consented_at"`
@@ -44,11 +44,11 @@ type PersonSubmission struct {
 // PersonVerification is a mail that asks to confirm an address.
 type PersonVerification struct {
 	SubmissionID uuid.UUID `json:"submission_id" format:"uuid"`
-	Email        string    `json:"email" doc:"Address, as typed that time."`
+	Email        string    `json:"email" doc:"Address, as typed in that form."`
 	Language     string    `json:"language" doc:"Language of the page and the mail."`
 	SentAt       api.Time  `json:"sent_at" doc:"When the last mail was sent."`
 	ExpiresAt    api.Time  `json:"expires_at"`
-	UsedAt       *api.Time `json:"used_at" doc:"When it confirmed the address."`
+	UsedAt       *api.Time `json:"used_at" doc:"When the address was confirmed."`
 }
 
 // PersonAccessLink is a personal link.
@@ -58,9 +58,9 @@ type PersonAccessLink struct {
 	GenericLinkID *uuid.UUID         `json:"generic_link_id" format:"uuid"`
 	SubmissionID  *uuid.UUID         `json:"submission_id" format:"uuid"`
 	Email         string             `json:"email" doc:"Address, as typed."`
-	Source        string             `json:"source" enum:"api,mail,form" doc:"How its URL was handed out."`
+	Source        string             `json:"source" enum:"api,mail,form" doc:"How its URL was delivered."`
 	UTM           *map[string]string `json:"utm" doc:"Parameters of the submission that it was created for."`
-	Referrer      *string            `json:"referrer" doc:"Page before the landing page of that submission."`
+	Referrer      *string            `json:"referrer" doc:"Referrer of the landing page of that submission."`
 	OpenedCount   int32              `json:"opened_count" doc:"How often it was opened."`
 	ViewCount     int64              `json:"view_count" doc:"Sessions with a viewed page."`
 	FirstViewedAt *api.Time          `json:"first_viewed_at"`
@@ -79,7 +79,7 @@ type PersonSession struct {
 	MagnetVersion int32     `json:"magnet_version" doc:"Version of the document."`
 	StartedAt     api.Time  `json:"started_at"`
 	LastActiveAt  api.Time  `json:"last_active_at"`
-	EndedAt       *api.Time `json:"ended_at" doc:"Null if it may go on."`
+	EndedAt       *api.Time `json:"ended_at" doc:"Null if it may continue."`
 	Pages         []int32   `json:"pages" nullable:"false" doc:"Pages viewed."`
 	DurationMS    int64     `json:"duration_ms" doc:"Visible time."`
 }

@@ -43,7 +43,7 @@ func NewEraser(c Config, d EraserDeps) *Eraser { return &Eraser{d, c.BackupDays}
 
 // Removed is how many things of each kind an erasure removed from Postgres.
 type Removed struct {
-	Submissions int   `json:"submissions" doc:"Forms that were sent with the address."`
+	Submissions int   `json:"submissions" doc:"Forms sent with the address."`
 	AccessLinks int   `json:"access_links" doc:"Personal links. Their events are blanked."`
 	Sessions    int64 `json:"sessions" doc:"Openings of these links."`
 	Downloads   int64 `json:"downloads" doc:"Downloads in these sessions."`
@@ -79,7 +79,7 @@ func (e *Eraser) erase(ctx context.Context, account uuid.UUID, address email.Add
 // record puts an erasure into the log. The error is a problem.
 func (e *Eraser) record(ctx context.Context, entry Entry) error {
 	if err := e.deps.Log.Append(ctx, entry); err != nil {
-		return problem.New(problem.Unavailable, "The erasure cannot be put on record, so nothing was erased. Try again.").Because(err)
+		return problem.New(problem.Unavailable, "The erasure cannot be recorded, so nothing was erased. Try again.").Because(err)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func events(ctx context.Context, a http.Handler, link uuid.UUID, list []PersonEv
 	switch answer.StatusCode {
 	case http.StatusOK:
 	case http.StatusTooManyRequests:
-		return nil, problem.New(problem.RateLimited, "The account has as many exports running as it may, or has begun too many within a minute. Try again in a minute.")
+		return nil, problem.New(problem.RateLimited, "The account has reached its limit of running exports, or has started too many within a minute. Try again in a minute.")
 	default:
 		return nil, unread(answer)
 	}

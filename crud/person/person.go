@@ -45,10 +45,11 @@ const (
 func (p *Persons) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "export-person", Method: "POST", Path: path + "/export", Scope: auth.Privacy, Also: []auth.Scope{auth.Read}, Tag: tag, Safe: true, Audited: true, Timeout: exportTimeout,
-		Summary: "Export everything that is stored about an address",
-		Description: "One document with what the account stores about an address: submissions, access links with their sessions, downloads and events, and entries of the " +
-			"audit log. Secrets that open documents or confirm addresses are left out. So is what queues hold for at most seven days: mails, notices, messages to " +
-			"webhooks, downloads to be reported, and answers to repeated requests. It tells of the same submissions and links.",
+		Summary: "Export everything stored about an address",
+		Description: "One document with everything the account stores about an address: submissions, access links with their sessions, downloads " +
+			"and events, and entries of the audit log. It omits secrets that open documents or confirm addresses. It also omits queued " +
+			"data, which is kept for at most seven days and concerns the same submissions and links: mails, notices, webhook messages, " +
+			"downloads to be reported, and answers to repeated requests.",
 		BodyExample: map[string]any{"email": "ada@example.com"},
 		Errors:      []problem.Code{problem.ValidationError, problem.RateLimited, problem.Conflict},
 	}, func(ctx context.Context, in *exportInput) (*api.Answer[PersonDocument], error) {
@@ -56,19 +57,19 @@ func (p *Persons) Register(a *api.API) {
 	})
 	api.Register(a, api.Operation{
 		ID: "erase-person", Method: "POST", Path: path + "/erase", Scope: auth.Privacy, Tag: tag, Status: http.StatusCreated, Timeout: eraseTimeout,
-		Summary: "Erase everything that is stored about an address",
-		Description: "Removes the submissions, access links and sessions of the address. Queues (mails, messages to webhooks, answers to repeated requests) " +
-			"have nothing of it from queues_until on. Events stay, with their page and time, and lose everything else within seven days; records in Kafka go with their retention time. " +
-			"What was delivered to webhooks and chat programs is with its receiver. The answer has a receipt, and get-erasure has one again when the events are blank. " +
-			"An address about which nothing is stored is no error. It cannot be undone.",
+		Summary: "Erase everything stored about an address",
+		Description: "Removes the submissions, access links and sessions of the address. Queues (mails, webhook messages, answers to repeated requests) contain none of its data from queues_until on. Events stay, " +
+			"with their page and time, and lose everything else within seven days. Records in Kafka expire with its retention. Data " +
+			"delivered to webhooks and chat programs stays with the recipients. The answer has a receipt; get-erasure returns a new one " +
+			"when the events are blank. It is not an error if nothing is stored about the address. An erasure cannot be undone.",
 		BodyExample: map[string]any{"email": "ada@example.com"},
 		Errors:      []problem.Code{problem.ValidationError, problem.Conflict},
 	}, p.erase)
 	api.Register(a, api.Operation{
 		ID: "get-erasure", Method: "GET", Path: erasures + "/{id}", Scope: auth.Privacy, Tag: tag,
 		Summary: "Get an erasure",
-		Description: "What was erased, when, and until when records and backups hold it, with a receipt: a JSON Web Signature (EdDSA) of the other fields. The keys that verify it are at " +
-			KeysPath + ", for everyone.",
+		Description: "What was erased, when, and until when records and backups contain it, with a receipt: a JSON Web Signature (EdDSA) of the other fields. The public keys to verify it are at " +
+			KeysPath + ".",
 	}, p.erasure)
 	a.Handle("GET "+KeysPath, http.HandlerFunc(p.deps.Eraser.serveKeys))
 }

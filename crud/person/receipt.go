@@ -31,14 +31,14 @@ type PersonErasure struct {
 	ID           uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	AccountID    uuid.UUID `json:"account_id" format:"uuid" doc:"Account that stored the data."`
 	PersonID     uuid.UUID `json:"person_id" format:"uuid" doc:"The person in reports and in SQL: a keyed hash of the address, which is not kept."`
-	ErasedAt     api.Time  `json:"erased_at" doc:"What was stored until then is erased."`
+	ErasedAt     api.Time  `json:"erased_at" doc:"Data stored before this time is erased."`
 	Removed      Removed   `json:"removed" doc:"What was removed from Postgres."`
-	Blanked      bool      `json:"events_blanked" doc:"Whether the events and the copies for SQL hold nothing of the person any more."`
-	BlankedAt    *api.Time `json:"events_blanked_at" doc:"When that was so; null: not yet."`
-	DueAt        api.Time  `json:"events_due_at" doc:"When it is so at the latest."`
-	QueuesUntil  api.Time  `json:"queues_until" doc:"When queues have dropped what they had of the person: mails, messages to webhooks, downloads to be reported, and answers to repeated requests."`
-	RecordsUntil *api.Time `json:"records_until" doc:"When Kafka and the spools of collectors have dropped the records of these events and their dead letters; null: not known until the events are blanked, or if one of them keeps records forever."`
-	BackupsUntil *api.Time `json:"backups_until" doc:"When the last backup that holds the person is deleted, as the installation states it (--backup-days): so many days after the events were blanked, since a backup until then has them; null: not known until the events are blanked, or it states nothing."`
+	Blanked      bool      `json:"events_blanked" doc:"Whether the events and the copies for SQL no longer contain data of the person."`
+	BlankedAt    *api.Time `json:"events_blanked_at" doc:"When that was the case; null: not yet."`
+	DueAt        api.Time  `json:"events_due_at" doc:"When that is the case at the latest."`
+	QueuesUntil  api.Time  `json:"queues_until" doc:"When queues no longer contain data of the person: mails, webhook messages, downloads to be reported, and answers to repeated requests."`
+	RecordsUntil *api.Time `json:"records_until" doc:"When Kafka and the collectors' spools have dropped the records of these events and their dead letters. Null until the events are blanked, or if one of them keeps records forever."`
+	BackupsUntil *api.Time `json:"backups_until" doc:"When the last backup with the person's data is deleted: --backup-days after the events were blanked, since backups until then contain them. Null until the events are blanked, or if the installation does not state the days."`
 	Receipt      string    `json:"receipt" doc:"The fields above, as a JSON Web Signature."`
 }
 

@@ -46,7 +46,7 @@ var nameForm = regexp.MustCompile(`^([0-9a-f]{32})\.(jpg|png)$`)
 // serve answers with a picture. Its name cannot be guessed, so it asks for no key; and it is never
 // another one, so whoever has it need not ask again.
 func (s *ImageStore) serve(w http.ResponseWriter, r *http.Request) error {
-	missing := problem.New(problem.NotFound, "There is no picture at this address, or not any more.")
+	missing := problem.New(problem.NotFound, "There is no picture at this address, or it was removed.")
 	name := nameForm.FindStringSubmatch(r.PathValue("name"))
 	if name == nil {
 		return missing

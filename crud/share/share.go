@@ -99,7 +99,7 @@ type Share struct {
 type NewShare struct {
 	ID           uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
 	LeadMagnetID uuid.UUID `json:"lead_magnet_id" format:"uuid" doc:"Lead magnet whose statistics it shows."`
-	URL          string    `json:"url" doc:"Full URL. Whoever has it, and the password if there is one, sees the statistics. It is shown only once."`
+	URL          string    `json:"url" doc:"Full URL. Anyone with it, and the password if there is one, can see the statistics. It is shown only once."`
 	Name         *string   `json:"name" doc:"Name of the link, which its page does not show."`
 	HasPassword  bool      `json:"has_password" doc:"Whether its page asks for a password."`
 	ExpiresAt    *api.Time `json:"expires_at" doc:"When it expires; null for never."`
@@ -122,8 +122,8 @@ func (s *Shares) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-share", Method: http.MethodPost, Path: path, Scope: auth.Write, Also: []auth.Scope{auth.Read}, Tag: tag, Status: 201, Secret: true,
 		Summary: "Create a link that shows the statistics of a lead magnet",
-		Description: "Whoever has the link sees the funnel, how far readers come, and readers by day; nothing about single people. The URL is shown only once: " +
-			"the token in it is stored as a hash.",
+		Description: "Anyone with the link can see the funnel, how far readers get, and readers by day, but nothing about individual people. The " +
+			"URL is shown only once, because its token is stored as a hash.",
 		Errors: []problem.Code{problem.LimitReached},
 	}, s.create)
 	api.Register(a, api.Operation{
@@ -142,7 +142,7 @@ func (s *Shares) Register(a *api.API) {
 type createInput struct {
 	ID   uuid.UUID `path:"id" doc:"Id of the lead magnet."`
 	Body struct {
-		Name      *string `json:"name" required:"false" minLength:"1" maxLength:"100" doc:"Name by which you recognise the link. Its page does not show it."`
+		Name      *string `json:"name" required:"false" minLength:"1" maxLength:"100" doc:"Name of the link, for yourself. Its page does not show it."`
 		Password  *string `json:"password" required:"false" minLength:"8" maxLength:"200" doc:"Password that the page asks for. It is stored as an argon2id hash."`
 		ExpiresAt *string `json:"expires_at" required:"false" format:"date-time" doc:"When the link expires; null for never."`
 	}

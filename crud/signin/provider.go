@@ -20,12 +20,12 @@ import (
 
 // Config is the setting of signing in.
 type Config struct {
-	OpenIDIssuer       string `name:"openid-issuer" placeholder:"URL" help:"Issuer of an OpenID Connect provider, by which people can sign in to the dashboard. The redirect URI to register there is the public URL with /dashboard/sign-in/openid/callback. If empty, there is none."`
+	OpenIDIssuer       string `name:"openid-issuer" placeholder:"URL" help:"Issuer of an OpenID Connect provider for signing in to the dashboard. Register the redirect URI there: the public URL with /dashboard/sign-in/openid/callback. If empty, there is no provider."`
 	OpenIDClientID     string `name:"openid-client-id" placeholder:"ID" help:"Client id of this installation at the OpenID Connect provider."`
 	OpenIDClientSecret string `name:"openid-client-secret" placeholder:"SECRET" help:"Client secret at the OpenID Connect provider. Empty for a public client. Secret."`
 	OpenIDName         string `name:"openid-name" default:"OpenID Connect" help:"Name of the provider on the sign-in page."`
-	OpenIDTrustEmail   bool   `name:"openid-trust-email" help:"Take the addresses of the OpenID Connect provider for verified where it does not say whether they are: where it sends no claim email_verified, as Entra ID does. Set it only if no one but the provider's administrators can choose an address there. An address that the provider says is not verified stays refused."`
-	OpenIDAccount      string `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only people of accounts and those who are invited can sign in."`
+	OpenIDTrustEmail   bool   `name:"openid-trust-email" help:"Accept addresses from an OpenID Connect provider that sends no claim email_verified, such as Entra ID. Set it only if the provider's administrators alone can choose addresses there. Addresses with email_verified false are still refused."`
+	OpenIDAccount      string `name:"openid-account" placeholder:"ID" help:"Id of the account that everyone with a verified address at the OpenID Connect provider may join, as an analyst. If empty, only members of accounts and invited people can sign in."`
 }
 
 // Validate returns every problem of the settings.
@@ -38,7 +38,7 @@ func (c Config) Validate() error {
 		errs = append(errs, config.Invalid("--openid-issuer", "is not a full https URL", "write it exactly as the provider's discovery document has it"))
 	}
 	if c.OpenIDClientID == "" {
-		errs = append(errs, config.Invalid("--openid-client-id", "is missing", "give the id that the provider has for this installation"))
+		errs = append(errs, config.Invalid("--openid-client-id", "is missing", "give the id of this installation at the provider"))
 	}
 	if c.OpenIDAccount != "" && uuid.Validate(c.OpenIDAccount) != nil {
 		errs = append(errs, config.Invalid("--openid-account", "is not the id of an account", "give one that `lodestone account list` shows, or leave it out"))

@@ -43,15 +43,15 @@ func (s *Submissions) Register(a *api.API) {
 	api.RegisterRaw(a, api.Operation{
 		ID: "export-submissions", Method: "GET", Path: path + "/export", Scope: auth.Leads, Tag: "Submissions",
 		Summary: "Export the submissions of a generic link",
-		Description: "All submissions of the period as a file, newest first, from one state of the data. If an error occurs after the file has begun, the " +
-			"connection is broken, so that a part of a file does not look complete. In CSV, a text that begins with =, +, -, @, a tab or a carriage return gets an " +
-			"apostrophe before it, so that no spreadsheet takes it for a formula.",
+		Description: "All submissions of the period as a file, newest first, from one snapshot. If an error occurs after the file has begun, the connection is closed early, so that an incomplete file does not look " +
+			"complete. In CSV, a text that begins with =, +, -, @, a tab or a carriage return gets a leading apostrophe, so that " +
+			"spreadsheets do not read it as a formula.",
 		Answers: attachment.Describe(), Audited: true, Timeout: exportTimeout, Errors: []problem.Code{problem.RateLimited},
 	}, s.export)
 	api.Register(a, api.Operation{
 		ID: "delete-submission", Method: "DELETE", Path: "/api/v1/submissions/{id}", Scope: auth.Write, Tag: "Submissions", Status: 204,
 		Summary: "Delete a submission",
-		Description: "The link's submission_count goes down by one, and messages to webhooks about the submission lose their bodies. Access links that were " +
+		Description: "The link's submission_count goes down by one, and webhook messages about the submission lose their bodies. Access links " +
 			"created for it stay, without a submission_id. The same address can submit again.",
 	}, s.delete)
 }

@@ -25,7 +25,7 @@ type Submission struct {
 	GenericLinkID uuid.UUID `json:"generic_link_id" format:"uuid" doc:"Generic link that it was submitted through."`
 	Email         string    `json:"email" doc:"Email address, as typed."`
 	Name          Name      `json:"name,omitzero" doc:"Name; only if the link collects names."`
-	State         State     `json:"state" doc:"State: the address must be verified first, the document can be read, or it was read."`
+	State         State     `json:"state" doc:"State: the address must be verified first, the document can be read, or the document was read."`
 	Verified      bool      `json:"verified" doc:"Whether the address was verified."`
 	Viewed        bool      `json:"viewed" doc:"Whether the document was viewed."`
 	ViewCount     int64     `json:"view_count" doc:"Views so far."`
@@ -86,7 +86,7 @@ type Filter struct {
 	ID    uuid.UUID  `path:"id" doc:"Id of the generic link."`
 	Since *time.Time `query:"since" doc:"Only submissions after this time (ISO 8601)."`
 	Until *time.Time `query:"until" doc:"Only submissions before this time (ISO 8601)."`
-	Q     *string    `query:"q" maxLength:"254" format:"text" doc:"Only submissions whose address or name contains this text, in capital or small letters."`
+	Q     *string    `query:"q" maxLength:"254" format:"text" doc:"Only submissions whose address or name contains this text, case-insensitive."`
 }
 
 func (f *Filter) check() error {

@@ -20,20 +20,20 @@ type Entry struct {
 	ID        uuid.UUID  `json:"id" format:"uuid" doc:"Unique identifier. Later entries have greater ones."`
 	At        api.Time   `json:"at" doc:"When it was done."`
 	Action    string     `json:"action" doc:"What was done: the operation's operationId in this description, or sign-in, sign-out or accept-invitation."`
-	ObjectID  *uuid.UUID `json:"object_id" format:"uuid" doc:"Id of the object that it was done to; null for the account itself and for several objects."`
-	Object    *Object    `json:"object" nullable:"true" doc:"The object as it is now; null if it is gone, and if object_id is null."`
-	Actor     string     `json:"actor" doc:"Address of the person, or name of the API key, as it was then."`
+	ObjectID  *uuid.UUID `json:"object_id" format:"uuid" doc:"Id of the affected object; null for the account itself and for several objects."`
+	Object    *Object    `json:"object" nullable:"true" doc:"The object's current state; null if it was deleted, or if object_id is null."`
+	Actor     string     `json:"actor" doc:"Address of the person, or name of the API key, at that time."`
 	UserID    *uuid.UUID `json:"user_id" format:"uuid" doc:"Id of the person; null for an API key."`
-	SessionID *uuid.UUID `json:"session_id" format:"uuid" doc:"Id of the dashboard's session; null for a request with an API key."`
-	KeyID     *uuid.UUID `json:"key_id" format:"uuid" doc:"Id of the API key, or of the one that the session was signed in by; null for a person."`
+	SessionID *uuid.UUID `json:"session_id" format:"uuid" doc:"Id of the dashboard session; null for a request with an API key."`
+	KeyID     *uuid.UUID `json:"key_id" format:"uuid" doc:"Id of the API key, or of the key with which the session was signed in; null for a person."`
 	RequestID string     `json:"request_id" doc:"X-Request-Id of the request."`
 }
 
 // Object is the object of an entry in the audit log.
 type Object struct {
 	Type     objectType `json:"type" doc:"What kind of object it is."`
-	Name     *string    `json:"name" doc:"Its title, slug, address or name, or the prefix of an API key; null if it has none, or if the API key lacks the scope that reads such objects."`
-	ParentID *uuid.UUID `json:"parent_id" format:"uuid" doc:"Id of the lead magnet that a link or a share belongs to, or of the generic link that a submission came by; null for all others."`
+	Name     *string    `json:"name" doc:"Its title, slug, address or name, or the prefix of an API key; null if it has none, or if the API key lacks the scope to read such objects."`
+	ParentID *uuid.UUID `json:"parent_id" format:"uuid" doc:"Id of the lead magnet of a link or a share, or of the generic link of a submission; null for all others."`
 }
 
 // objectType is a kind of object.
@@ -52,16 +52,16 @@ func (objectType) EnumValues() []string { return jsonschema.Values(slices.Sorted
 func (p *People) registerAudit(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "list-audit-log", Method: "GET", Path: "/api/v1/audit-log", Scope: auth.People, Tag: tag,
-		Summary:     "List what was done to the account, newest first",
-		Description: "Every change, every export of personal data and every sign-in, with who did it. Entries cannot be changed or deleted.",
+		Summary:     "List the audit log, newest first",
+		Description: "Every change, every export of personal data and every sign-in, and who did it. Entries cannot be changed or deleted.",
 		PerPage:     api.PageSize{Default: 50, Max: 100},
 	}, p.listAudit)
 }
 
 type auditInput struct {
 	api.Paging
-	UserID   *uuid.UUID `query:"user_id" doc:"Only what this person did."`
-	ObjectID *uuid.UUID `query:"object_id" doc:"Only what was done to this object."`
+	UserID   *uuid.UUID `query:"user_id" doc:"Only actions of this person."`
+	ObjectID *uuid.UUID `query:"object_id" doc:"Only actions on this object."`
 	Action   *string    `query:"action" maxLength:"100" doc:"Only this action."`
 }
 

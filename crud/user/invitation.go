@@ -45,16 +45,16 @@ func invitationsTo() ratelimit.Rule {
 // Invitation is one that was not accepted yet.
 type Invitation struct {
 	ID        uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
-	Email     string    `json:"email" doc:"Address that the invitation was mailed to. Only who reads its mails can accept it."`
-	Role      auth.Role `json:"role" doc:"What the person will be in the account."`
-	CreatedAt api.Time  `json:"created_at" doc:"When it was created, or last repeated."`
+	Email     string    `json:"email" doc:"Address that the invitation was mailed to. Only someone who reads its mail can accept it."`
+	Role      auth.Role `json:"role" doc:"Role of the person in the account."`
+	CreatedAt api.Time  `json:"created_at" doc:"When it was created or last sent again."`
 	ExpiresAt api.Time  `json:"expires_at" doc:"When it expires: after seven days."`
 }
 
 func (p *People) registerInvitations(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "list-invitations", Method: "GET", Path: invitationsPath, Scope: auth.People, Tag: tag,
-		Summary: "List the invitations that were not accepted, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
+		Summary: "List the pending invitations, newest first", PerPage: api.PageSize{Default: 20, Max: 100},
 	}, p.listInvitations)
 	api.Register(a, api.Operation{
 		ID: "get-invitation", Method: "GET", Path: invitationsPath + "/{id}", Scope: auth.People, Tag: tag,
@@ -63,13 +63,13 @@ func (p *People) registerInvitations(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-invitation", Method: "POST", Path: invitationsPath, Scope: auth.People, Tag: tag, Status: 201,
 		Summary:     "Invite someone to the account",
-		Description: "A mail with a link goes to the address. It works once, for seven days. Inviting an address again sends another mail, ends the link of the first one, and keeps the id. " + givesRoles,
+		Description: "A mail with a link goes to the address. The link works once, for seven days. Inviting an address again sends another mail, invalidates the first link, and keeps the id. " + givesRoles,
 		BodyExample: map[string]any{"email": "ada@example.com", "role": "editor"},
 		Errors:      []problem.Code{problem.Conflict, problem.LimitReached, problem.RateLimited},
 	}, p.invite)
 	api.Register(a, api.Operation{
 		ID: "delete-invitation", Method: "DELETE", Path: invitationsPath + "/{id}", Scope: auth.People, Tag: tag, Status: 204,
-		Summary: "Take an invitation back",
+		Summary: "Withdraw an invitation",
 	}, p.deleteInvitation)
 }
 
@@ -159,7 +159,7 @@ func (p *People) invite(ctx context.Context, in *inviteInput) (*api.Answer[Invit
 		if waiting, err := q.CountInvitations(ctx); err != nil {
 			return err
 		} else if waiting >= maxInvitations {
-			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d invitations: take some back.", maxInvitations))
+			return problem.New(problem.LimitReached, fmt.Sprintf("An account can have %d invitations: withdraw some.", maxInvitations))
 		}
 		own, err := q.OwnAccount(ctx)
 		if err != nil {

@@ -17,13 +17,13 @@ import (
 // WeeklyReport is whether one of the account's people gets the weekly report.
 type WeeklyReport struct {
 	Email   string `json:"email" doc:"Address that the report goes to."`
-	Enabled bool   `json:"enabled" doc:"Whether it is sent on Mondays, after 07:00 in the account's time zone. Until someone sets it, owners get it and others do not."`
+	Enabled bool   `json:"enabled" doc:"Whether it is sent on Mondays, after 07:00 in the account's time zone. By default, owners get it and others do not."`
 }
 
 func (p *People) registerReports(a *api.API) {
 	const (
 		path  = usersPath + "/{id}/weekly-report"
-		whose = "Each person has this setting for themselves. With the scope people, everyone's is there."
+		whose = "Each person has their own setting. With the scope people, everyone's is accessible."
 	)
 	api.Register(a, api.Operation{
 		ID: "get-weekly-report", Method: "GET", Path: path, Scope: auth.Read, Tag: tag,

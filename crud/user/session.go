@@ -29,24 +29,24 @@ type Session struct {
 	ID           uuid.UUID  `json:"id" format:"uuid" doc:"Unique identifier."`
 	UserID       *uuid.UUID `json:"user_id" format:"uuid" doc:"Id of the person; null if an API key signed in."`
 	Email        *string    `json:"email" doc:"Address of the person; null if an API key signed in."`
-	KeyID        *uuid.UUID `json:"key_id" format:"uuid" doc:"Id of the API key that signed in, which the session ends with; null for a person."`
+	KeyID        *uuid.UUID `json:"key_id" format:"uuid" doc:"Id of the API key that signed in. The session ends with the key. Null for a person."`
 	Method       method     `json:"method" doc:"How they signed in: by a mailed link or code, by an API key, by the link that lodestone up prints, by an invitation, or by OpenID Connect."`
-	UserAgent    string     `json:"user_agent" doc:"Name that the browser gave itself."`
-	Current      bool       `json:"current" doc:"Whether it is the session that asks."`
+	UserAgent    string     `json:"user_agent" doc:"User agent of the browser."`
+	Current      bool       `json:"current" doc:"Whether it is the session of this request."`
 	StartedAt    api.Time   `json:"started_at" doc:"When they signed in."`
 	LastActiveAt api.Time   `json:"last_active_at" doc:"When the last page was opened, accurate to a minute."`
-	EndsAt       api.Time   `json:"ends_at" doc:"When it ends if no page is opened: 12 hours after the last one, and 30 days after it began at the latest."`
+	EndsAt       api.Time   `json:"ends_at" doc:"When it ends if no page is opened: 12 hours after the last page, and at most 30 days after it began."`
 }
 
 func (p *People) registerSessions(a *api.API) {
-	const whose = "A person has their own sessions in the account, an API key those that it signed in. With the scope people, everyone's are there."
+	const whose = "A person sees their own sessions in the account, an API key the sessions that it signed in. With the scope people, everyone's sessions are included."
 	api.Register(a, api.Operation{
 		ID: "list-sessions", Method: "GET", Path: sessionsPath, Scope: auth.Read, Tag: tag,
 		Summary: "List the sessions of the dashboard, newest first", Description: whose, PerPage: api.PageSize{Default: 20, Max: 100},
 	}, p.listSessions)
 	api.Register(a, api.Operation{
 		ID: "end-session", Method: "DELETE", Path: sessionsPath + "/{id}", Scope: auth.Read, Tag: tag, Status: 204,
-		Summary: "End a session of the dashboard", Description: whose + " Within a second every process refuses the session.",
+		Summary: "End a session of the dashboard", Description: whose + " Within a second, every process refuses the session.",
 	}, p.endSession)
 }
 

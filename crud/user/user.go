@@ -67,13 +67,13 @@ func (p *People) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "update-user", Method: "PATCH", Path: usersPath + "/{id}", Scope: auth.People, Tag: tag,
 		Summary:     "Change the role of a person",
-		Description: "It takes effect within a second. The last owner stays one. " + givesRoles,
+		Description: "It takes effect within a second. The last owner cannot lose the role. " + givesRoles,
 		Errors:      []problem.Code{problem.Conflict},
 	}, p.update)
 	api.Register(a, api.Operation{
 		ID: "remove-user", Method: "DELETE", Path: usersPath + "/{id}", Scope: auth.People, Tag: tag, Status: 204,
 		Summary:     "Remove a person from the account",
-		Description: "Their sessions end within a second. API keys that they created go on working. The last owner cannot be removed.",
+		Description: "Their sessions end within a second. API keys that they created keep working. The last owner cannot be removed.",
 		Errors:      []problem.Code{problem.Conflict},
 	}, p.remove)
 	p.registerInvitations(a)

@@ -29,8 +29,8 @@ type createInput struct {
 }
 
 type newWebhook struct {
-	Format      Format  `json:"format" required:"false" default:"json" doc:"What it takes: json for events, which your program reads; slack, teams or discord for the account's notices in a channel."`
-	URL         string  `json:"url" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to. That of a chat program is not shown again."`
+	Format      Format  `json:"format" required:"false" default:"json" doc:"What it receives: json for events, which your program reads; slack, teams or discord for the account's notices in a channel."`
+	URL         string  `json:"url" minLength:"1" maxLength:"2048" doc:"https URL that messages are sent to. The URL of a chat program is not shown again."`
 	Description *string `json:"description" required:"false" maxLength:"500" doc:"Purpose of the webhook."`
 	Kinds       []Kind  `json:"kinds" nullable:"false" minItems:"1" uniqueItems:"true" doc:"Kinds of messages to send: of events for the format json, of notices for the others."`
 }

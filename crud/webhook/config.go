@@ -11,7 +11,7 @@ import (
 
 // Config is the setting of webhooks.
 type Config struct {
-	AllowNetworks []string      `name:"webhook-allow-networks" placeholder:"NETWORK" help:"Private networks that webhooks may reach, also over http, such as 10.1.0.0/16 or 127.0.0.1, for development and for your own receivers. Default: none; in up, the loopback network while all its own addresses are on it."`
+	AllowNetworks []string      `name:"webhook-allow-networks" placeholder:"NETWORK" help:"Private networks that webhooks may reach, also over http, such as 10.1.0.0/16 or 127.0.0.1, for development and for your own receivers. Default: none; in up, the loopback network while up listens only on loopback addresses."`
 	MaxEndpoints  int           `kong:"-"`
 	Concurrency   int           `kong:"-"`
 	PerEndpoint   int           `kong:"-"`

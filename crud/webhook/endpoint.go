@@ -17,10 +17,10 @@ import (
 // Webhook is an endpoint as the API shows it: without its secrets.
 type Webhook struct {
 	ID             uuid.UUID `json:"id" format:"uuid" doc:"Unique identifier."`
-	Format         Format    `json:"format" doc:"What it takes: events as JSON, or the account's notices as a chat program shows them."`
-	URL            string    `json:"url" doc:"URL that messages are sent to; of a chat program only its host, since whoever has it can post."`
+	Format         Format    `json:"format" doc:"What it receives: events as JSON, or the account's notices in the format of a chat program."`
+	URL            string    `json:"url" doc:"URL that messages are sent to; for a chat program only its scheme and host, since anyone with the URL can post."`
 	Description    *string   `json:"description" doc:"Purpose of the webhook."`
-	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events that are sent to it."`
+	Kinds          []Kind    `json:"kinds" nullable:"false" doc:"Kinds of events sent to it."`
 	IsActive       bool      `json:"is_active" doc:"Whether messages are sent."`
 	DisabledReason *string   `json:"disabled_reason" doc:"Why it was disabled."`
 	DisabledAt     *api.Time `json:"disabled_at" doc:"When it was disabled."`

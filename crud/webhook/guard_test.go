@@ -80,7 +80,7 @@ func TestBadReceivers(t *testing.T) {
 		"no end":        {newReceiver(t, drip).url, "delivered", ""}, // its status says that it has the message
 		"large header":  {newReceiver(t, header).url, "failed", "The connection broke off."},
 		"broken":        {newReceiver(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }).url, "failed", "The connection broke off."},
-		"closed":        {"http://127.0.0.1:1/", "failed", "It could not be connected to."},
+		"closed":        {"http://127.0.0.1:1/", "failed", "The connection failed."},
 		"own authority": {secure.URL, "failed", "Its certificate is not valid: "},
 		"no TLS":        {strings.Replace(newReceiver(t, nil).url, "http://", "https://", 1), "failed", "It does not speak TLS."},
 	} {

@@ -11,7 +11,7 @@ func (w *Webhooks) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "create-webhook", Method: "POST", Path: path, Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag, Status: 201, Tagged: true, Secret: true,
 		Summary:     "Create a webhook",
-		Description: "The URL must be on the public internet and begin with https, unless the operator has allowed its network. The answer contains the secret that messages are signed with. With the format slack, teams or discord, the account's notices are sent to a channel as well as by mail, when the account's settings say that they are sent; they are not signed.",
+		Description: "The URL must be on the public internet and begin with https, unless the operator has allowed its network. The answer contains the secret that messages are signed with. With the format slack, teams or discord, the account's notices are sent to a channel as well as by mail, as the account's settings say. Such messages are not signed.",
 		BodyExample: map[string]any{"url": "https://example.com/hooks", "description": "CRM", "kinds": []Kind{KindFormSubmitted, KindSessionEnded}},
 		Errors:      []problem.Code{problem.LimitReached},
 	}, w.create)
@@ -54,7 +54,7 @@ func (w *Webhooks) Register(a *api.API) {
 	api.Register(a, api.Operation{
 		ID: "replay-webhook-delivery", Method: "POST", Path: path + "/{id}/deliveries/{delivery_id}/replay", Scope: auth.Webhooks, Also: []auth.Scope{auth.Leads}, Tag: tag, Status: 202,
 		Summary:     "Send a message again",
-		Description: "Sends the same message with the same webhook-id, whatever its state. It is retried as often as a new message.",
+		Description: "Sends the same message with the same webhook-id, whatever its state. It is retried like a new message.",
 		Errors:      []problem.Code{problem.Conflict},
 	}, w.replay)
 }

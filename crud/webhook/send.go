@@ -136,7 +136,7 @@ func explain(err error) string {
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return "It does not speak TLS."
 	case errors.As(err, &network) && network.Op == "dial":
-		return "It could not be connected to."
+		return "The connection failed."
 	default:
 		return "The connection broke off."
 	}

@@ -24,7 +24,7 @@ type Config struct {
 	// PublicURL is the address at which browsers reach the collector; "": not known.
 	PublicURL       string             `kong:"-"`
 	TLS             certificate.Server `embed:"" prefix:"collector-"`
-	AckTimeout      time.Duration      `name:"collector-ack-timeout" default:"5s" help:"How long a received request waits for its events to become durable before the answer is 503."`
+	AckTimeout      time.Duration      `name:"collector-ack-timeout" default:"5s" help:"How long a request waits for its events to become durable before it gets 503."`
 	ReadTimeout     time.Duration      `kong:"-"`
 	WriteTimeout    time.Duration      `name:"collector-write-timeout" default:"10s" help:"Maximum time for a client to receive an answer."`
 	IdleTimeout     time.Duration      `kong:"-"`
@@ -33,8 +33,8 @@ type Config struct {
 	MaxConnections  int                `name:"collector-max-connections" default:"65536" help:"Maximum number of open connections; clients beyond it wait until one ends."`
 	MaxRequests     int                `kong:"-"` // concurrent ones, which spend most of their time waiting for Kafka
 	MaxInFlight     int64              `kong:"-"`
-	ViewLimit       int                `name:"collector-link-views-per-minute" default:"300" help:"Views of one link per minute from one address, by /v1/link-views and /v1/pixel.gif together. Ten times as many are accepted for all landing pages together. 0 means no limit. Programs on the same machine have no limit."`
-	TrustedProxies  []string           `name:"collector-trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that are trusted to state the client's address."`
+	ViewLimit       int                `name:"collector-link-views-per-minute" default:"300" help:"Views of one link per minute from one address, through /v1/link-views and /v1/pixel.gif together. All landing pages together allow ten times as many. 0 means no limit. Programs on the same machine have no limit."`
+	TrustedProxies  []string           `name:"collector-trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that may state the client's address."`
 	ForwardedHeader string             `name:"collector-forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other header is ignored, because a proxy may pass on a value that the client set."`
 	PrivacySignals  string             `name:"collector-privacy-signals" default:"honour" enum:"honour,ignore" help:"Effect of a Sec-GPC or DNT header: honour stores the event without user agent, language and country, and without the hash of the address; ignore has no effect."`
 }

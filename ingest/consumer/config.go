@@ -9,7 +9,7 @@ import (
 
 // Config is the setting of the consumer.
 type Config struct {
-	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. That of a copy of the events after the first ends with -copy- and its number."`
+	Group            string        `name:"consumer-group" default:"lodestone" help:"Kafka consumer group. Consumers of one group share the partitions. For copies of the events after the first, -copy- and the number are appended."`
 	BatchRows        int           `kong:"-"`
 	BatchBytes       int           `kong:"-"`
 	BatchAge         time.Duration `name:"consumer-batch-age" default:"500ms" help:"Maximum time that a record waits for its batch to fill. Each batch is one insert into ClickHouse."`
@@ -17,7 +17,7 @@ type Config struct {
 	QueueBytes       int           `kong:"-"`
 	InsertTimeout    time.Duration `name:"consumer-insert-timeout" default:"8s" help:"Maximum duration of an insert. Must be below the session and the rebalance timeout."`
 	ReleaseTimeout   time.Duration `kong:"-"`
-	SessionTimeout   time.Duration `name:"consumer-session-timeout" default:"10s" help:"Time without a heartbeat after which Kafka gives the partitions to another consumer. One that stops says so, and needs none of it."`
+	SessionTimeout   time.Duration `name:"consumer-session-timeout" default:"10s" help:"Time without a heartbeat after which Kafka gives the partitions to another consumer. A consumer that stops leaves the group at once."`
 	RebalanceTimeout time.Duration `kong:"-"`
 }
 

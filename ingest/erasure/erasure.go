@@ -34,7 +34,7 @@ import (
 
 // Config is the setting of the service.
 type Config struct {
-	Interval time.Duration `name:"erasure-interval" default:"1h" help:"Shortest time between two times at which stored events of erased people are blanked, since each rewrites parts of a table. The first erasure after a pause is done at once."`
+	Interval time.Duration `name:"erasure-interval" default:"1h" help:"Minimum interval between erasure runs in ClickHouse, each of which rewrites parts of a table. The first erasure after a pause is done at once."`
 
 	// SpoolMaxAge is how long collectors' spools keep records (--spool-max-age); 0: forever.
 	SpoolMaxAge time.Duration `kong:"-"`

@@ -11,7 +11,7 @@ import (
 // Age is how long the spool keeps a record. The consumer states it in receipts of erasures, so both
 // take the setting.
 type Age struct {
-	MaxAge time.Duration `name:"spool-max-age" default:"168h" help:"How long a collector's spool keeps events that Kafka does not take. Older ones are dropped, counted and logged, and files in its folder damaged are deleted: set it far above any outage. Consumers and collectors take the same value, since receipts of erasures state it. 0: forever."`
+	MaxAge time.Duration `name:"spool-max-age" default:"168h" help:"How long a collector's spool keeps events that Kafka does not accept. Older events are dropped, counted and logged, and files in its folder damaged are deleted, so set it far above any outage. Use the same value for consumers and collectors, since receipts of erasures state it. 0: forever."`
 }
 
 const (
@@ -40,7 +40,7 @@ type Config struct {
 	SegmentBytes int64         `name:"spool-segment-bytes" default:"16777216" help:"Size of a file of the spool. Disk space is freed one file at a time."`
 	After        time.Duration `name:"spool-after" default:"1500ms" help:"How long a request waits for Kafka before its events go to the spool. Must be below --collector-ack-timeout."`
 	DrainBytes   int64         `name:"spool-drain-bytes-per-second" default:"16777216" help:"Maximum rate at which the spool sends to Kafka while live events are also sent, in bytes per second."`
-	SendTimeout  time.Duration `name:"spool-send-timeout" default:"10s" help:"How long a collector that stops sends the contents of its spool to Kafka before it ends. It logs how many records are left; the next collector on the directory sends them. lodestone up takes at most a second."`
+	SendTimeout  time.Duration `name:"spool-send-timeout" default:"10s" help:"How long a stopping collector sends its spool to Kafka before it exits. It logs how many records are left; the next collector on the directory sends them. lodestone up takes at most a second."`
 	Age
 }
 

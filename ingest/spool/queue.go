@@ -114,7 +114,7 @@ func lock(dir string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("lock spool: %w", err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("lock spool %s: another process uses it; give each collector a directory of its own (--spool-dir)", dir)
+		return nil, fmt.Errorf("lock spool %s: another process uses it; give each collector its own directory (--spool-dir)", dir)
 	}
 	return l, nil
 }

@@ -129,7 +129,7 @@ func (b *binder) bind(w http.ResponseWriter, r *http.Request, in any) error {
 	v := reflect.ValueOf(in).Elem()
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return problem.New(problem.InvalidParameter, "The query string is malformed: percent-encode it, and part parameters by &.").Because(err)
+		return problem.New(problem.InvalidParameter, "The query string is malformed: percent-encode it, and separate parameters by &.").Because(err)
 	}
 	var wrong []problem.Field
 	for _, p := range b.params {
@@ -278,7 +278,7 @@ func bodyError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fmt.Errorf("read body: %w", err)
 	}
-	return problem.New(problem.InvalidJSON, "The body could not be read to its end.").Because(err)
+	return problem.New(problem.InvalidJSON, "The body could not be read completely.").Because(err)
 }
 
 // requireJSON refuses another content type than JSON in UTF-8.

@@ -41,7 +41,7 @@ func (d *Description) add(op *DescribedOperation) {
 }
 
 // description applies to every operation.
-const description = `Lead magnets, the links to them, and what their readers do.
+const description = `Lead magnets, links to them, and the activity of their readers.
 
 Bodies and answers are JSON. Ids are UUIDs, times are RFC 3339 in UTC, and absent values are null.
 Lists are paginated, newest first; the header Link contains the other pages. Errors are problems (RFC 9457) with a
@@ -65,7 +65,7 @@ func headers() map[string]*header {
 	return map[string]*header{
 		RequestIDHeader:         text("Id of the request, for support. A request may send its own: 8 to 128 letters, digits and . _ -", "8a1f3c1e-6a0e-4d3e-9a59-0d3bb2f2a3c4"),
 		"RateLimit-Policy":      text("The limit that applies: its name, and the number of requests (q) per window of w seconds.", `"requests";q=1000;w=60`),
-		"RateLimit":             text("The rest of the limit: the number of requests (r) left until the window ends in t seconds.", `"requests";r=999;t=60`),
+		"RateLimit":             text("The remaining limit: the number of requests (r) left until the window ends in t seconds.", `"requests";r=999;t=60`),
 		"X-RateLimit-Limit":     count("Requests per window.", 1000),
 		"X-RateLimit-Remaining": count("Requests left in this window.", 999),
 		"X-RateLimit-Reset":     count("When the window ends, in seconds since 1970.", 1767225660),
@@ -151,7 +151,7 @@ func (a *API) describe(op *Operation, b *binder) *DescribedOperation {
 		low, high := 1, 255
 		doc.Parameters = append(doc.Parameters, &Parameter{
 			Name: idempotencyHeader, In: "header",
-			Description: "A name for this request, such as a UUID, that the API key uses for no other. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect.",
+			Description: "A name for this request, such as a UUID, that the API key uses for no other request. For 24 hours, the same request by the same API key with this name gets the first answer again and has no second effect.",
 			Schema:      &jsonschema.Schema{Type: jsonschema.String, MinLength: &low, MaxLength: &high, Pattern: "^[!-~]([ -~]*[!-~])?$"},
 		})
 	}
@@ -184,7 +184,7 @@ func (a *API) describeRanges(doc *DescribedOperation, success *response) {
 func (a *API) describeNotModified(doc *DescribedOperation) {
 	doc.Parameters = append(doc.Parameters, &Parameter{
 		Name: "If-None-Match", In: "header", Schema: &jsonschema.Schema{Type: jsonschema.String},
-		Description: "ETag of an answer that you have. If nothing has changed, the answer is 304 without a body.",
+		Description: "ETag of an earlier answer. If nothing has changed, the answer is 304 without a body.",
 	})
 	doc.Responses[strconv.Itoa(http.StatusNotModified)] = &response{
 		Description: http.StatusText(http.StatusNotModified), Headers: a.answerHeaders("ETag"),

@@ -105,7 +105,7 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, name ratelimit.Name,
 	if !state.Refused {
 		return nil
 	}
-	return problem.New(problem.RateLimited, "This has been asked too often within a minute. Wait for the time that Retry-After gives, in seconds.").RetryAfter(state.Reset)
+	return problem.New(problem.RateLimited, "This was requested too often within a minute. Wait for the time that Retry-After gives, in seconds.").RetryAfter(state.Reset)
 }
 
 // limitKnown counts a request that is for no operation, but for a page or for nothing, for the key

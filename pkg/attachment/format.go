@@ -17,7 +17,7 @@ const (
 // Choice holds the parameters of operations that answer with a file.
 type Choice struct {
 	Format Format `query:"format" default:"csv" doc:"Format of the file."`
-	BOM    bool   `query:"bom" default:"false" doc:"Whether a CSV file begins with a byte order mark, without which Excel shows letters that are not ASCII wrong."`
+	BOM    bool   `query:"bom" default:"false" doc:"Whether a CSV file begins with a byte order mark. Excel needs it to show letters beyond ASCII correctly."`
 }
 
 // EnumValues implements jsonschema.Enum.
@@ -39,8 +39,8 @@ func Describe() map[string]*jsonschema.Schema {
 		return &jsonschema.Schema{Type: jsonschema.String, Description: description}
 	}
 	return map[string]*jsonschema.Schema{
-		mediaTypes[CSV]:     text("RFC 4180, with a line of names. A null is an empty cell."),
-		mediaTypes[NDJSON]:  text("One JSON object a line."),
+		mediaTypes[CSV]:     text("RFC 4180, with a header line. A null is an empty cell."),
+		mediaTypes[NDJSON]:  text("One JSON object per line."),
 		mediaTypes[Parquet]: jsonschema.Binary(),
 	}
 }

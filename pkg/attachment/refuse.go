@@ -16,5 +16,5 @@ func Refuse(err error) error {
 	if errors.Is(err, limit.ErrOwner) {
 		return problem.New(problem.RateLimited, "Your account runs as many exports as it can at a time. Wait until one is complete.").RetryAfter(again)
 	}
-	return problem.New(problem.Unavailable, "As many exports run as can at a time. Try again.").RetryAfter(again)
+	return problem.New(problem.Unavailable, "The maximum number of exports is running. Try again.").RetryAfter(again)
 }

@@ -27,7 +27,7 @@ type Writer struct {
 // refused: there, the end of the connection is the end of the file.
 func Create(w http.ResponseWriter, r *http.Request, name string, c Choice) (*Writer, error) {
 	if !r.ProtoAtLeast(1, 1) {
-		return nil, problem.New(problem.InvalidParameter, "Files need HTTP/1.1 or newer: before, one that is cut off looks complete. A proxy between may have to be set to HTTP/1.1.")
+		return nil, problem.New(problem.InvalidParameter, "Files need HTTP/1.1 or newer: with older versions, an incomplete file looks complete. You may have to set a proxy in between to HTTP/1.1.")
 	}
 	return &Writer{
 		w: w, connection: http.NewResponseController(w), choice: c,

@@ -29,7 +29,7 @@ import (
 
 // Config is the setting of backups.
 type Config struct {
-	ClickHouseDir string `name:"backup-clickhouse-dir" placeholder:"DIR" help:"Directory of ClickHouse's setting backups.allowed_path, on this machine. A link to the directory of backups is made there. Default: the setting allows the directory of backups itself."`
+	ClickHouseDir string `name:"backup-clickhouse-dir" placeholder:"DIR" help:"Directory on this machine that ClickHouse's setting backups.allowed_path lists. A link to the backups is created there. Default: none, because the setting lists the directory of the backups itself."`
 }
 
 // Bucket has the files of lead magnets, if Postgres has not.

@@ -27,7 +27,7 @@ func requireEmptyPostgres(ctx context.Context, pool *postgres.Pool, m Manifest) 
 	}
 	switch {
 	case err != nil && tables > 0:
-		return fmt.Errorf("%w: Postgres has %d tables that are not those of Lodestone: create a new database", ErrNotEmpty, tables)
+		return fmt.Errorf("%w: Postgres has %d tables that do not belong to Lodestone: create a new database", ErrNotEmpty, tables)
 	case err != nil:
 		return fmt.Errorf("look whether Postgres is empty: %w", err)
 	case accounts > 0:

@@ -165,7 +165,7 @@ func requireInstallation(ctx context.Context, pool *postgres.Pool, conn driver.C
 		return err
 	}
 	if slices.ContainsFunc(shards, func(is shardBeat) bool { return is.number > 0 && is.installation != id }) {
-		return errors.New("the backup is of another installation: give one of this, and drop what was restored: the databases lodestone, lodestone_all and analytics")
+		return errors.New("the backup is from another installation: give one of this installation, and drop what was restored: the databases lodestone, lodestone_all and analytics")
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func damage(m Manifest, wrong []string) error {
 func (b *Backups) serversFor(m Manifest) ([]clickhouse.Config, error) {
 	servers, err := b.deps.ClickHouse.Servers()
 	if err == nil && len(servers) != len(m.ClickHouse) {
-		err = fmt.Errorf("the backup is of %d ClickHouse shards, and %d are given: give as many with --clickhouse-shards", len(m.ClickHouse), len(servers))
+		err = fmt.Errorf("the backup has %d ClickHouse shards, but %d were given: give the same number with --clickhouse-shards", len(m.ClickHouse), len(servers))
 	}
 	return servers, err
 }

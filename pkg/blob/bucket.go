@@ -19,7 +19,7 @@ import (
 // Config says how the store is reached that has files, backups and exports.
 type Config struct {
 	Endpoint  string `name:"s3-endpoint" default:"https://s3.amazonaws.com" help:"Address of the S3-compatible store."`
-	Region    string `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: asked from the store."`
+	Region    string `name:"s3-region" placeholder:"REGION" help:"Region of the bucket. Default: the store is asked."`
 	AccessKey string `name:"s3-access-key" placeholder:"KEY" help:"Access key of the store. Default: AWS_ACCESS_KEY_ID, or the role of the machine. Secret."`
 	SecretKey string `name:"s3-secret-key" placeholder:"KEY" help:"Secret key of the store. Secret."`
 }

@@ -22,9 +22,9 @@ import (
 
 // Server names the files of a listener, in PEM. Each listener embeds it with a prefix of its own.
 type Server struct {
-	Cert     string `name:"tls-cert" placeholder:"FILE" help:"Certificate to serve TLS with, and those that it is signed with, in PEM. Read again when it changes. Default: no TLS."`
-	Key      string `name:"tls-key" placeholder:"FILE" help:"Key of the certificate, in PEM. Read again when it changes."`
-	ClientCA string `name:"tls-client-ca" placeholder:"FILE" help:"Certificate authorities of clients, in PEM: clients then need a certificate that one of them signed. At --admin-listen only /metrics needs one. Read again when it changes."`
+	Cert     string `name:"tls-cert" placeholder:"FILE" help:"Certificate for TLS and its chain, in PEM. Reloaded when it changes. Default: no TLS."`
+	Key      string `name:"tls-key" placeholder:"FILE" help:"Key of the certificate, in PEM. Reloaded when it changes."`
+	ClientCA string `name:"tls-client-ca" placeholder:"FILE" help:"Certificate authorities of clients, in PEM. If set, clients need a certificate signed by one of them; at --admin-listen, only /metrics requires it. Reloaded when it changes."`
 }
 
 // Enabled reports whether the listener serves TLS.
@@ -72,7 +72,7 @@ func (s Server) Validate(prefix string) error {
 		errs = append(errs, config.Invalid("--"+prefix+"tls-client-ca", "cannot be used: "+err.Error(), "name a readable file with certificates in PEM"))
 	}
 	if s.ClientCA != "" && !s.Enabled() {
-		errs = append(errs, config.Invalid("--"+prefix+"tls-client-ca", "is given without --"+prefix+"tls-cert", "give the certificate of the listener, too: without TLS no client has one"))
+		errs = append(errs, config.Invalid("--"+prefix+"tls-client-ca", "is given without --"+prefix+"tls-cert", "give the listener's certificate as well: without TLS, clients have no certificates"))
 	}
 	return errors.Join(errs...)
 }

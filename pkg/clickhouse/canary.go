@@ -152,7 +152,7 @@ func (c *Canary) ask(ctx context.Context) error {
 func TryHTTP(ctx context.Context, l HTTPLogin) error {
 	u, err := url.Parse(l.URL)
 	if err != nil || u.Host == "" {
-		return errors.New("it is no address such as http://host:port")
+		return errors.New("it is not an address such as http://host:port")
 	}
 	client := &http.Client{Transport: certificate.HTTP(&http.Transport{DisableKeepAlives: true, Proxy: nil})}
 	address := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: u.RawQuery}).String()

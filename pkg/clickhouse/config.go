@@ -22,9 +22,9 @@ const Database = "lodestone"
 type Config struct {
 	URL string `name:"clickhouse-url" placeholder:"URL" help:"ClickHouse to use, over its native protocol, as clickhouse://user:password@host:port/lodestone. Secret."`
 	// Shards has the addresses of a topology of several servers; "": the server of URL is all of it.
-	Shards string `name:"clickhouse-shards" placeholder:"HOST:PORT;…" help:"Addresses of all ClickHouse servers, if there are several: one for each shard, with semicolons between them. User, password, TLS and settings are those of the ClickHouse URL, whose address is one of them. The order has no meaning: docs/shards.md."`
+	Shards string `name:"clickhouse-shards" placeholder:"HOST:PORT;…" help:"Addresses of all ClickHouse servers, if there are several: one for each shard, with semicolons between them. User, password, TLS and settings are those of the ClickHouse URL, whose address must be one of them. The order does not matter: docs/shards.md."`
 	// Copy is the number of the copy of the events that the servers have; 0 is 1 (Number).
-	Copy int32 `name:"clickhouse-copy" default:"1" help:"Number of the copy of the events that these servers have. One installation may keep several: docs/copies.md."`
+	Copy int32 `name:"clickhouse-copy" default:"1" help:"Number of the copy of the events on these servers. An installation can have several copies: docs/copies.md."`
 }
 
 // Validate returns every problem of the settings.

@@ -49,8 +49,8 @@ func (c Config) Group(setting string) string {
 // CopiesConfig is the setting of those who read: which copies of the events they may use besides
 // that of --clickhouse-url, which they prefer.
 type CopiesConfig struct {
-	Others string        `name:"clickhouse-other-copies" placeholder:"N=HOST:PORT,…" help:"Further copies of the events to read from when the first one is away or behind, in order of preference, with commas between them: the number of each, and its servers as in --clickhouse-shards. User, password, TLS and settings are those of the ClickHouse URL: docs/copies.md."`
-	MaxLag time.Duration `name:"clickhouse-max-lag" default:"1m" help:"By how much what a copy of the events has may be behind for it to be read before the next one."`
+	Others string        `name:"clickhouse-other-copies" placeholder:"N=HOST:PORT,…" help:"Further copies of the events to read from when the first one is down or behind, in order of preference, separated by commas: the number of each, and its servers as in --clickhouse-shards. User, password, TLS and settings are those of the ClickHouse URL: docs/copies.md."`
+	MaxLag time.Duration `name:"clickhouse-max-lag" default:"1m" help:"How far a copy of the events may be behind before the next one is read."`
 }
 
 const copiesSetting = "--clickhouse-other-copies"

@@ -19,7 +19,7 @@ const (
 
 // Config is the setting of whose word about the client is believed.
 type Config struct {
-	TrustedProxies  []string `name:"trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that are trusted to state the visitor's address, by which limits count visitors."`
+	TrustedProxies  []string `name:"trusted-proxies" placeholder:"CIDR" help:"Addresses or networks of proxies that may state the visitor's address. Limits count visitors by this address."`
 	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" help:"Header that the trusted proxies set: x-forwarded-for or forwarded. The other header is ignored, because a proxy may pass on a value that the client set."`
 }
 

@@ -80,7 +80,7 @@ func jsonProblem(err error) error {
 		if name == "" {
 			name = "body"
 		}
-		return problem.Invalid(problem.Field{Field: Printable(name), Message: "has a value that cannot be taken"}).Because(err)
+		return problem.Invalid(problem.Field{Field: Printable(name), Message: "has a value that is not allowed"}).Because(err)
 	}
 	return problem.New(problem.InvalidJSON, "The body is not valid JSON.").Because(err)
 }

@@ -13,7 +13,7 @@ import (
 
 // Config is the setting of every process that uses Kafka.
 type Config struct {
-	Brokers []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka brokers to connect to first; they name the others."`
+	Brokers []string `name:"kafka-brokers" placeholder:"HOST:PORT" help:"Kafka brokers to connect to first. The other brokers are discovered."`
 
 	Login
 	Copies

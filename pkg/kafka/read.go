@@ -50,7 +50,7 @@ func Ranges(ctx context.Context, cl *kgo.Client, topic string) (map[int32]Range,
 
 // ErrExpired is wrapped by the error of ReadRange about a range whose beginning is not in the log
 // any more.
-var ErrExpired = errors.New("the log does not hold the beginning of the range any more")
+var ErrExpired = errors.New("the log no longer has the beginning of the range")
 
 // ReadRange calls fn with the records of a partition whose offsets are in the range, in order. It
 // joins no group and commits no offsets. The range must end at or before the log's end. It returns

@@ -19,7 +19,7 @@ import (
 
 // TopicConfig says how topics are created. It changes no existing topic.
 type TopicConfig struct {
-	Partitions  int32 `name:"kafka-partitions" default:"24" help:"Number of partitions of each topic when it is created. For another number later, run lodestone repartition."`
+	Partitions  int32 `name:"kafka-partitions" default:"24" help:"Number of partitions of each topic when it is created. To change it later, run lodestone repartition."`
 	Replication int16 `name:"kafka-replication" default:"-1" help:"Replicas of each partition when the topics are created. -1 means 3 on three brokers or more, 2 on two, and the broker's default on one."`
 }
 

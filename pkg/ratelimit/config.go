@@ -8,10 +8,10 @@ import (
 
 // Config is the setting of the limits: requests in a window of 60 seconds.
 type Config struct {
-	Requests       int `name:"limit-requests-per-minute" default:"1000" help:"API requests per minute for one key, excluding those with a limit of their own."`
+	Requests       int `name:"limit-requests-per-minute" default:"1000" help:"API requests per minute for one key, excluding requests with a separate limit."`
 	Analytics      int `name:"limit-analytics-per-minute" default:"60" help:"Requests per minute for the list of analytics events, for one account."`
 	AnalyticsEmail int `name:"limit-analytics-email-per-minute" default:"60" help:"Requests per minute for email summaries, for one account."`
-	AnalyticsQuery int `name:"limit-analytics-query-per-minute" default:"60" help:"Requests per minute for questions of metrics (POST), for one account. A batch is one request."`
+	AnalyticsQuery int `name:"limit-analytics-query-per-minute" default:"60" help:"Requests per minute for metrics (POST), for one account. A batch is one request."`
 }
 
 // maxQuota is far beyond what one row of Postgres can count in a window.

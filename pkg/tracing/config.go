@@ -10,8 +10,8 @@ import (
 // Config is the setting of processes that send traces.
 type Config struct {
 	Endpoint string  `name:"trace-endpoint" placeholder:"URL" help:"OpenTelemetry collector that receives traces, over OTLP and HTTP, as http://host:4318. Default: no traces. OTEL_EXPORTER_OTLP_CERTIFICATE, OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY apply."`
-	Headers  string  `name:"trace-headers" placeholder:"NAME=VALUE,..." help:"Headers to log in to that collector with, such as authorization=Bearer%20TOKEN. Special characters of values are percent-encoded, as in OTEL_EXPORTER_OTLP_HEADERS, which applies to other headers. Secret."`
-	Share    float64 `name:"trace-share" default:"0.01" help:"Share of the requests that are traced, from 0 to 1."`
+	Headers  string  `name:"trace-headers" placeholder:"NAME=VALUE,..." help:"Headers for logging in to that collector, such as authorization=Bearer%20TOKEN. Special characters of values are percent-encoded, as in OTEL_EXPORTER_OTLP_HEADERS, which applies to other headers. Secret."`
+	Share    float64 `name:"trace-share" default:"0.01" help:"Share of traced requests, from 0 to 1."`
 }
 
 // Validate returns every problem of the settings.

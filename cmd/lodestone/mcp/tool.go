@@ -38,14 +38,14 @@ type (
 	none     struct{}
 	question struct {
 		Metrics     []string         `json:"metrics" jsonschema:"What to count. get-analytics-schema lists all."`
-		Dimensions  []string         `json:"dimensions,omitempty" jsonschema:"Divide by values, at most two."`
+		Dimensions  []string         `json:"dimensions,omitempty" jsonschema:"Group by the values of at most two dimensions."`
 		Interval    string           `json:"interval,omitempty" jsonschema:"Divide the range by hour, day, week or month."`
 		From        string           `json:"from,omitempty" jsonschema:"Start of the range: a date of the time zone, or an RFC 3339 time. Default: 30 days before its end."`
 		To          string           `json:"to,omitempty" jsonschema:"End of the range, exclusive. Default: the end of today."`
 		Timezone    string           `json:"timezone,omitempty" jsonschema:"IANA time zone of dates and intervals. Default: UTC."`
 		Compare     string           `json:"compare,omitempty" jsonschema:"previous: add the numbers of as many calendar units before."`
-		Filters     map[string][]any `json:"filters,omitempty" jsonschema:"Count only what has one of the values in each dimension."`
-		Exclude     map[string][]any `json:"exclude,omitempty" jsonschema:"Leave out what has one of the values in any dimension."`
+		Filters     map[string][]any `json:"filters,omitempty" jsonschema:"Count only what has one of the given values in each dimension."`
+		Exclude     map[string][]any `json:"exclude,omitempty" jsonschema:"Exclude everything with one of the values in any dimension."`
 		IncludeBots bool             `json:"include_bots,omitempty" jsonschema:"Count bots as well."`
 		OrderBy     string           `json:"order_by,omitempty" jsonschema:"One of the metrics; - before it puts the highest first."`
 		Limit       int              `json:"limit,omitempty" jsonschema:"Values that get a row of their own; all others are one more row. At most 1000, by default 100."`
@@ -80,7 +80,7 @@ type (
 		ReferrerHost  string `json:"referrer_host,omitempty" jsonschema:"Only readers who came from a page of this host."`
 		Device        string `json:"device,omitempty" jsonschema:"Only events of desktop, mobile, tablet, other or unknown."`
 		MagnetVersion int    `json:"magnet_version,omitempty" jsonschema:"Only events of this version of a document."`
-		MinPages      int    `json:"min_pages,omitempty" jsonschema:"Only people who viewed at least as many different pages."`
+		MinPages      int    `json:"min_pages,omitempty" jsonschema:"Only people who viewed at least this many distinct pages."`
 		Reached       int    `json:"reached,omitempty" jsonschema:"Only people whose furthest page is this one or a later one."`
 		StoppedAt     int    `json:"stopped_at,omitempty" jsonschema:"Only people whose furthest page is this one."`
 		Finished      *bool  `json:"finished,omitempty" jsonschema:"Only people who viewed the last page, or only others."`
@@ -145,9 +145,9 @@ func (s *Server) addTools() {
 	const analytics = "/api/v1/analytics"
 	add[none](s, http.MethodGet, analytics+"/schema", tool("get-analytics-schema", "Describe metrics and dimensions",
 		"What query-analytics can be asked, and what can be combined."))
-	add[question](s, http.MethodPost, analytics+"/query", tool("query-analytics", "Ask for metrics",
+	add[question](s, http.MethodPost, analytics+"/query", tool("query-analytics", "Query metrics",
 		"Exact counts and rates over a range, by calendar intervals and by up to two dimensions."))
-	add[funnel](s, http.MethodGet, analytics+"/funnel", tool("get-funnel", "Report how many get how far",
+	add[funnel](s, http.MethodGet, analytics+"/funnel", tool("get-funnel", "Report how many people reach each step",
 		"From views of landing pages to the end of the document. Bots are excluded."))
 	add[pageReport](s, http.MethodGet, analytics+"/pages", tool("get-page-report", "Report how each page is read",
 		"How far readers get in one version of a document, and how long they stay on each page. Bots are excluded."))

@@ -106,7 +106,7 @@ type Answers struct {
 	Data []Answer `json:"data"`
 }
 
-var errCount = errors.New("the API answered another number of questions than were asked")
+var errCount = errors.New("the API answered a different number of queries than were sent")
 
 // Ask asks questions about the visit's period, in one request.
 func (v *Visit) Ask(queries ...Query) (Batch, error) {

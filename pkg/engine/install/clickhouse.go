@@ -54,7 +54,7 @@ func (i *Installer) ClickHouse(ctx context.Context) (ClickHouse, error) {
 		return ClickHouse{}, noClickHouse(runtime.GOOS, runtime.GOARCH)
 	}
 	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX2 {
-		return ClickHouse{}, fmt.Errorf("%w: ClickHouse's package needs a processor with AVX2, which this one has not (virtual machines often hide it: choose the host's own CPU model): %s", ErrUnsupported, runServerYourself)
+		return ClickHouse{}, fmt.Errorf("%w: ClickHouse's package needs a processor with AVX2, which this one lacks (virtual machines often hide it: choose the host's own CPU model): %s", ErrUnsupported, runServerYourself)
 	}
 	b.size = 900 << 20
 	b.progress = "downloading ClickHouse (178 MB, 570 MB unpacked; once)"

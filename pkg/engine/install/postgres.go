@@ -37,7 +37,7 @@ func (i *Installer) Postgres(ctx context.Context, major int) (Postgres, error) {
 		return Postgres{}, err
 	}
 	if major != 0 && p.Major != major {
-		return Postgres{}, fmt.Errorf("the data was written by PostgreSQL %d and only version %d is at hand: install PostgreSQL %d, or move the data by pg_dump", major, p.Major, major)
+		return Postgres{}, fmt.Errorf("the data was written by PostgreSQL %d and only version %d is available: install PostgreSQL %d, or move the data by pg_dump", major, p.Major, major)
 	}
 	return p, nil
 }
