@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -27,8 +26,7 @@ func section(t *testing.T, heading string) string {
 func TestRoomsExist(t *testing.T) {
 	t.Parallel()
 	for _, m := range regexp.MustCompile("`((?:cmd|ingest|query|crud|pkg)/[a-z/-]+)`").FindAllStringSubmatch(section(t, "The rooms"), -1) {
-		_, err := os.Stat(filepath.Join(root, m[1]))
-		require.NoError(t, err, "ARCHITECTURE.md names %s", m[1])
+		require.DirExists(t, filepath.Join(root, m[1]), "a room of ARCHITECTURE.md")
 	}
 }
 
